@@ -1,6 +1,6 @@
 /**
- * Reads the AdmissionConfiguration that `--admission-control-config-file` names. It configures each admission control,
- * inline or by the path of another file, which is relative to this one.
+ * Reads the AdmissionConfiguration that `--admission-control-config-file` names. It configures each admission plugin,
+ * either inline or with the path of another file, which is relative to this file.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -18,7 +18,7 @@ export interface ControlConfiguration {
 const maxFileBytes = 16 * 1024 * 1024
 const flagName = 'admission-control-config-file'
 
-/** Configurations by the name of the admission control. Empty if no file is named. */
+/** Returns the configurations by the name of the admission plugin. Empty if the flag names no file. */
 export async function readAdmissionConfiguration(
   file: string,
   vendor: Vendor,
@@ -62,7 +62,7 @@ function refuseUnknown(file: string, object: JsonObject, knownFields: readonly s
     throw fault(file, `unknown field ${JSON.stringify(place === '' ? unknown : `${place}.${unknown}`)}`)
 }
 
-/** Loads the YAML parser only if there is a file to parse. */
+/** Parses a YAML file. The parser is loaded only if there is a file to parse. */
 async function readYaml(file: string): Promise<Json> {
   const text = readFlagFile(flagName, file)
   const { parseYaml } = await import('../../api/codec/yaml.ts')

@@ -1,4 +1,4 @@
-/** Writes made by admission controls. The objects that they create pass admission like those of clients. */
+/** Writes made by admission plugins. The objects that they create pass admission like those of clients. */
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
@@ -13,7 +13,7 @@ interface OwnWritesParts {
   readonly admission: () => Admission
 }
 
-/** Returns the writes that admission controls may make to stored objects. */
+/** Returns the writes that admission plugins may make to stored objects. */
 export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): OwnWrites {
   return {
     createMissing: async (type, { namespace, name }, rest) => {
@@ -22,7 +22,8 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      // A request that deletes a quota which counts quotas already holds the write queue of the object changed here.
+      // The write does not wait in the queue. If the request deletes a quota which counts quotas, it is already at the
+      // head of the queue of the object that is changed here.
       await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }

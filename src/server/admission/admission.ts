@@ -1,6 +1,6 @@
 /**
- * Builds the admission chain from the flags and the configuration file. The server does not start with an unknown
- * control, a configuration for a control that has none, or an unknown field: no setting is ignored.
+ * Builds the admission chain from the flags and the configuration file. The server does not start if there is an
+ * unknown plugin, a configuration for a plugin that has none, or an unknown field, so that no setting is ignored.
  */
 import { type Admission, type Control, chain } from '../../apiserver/admission/admission.ts'
 import type { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
@@ -23,7 +23,7 @@ type AdmissionOptions = Pick<
 
 export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<WarningParts, 'servedTypes'> {
   readonly access: Access
-  /** Controls that this server enables by default, in addition to the common defaults. */
+  /** Plugins that this server enables by default, in addition to the common defaults. */
   readonly furtherDefaults: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export interface MadeAdmission {
   readonly admission: Admission
   /** Admission for deletions that the server makes on its own. */
   readonly accounting: Admission
-  /** All controls in the order of execution. */
+  /** All plugins, in the order of execution. */
   readonly controls: readonly ControlState[]
 }
 
@@ -61,7 +61,8 @@ export async function makeAdmission(
   const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
-  // A disabled control with an invalid configuration would fail once it is enabled, so check it now.
+  // The configuration of a disabled plugin is also checked. If it were invalid, the server would fail once the plugin
+  // is enabled.
   const configured = [...configurations].map(([name, { source }]) => findControl(name, version, source))
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
   const activeControls = await Promise.all(entries.filter(isRunning).map(make))
@@ -87,13 +88,16 @@ export async function makeAdmission(
   }
 }
 
-/** The controls that call webhooks, and the resource that configures each. */
+/** The plugins that call webhooks, and the resource that configures each plugin. */
 const webhookControls = {
   MutatingAdmissionWebhook: 'mutatingwebhookconfigurations',
   ValidatingAdmissionWebhook: 'validatingwebhookconfigurations',
 }
 
-/** Clients that write a webhook configuration get a success and expect the webhook to be called. */
+/**
+ * Warns about webhook configurations that have no effect. Clients that write a webhook configuration get a success
+ * response and expect the server to call the webhook.
+ */
 function warnOfUncalledWebhooks(activeControls: readonly Control[], { servedTypes, log }: AdmissionParts): void {
   const servedResources = new Set(servedTypes().map(({ resource }) => resource))
   for (const [name, resource] of Object.entries(webhookControls))

@@ -23,7 +23,7 @@ interface AggregationDependencies {
 
 interface AggregationContext {
   readonly worker?: WorkerContext | undefined
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -53,9 +53,9 @@ export async function startAggregation(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  // The loop logs a failure and retries. The server starts anyway.
+  // If it fails, the loop logs the failure and retries. The server starts anyway.
   if (hasDuties(worker)) await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
-  // Not awaited: a backend may respond slowly, and other requests do not need it.
+  // This is not awaited, because a backend may respond slowly and other requests do not need it.
   void start(aggregation.loops)
   return aggregation
 }

@@ -4,7 +4,10 @@ import type { IsAllowedOrigin } from '../../apiserver/http/steps/allow-origins.t
 import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'
 
-/** Returns undefined if the list is empty. A pattern may match any part of an origin, as in Go. Throws UsageError. */
+/**
+ * Reads the patterns. Returns undefined if the list is empty. A pattern may match any part of an origin, as in Go.
+ * Throws UsageError for an invalid pattern.
+ */
 export async function readAllowedOrigins(patterns: readonly string[]): Promise<IsAllowedOrigin | undefined> {
   if (patterns.length === 0) return undefined
   const { RE2JS } = await import('re2js')

@@ -1,6 +1,6 @@
 /**
- * Starts an API server. `startApiServer` resolves when the server accepts requests. Each opened resource registers how
- * to close it, so `stop` and a failed start close all of them in reverse order.
+ * Starts an API server. `startApiServer` resolves when the server accepts requests. Each resource registers a function
+ * that closes it, so `stop` and a failed start close all resources in reverse order.
  */
 
 import { kindsOfVersion } from '../../api/kinds/of-version.ts'
@@ -25,7 +25,7 @@ import { type ClientMoving, openFrontend } from './frontend.ts'
 
 /** A running API server. */
 export interface ApiServer {
-  /** A URL that the server listens on, such as https://127.0.0.1:6443 */
+  /** A URL that the server listens on, such as https://127.0.0.1:6443. */
   readonly url: string
   /** The URL for clients on other hosts (`--advertise-address`). */
   readonly advertisedUrl: string
@@ -33,11 +33,11 @@ export interface ApiServer {
   readonly watches: number
   /** Returns a transport for clients in this process that act as the given user. `stop` ends their requests. */
   transport(user: User): ClientTransport
-  /** Current CA certificates in PEM form with which clients verify this server. */
+  /** The current CA certificates in PEM format, with which clients verify this server. */
   readonly authority: string
   /** The self-signed CA and its key. The server accepts client certificates that this CA issued. */
   readonly signingAuthority: CertifiedKey
-  /** Issues a service account token to be stored in a Secret. */
+  /** Issues a service account token that is stored in a Secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
   /** The clock of the server and its control loops. */
   readonly clock: TimerClock
@@ -49,10 +49,10 @@ export interface ApiServer {
   readonly emulatedVersion: EmulatedVersion
   /** The emulated version with the enabled feature gates. */
   readonly emulation: Emulation
-  /** Simulated nodes of this process, which the server may reach on loopback addresses. */
+  /** The simulated nodes of this process, which the server may connect to on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
-   * Resolves with the reason when the store fails permanently. The server is not ready from then on, but responds to
+   * Resolves with the reason when the store fails permanently. The server is no longer ready then, but responds to
    * requests until its owner stops it.
    */
   readonly failed: Promise<StoreError>
@@ -72,7 +72,7 @@ export async function startApiServer(options: ServerOptions, environment: Enviro
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-/** The environment of a server. The emulated version determines the kinds unless they are given. */
+/** The environment of a server. If it contains no kinds, the emulated version determines them. */
 type ServerContext = FoundationContext & Pick<Environment, 'kinds'>
 
 async function assemble(

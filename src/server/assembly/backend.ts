@@ -131,7 +131,10 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
   }
 }
 
-/** Limits requests to other servers so that enough file descriptors remain for client connections of all workers. */
+/**
+ * Opens the forwarder of requests to other servers. It limits them so that enough file descriptors remain for the
+ * client connections of all workers.
+ */
 function openPasser(
   { otherHeaders }: FrontProxy,
   options: ServerOptions,
@@ -150,17 +153,20 @@ interface ApiParts
   readonly authenticator: Authenticator | undefined
   readonly console: ConsoleAccess | undefined
   readonly denied: DeniedCertificates
-  /** Admission controls that run unless a flag disables them, in addition to the defaults. */
+  /** Admission plugins that run unless a flag disables them, in addition to the defaults. */
   readonly furtherControls: readonly string[]
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
   readonly worker: WorkerContext | undefined
-  /** Address that this server listens on. Undefined before it listens. */
+  /** Returns the address on which this server listens. Undefined before it listens. */
   readonly ownAddress: () => Address | undefined
 }
 
-/** Returns the authenticators for tokens of accounts and bootstrap tokens, then the console's and the caller's. */
+/**
+ * Returns the authenticators: for tokens of service accounts and bootstrap tokens, for the console, and the caller's
+ * own.
+ */
 function strategiesOf(
   options: EmulatedOptions,
   parts: ApiParts & { readonly catalogue: Catalogue; readonly lookup: Lookup },
@@ -238,7 +244,7 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
   return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }
 
-/** Dependencies of the image policy control. Opens the webhook backend if one is configured. */
+/** Returns the dependencies of the image policy plugin. Opens the webhook backend if one is configured. */
 function imagePolicyParts(options: ServerOptions, { reloading, opened }: ApiParts) {
   return {
     isEnabled: (group: string, version: string) =>

@@ -12,7 +12,7 @@ interface CacheParts {
   readonly failed: Promise<StoreError>
   readonly log: Log
   readonly eventRetention: HistoryTime
-  /** Undefined if the process runs a single server. */
+  /** The memory that servers in this process share. Undefined if the process runs a single server. */
   readonly sharing: Sharing | undefined
 }
 
@@ -28,8 +28,9 @@ export function openCaches(store: Store, { failed, log, eventRetention, sharing 
 }
 
 /**
- * Built-in kinds that can be loaded after the server is ready, if they have many objects. The server itself reads none
- * of them to authenticate, authorize or admit requests. Of the other kinds it needs all objects before the first request.
+ * Built-in kinds that can be loaded after the server is ready, if they have many objects. The server itself does not
+ * need their objects to authenticate, authorize or admit requests. It needs all objects of the other kinds before the
+ * first request.
  */
 const loadedLater = new Set(
   [
@@ -43,7 +44,7 @@ const loadedLater = new Set(
   ].flatMap(([group, plurals]) => (plurals as string[]).map((plural) => prefixOf(group as string, plural))),
 )
 
-/** Custom kinds, whose group ends in a dot, can be loaded later too. */
+/** Whether a kind can be loaded later. This includes custom kinds, whose group ends in a dot. */
 function mayLoadLater(prefix: string): boolean {
   return loadedLater.has(prefix) || prefix.includes('./')
 }

@@ -1,4 +1,7 @@
-/** Builds the catalogue: the kinds and endpoints that this server serves, without those disabled by flags. */
+/**
+ * Builds the catalogue: the kinds and endpoints that this server serves. Kinds and endpoints that flags disable are
+ * omitted.
+ */
 
 import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
@@ -38,21 +41,24 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
-  /** Creates the connections to nodes, given a way to look up objects. */
+  /** Creates the connections to nodes. The parameter looks up objects. */
   readonly waysFor: (lookup: Lookup) => NodeConnector
-  /** Authenticates tokens. Available once the catalogue exists. */
+  /** Returns the authenticator of tokens. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
   /** Components that the server depends on. */
   readonly components: readonly Component[]
-  /** Authorizes requests. Available once the catalogue exists. */
+  /** Returns the authorizer of requests. Available once the catalogue exists. */
   readonly access: () => Access
-  /** Admission for deletions by the server itself, so that quotas count them. Available once the catalogue exists. */
+  /**
+   * Returns the admission for deletions by the server itself, so that quotas count them. Available once the catalogue
+   * exists.
+   */
   readonly accounting: () => Admission
-  /** Admission controls in the order of execution. Available once the catalogue exists. */
+  /** Returns the admission plugins in the order of execution. Available once the catalogue exists. */
   readonly controls: () => readonly ControlState[]
-  /** Admission webhooks that this server calls. Available once the catalogue exists. */
+  /** Returns the admission webhooks that this server calls. Available once the catalogue exists. */
   readonly webhooks: () => readonly Webhook[]
-  /** The most recent audit events of this server. */
+  /** Returns the most recent audit events of this server. */
   readonly recentEvents: () => readonly string[]
   readonly worker: WorkerContext | undefined
 }

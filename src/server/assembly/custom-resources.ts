@@ -17,7 +17,7 @@ import type { LoopRecords } from '../../client/reconcile/loop.ts'
 interface CustomResourceDependencies extends Pick<ServiceAddressParts, 'lookup' | 'ownAddress'> {
   readonly records: LoopRecords
   readonly metrics: ConversionMetrics
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 

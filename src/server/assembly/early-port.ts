@@ -1,7 +1,8 @@
 /**
  * Opens the port before the server is ready if `--livez-grace-period` is set. While the server starts, and for at most
  * the grace period, `/livez` succeeds so that a supervisor does not restart a server with much data to load. `/readyz`
- * fails, and all other requests get a 503 response with Retry-After. The server takes over the port when it is ready.
+ * fails, and all other requests get a 503 response with Retry-After. When the server is ready, it handles all requests
+ * on the port.
  */
 
 import { serviceUnavailable } from '../../api/model/api-error.ts'
@@ -25,13 +26,13 @@ export type Answering = Pick<ListenerParts, 'handle' | 'maySwitch'>
 /** A port that is open before the server is ready. */
 export interface EarlyPort {
   readonly listener: Listener
-  /** Replaces the request handler. */
+  /** Replaces the functions that handle requests. */
   takeOver(by: Answering): void
 }
 
 interface EarlyPortParts {
   readonly certificates: Pick<Certificates, 'tls'>
-  /** Monotonic time at which the start began. */
+  /** The time on the monotonic clock at which the start began. */
   readonly startTime: number
   readonly clock: Clock
   readonly log: Log
@@ -40,7 +41,7 @@ interface EarlyPortParts {
   readonly portSharing?: PortSharing | undefined
 }
 
-/** Returns undefined if the port must not open before the server is ready. */
+/** Opens the port. Returns undefined if it must not open before the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
   { certificates, startTime, clock, log, opened, counting, portSharing }: EarlyPortParts,
@@ -63,8 +64,8 @@ export async function openEarlyPort(
 }
 
 /**
- * Opens a port until the store is open, because the certificates may be in the store. This port is then closed, so
- * clients with certificates connect again to the next one.
+ * Opens a port until the store is open, because the certificates may be in the store. The port is then closed, so that
+ * clients with certificates connect again to the final port.
  */
 export async function openWaitingPort(
   options: ServerOptions,

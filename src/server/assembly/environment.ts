@@ -8,33 +8,36 @@ import type { ConsoleAccess } from '../../tools/console/access.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 import type { RequestHooks } from './request-handling.ts'
 
-/** Dependencies that a caller may pass to an API server besides its options. */
+/** The dependencies that a caller can pass to an API server in addition to its options. */
 export interface Environment {
   readonly log: Log
   /**
    * Clock for objects, tokens and loops. Defaults to the system clock. Request timeouts, metrics and TLS certificates
-   * always use the system clock because other programs check them.
+   * always use the system clock, because other programs depend on them.
    */
   readonly clock?: TimerClock
   /** Callbacks for every request in the pipeline. */
   readonly hooks?: RequestHooks
-  /** Authenticator that runs after all others. */
+  /** An authenticator that runs after all others. */
   readonly authenticator?: Authenticator
   /** Kinds to serve. Defaults to the built-in kinds of the emulated version. */
   readonly kinds?: readonly Kind[]
   /** Whether the server creates a LimitRange in the namespace `default`. Defaults to false. */
   readonly defaultLimits?: boolean
-  /** Store to use instead of the one that the options name. The server closes it. */
+  /** A store to use instead of the store that the options name. The server closes it. */
   readonly store?: Store
   /** Whether NodeRestriction runs unless a flag disables it. Defaults to false. */
   readonly restrictsNodes?: boolean
   /** Whether the server creates a default StorageClass. Defaults to false. */
   readonly defaultStorageClass?: boolean
-  /** Lets the administrator sign in to the console with a link. Without it, no link is accepted. */
+  /**
+   * Access to the console, with which the administrator can sign in by a link. Without it, the server accepts no
+   * sign-in link.
+   */
   readonly console?: ConsoleAccess | undefined
-  /** Set if this server is one of several workers in the process. */
+  /** The context of a worker. Set if this server is one of several workers in the process. */
   readonly worker?: WorkerContext
-  /** Aborts when the server is about to stop, even during the start. The server is not ready from then on. */
+  /** Aborts when the server is about to stop, even while it starts. The server is not ready from then on. */
   readonly stopping?: AbortSignal
 }
 
@@ -44,9 +47,9 @@ type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass' | '
 /** The environment with its defaults, and the stack that closes the server. */
 export type AssemblyContext = Environment &
   Required<Pick<Environment, Defaulted>> & {
-    /** Closes opened resources. */
+    /** Closes the resources that were opened. */
     readonly opened: AsyncDisposableStack
   }
 
-/** The environment before the emulated version, and with it the kinds, is known. */
+/** The environment before the emulated version is known, which determines the kinds. */
 export type FoundationContext = Omit<AssemblyContext, 'kinds'>

@@ -1,6 +1,7 @@
 /**
- * Explains to the user why the program failed: one line for errors that the user can fix, a stack for all others. The
- * text may contain the message of an untrusted server, as when a node joins, so it cannot control the terminal.
+ * Explains to the user why the program failed: one line for errors that the user can fix, and a stack for all others.
+ * The text may contain the message of an untrusted server, for example when a node joins. Control characters are
+ * therefore escaped.
  */
 
 import { PkiFileError } from '../../api/pki/files.ts'

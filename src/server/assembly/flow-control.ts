@@ -21,7 +21,7 @@ interface FlowControlParts {
   readonly worker: WorkerContext | undefined
 }
 
-/** Call this before the caches are loaded. */
+/** Creates the step. Must be called before the caches are loaded. */
 export function openFlowControl(
   options: EmulatedOptions,
   { catalogue, lookup, metrics, worker }: FlowControlParts,
@@ -51,7 +51,7 @@ export function openFlowControl(
   return shareFairly(new FlowControl(configuration, systemClock, requestTimeout / 4), catalogue, vendorOf(profile))
 }
 
-/** Returns one worker's equal share of a server-wide limit. 0 means no limit and stays 0. */
+/** Returns one worker's equal share of a server-wide limit. 0 means no limit and remains 0. */
 function shareOf(limit: number, workers: number): number {
   return Math.ceil(limit / workers)
 }

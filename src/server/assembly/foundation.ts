@@ -1,4 +1,4 @@
-/** Opens the parts that all others depend on: files named by flags, the store, keys and certificates. */
+/** Opens the parts of the server that all others depend on: files that flags name, the store, keys and certificates. */
 
 import { vendorOf } from '../../api/model/vendor.ts'
 import { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
@@ -24,7 +24,7 @@ import { followNodeClient } from './ways-to-nodes.ts'
 /** The opened foundation of a server. */
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
-/** Opens the files named by flags, the store, keys and certificates. */
+/** Opens the files that flags name, the store, keys and certificates. */
 export async function openFoundation(options: ServerOptions, context: FoundationContext) {
   const { log, clock, opened, worker, stopping, store: givenStore } = context
   const vendor = vendorOf(options.profile)
@@ -44,7 +44,7 @@ export async function openFoundation(options: ServerOptions, context: Foundation
   const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, storeParts)
   opened.defer(() => store.close())
-  // A new store has no profile yet, so the version must be settled first.
+  // The version is determined first, because a new store has no profile yet.
   const emulatedVersion = worker?.emulatedVersion ?? (await settleEmulatedVersion(store, options))
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, systemClock)

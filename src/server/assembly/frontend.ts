@@ -1,4 +1,7 @@
-/** Opens the front end of a server: the request pipeline, the port and the in-process transport. */
+/**
+ * Opens the parts of a server that handle requests: the pipeline, the port and the transport for clients in the
+ * process.
+ */
 
 import { setImmediate } from 'node:timers/promises'
 import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
@@ -87,18 +90,18 @@ async function openPipeline(
   })
 }
 
-/** How a worker passes its clients to the other workers. Clients reconnect when their connection ends. */
+/** How a worker moves its clients to the other workers. Clients reconnect when their connection ends. */
 export interface ClientMoving {
   /** Ends each connection with this probability once its running requests are complete. */
   moveClients(chance: number): void
   /**
-   * Stops listening and ends watches, and other connections once their requests are complete. Resolves when no
+   * Stops listening. Ends watches immediately, and other connections once their requests are complete. Resolves when no
    * connection is left, which takes as long as the longest request.
    */
   leave(): Promise<void>
 }
 
-/** Opens the request pipeline, the port and the in-process transport. */
+/** Opens the request pipeline, the port and the transport for clients in the process. */
 export async function openFrontend(options: EmulatedOptions, backend: Backend, context: AssemblyContext) {
   const { log, opened, worker } = context
   const { identity, metrics, readiness, certificates, aggregation } = backend
@@ -115,7 +118,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   const serving = { ...answering, clock: systemClock, log, counting: worker?.counting, portSharing: worker }
   const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
   cutOffDenied(listener, backend.denied)
-  // Running requests still read from the caches, so the caches stay open until the last response is sent.
+  // Running requests still read from the caches, so the caches stay open until the last response has been sent.
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
   opened.defer(() => endStreams(backend))
   const inProcess = new InProcess(handling.handleAs, systemClock)
@@ -132,7 +135,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
     readiness.stopping()
-    // Lets readiness requests that arrive now get a response.
+    // Readiness requests that arrive now can still get a response.
     await setImmediate()
   })
   const moving: ClientMoving = {
@@ -148,7 +151,8 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
 }
 
 /**
- * Ends watches and proxied connections. They last as long as their clients want, so the server does not wait for them.
+ * Ends watches and proxied connections. The server does not wait for them, because clients determine how long they
+ * last.
  */
 function endStreams({ caches, aggregation, ways }: Pick<Backend, 'caches' | 'aggregation' | 'ways'>): void {
   caches.endWatches()

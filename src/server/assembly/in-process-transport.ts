@@ -1,13 +1,13 @@
 /**
- * Client transport within this process. A request enters the pipeline directly as a given user, who is authorized like
- * any other user. The response returns without a network in between.
+ * A client transport within this process. It passes a request directly to the pipeline as a given user, who is
+ * authorized like any other user, and returns the response without using the network.
  *
  * The transport behaves like the network: the server writes a response as fast as the client reads it, and a client
  * that stops reading or aborts ends the request. Response bytes belong to the server and must not be changed. `close`
  * ends running requests and waits for them for a limited time, so that none uses the store afterwards.
  *
  * Control loops send hundreds of requests and read hundreds of events at once, all in the same turn of the event loop.
- * Requests and response chunks therefore wait for free time in a turn, so that network clients go first.
+ * Requests and response chunks therefore wait for free time in a turn, so that network clients have priority.
  */
 import { Readable } from 'node:stream'
 import { authenticated, type User } from '../../api/model/user.ts'
@@ -24,14 +24,17 @@ import {
   type TransportResponse,
 } from '../../client/requests/transport.ts'
 
-/** The pipeline with the given step as its authentication step. */
+/** Returns the pipeline with the given step as its authentication step. */
 export type HandleAs = (identify: Step) => (exchange: Exchange) => Promise<void>
 
 export class InProcess {
   readonly #handleAs: HandleAs
   readonly #clock: Clock
   readonly #stop = new AbortController()
-  /** Open requests. A separate abort listener for each would make adding a listener slower with every request. */
+  /**
+   * Open requests. There is no separate abort listener for each of them, because adding a listener would become slower
+   * with every request.
+   */
   readonly #conversations = new Set<Conversation>()
   readonly #running = new Set<Promise<void>>()
 
@@ -53,7 +56,8 @@ export class InProcess {
   }
 
   /**
-   * Returns the number of requests that did not end within the grace period. They do not keep the server from stopping.
+   * Closes the transport. Returns the number of requests that did not end within the grace period. They do not prevent
+   * the server from stopping.
    */
   async close(graceMs: number): Promise<number> {
     this.#stop.abort()
@@ -88,7 +92,7 @@ function actAs(user: User): Step {
 
 /** Maximum number of response bytes that wait for the reader. */
 const maxWaitingBytes = 256 * 1024
-/** Maximum number of bytes to hand over before other work runs. A watch chunk may contain hundreds of events. */
+/** Maximum number of bytes to deliver before other work runs. A watch chunk may contain hundreds of events. */
 const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} }
 
@@ -142,7 +146,7 @@ class Conversation implements ServerTransport {
     this.end()
   }
 
-  /** No flow control is needed: the memory belongs to this process in any case. */
+  /** No flow control is needed, because the data is in the memory of this process in any case. */
   async responseRead(): Promise<void> {}
 
   open(status: number, headers: ResponseHeaders): void {
@@ -168,7 +172,7 @@ class Conversation implements ServerTransport {
     })
   }
 
-  /** Copies the chunk because the caller reuses its memory. */
+  /** Sends a chunk. Copies it because the caller reuses its memory. */
   async pass(chunk: Buffer): Promise<void> {
     await this.write(Buffer.from(chunk))
   }
@@ -196,7 +200,7 @@ class Conversation implements ServerTransport {
   /** Ends the request on the server's side, whether or not the response is complete. */
   finish(error: unknown): void {
     this.#forget()
-    // Creating an error is expensive, so check first.
+    // This is checked first, because creating an error is expensive.
     if (!this.isOver) this.leave(new TransportError("the server's response is incomplete", { cause: error }))
   }
 
@@ -222,7 +226,7 @@ class Conversation implements ServerTransport {
     this.#bytes += chunk.length
   }
 
-  /** Removes the first waiting chunk. Resumes the writer if there is room for more. */
+  /** Removes and returns the first waiting chunk. Resumes the writer if there is room for more. */
   #take(): Buffer | undefined {
     const chunk = this.#waiting.shift()
     this.#bytes -= chunk?.length ?? 0

@@ -1,4 +1,4 @@
-/** Opens the listener that the flags describe. Explains system errors and how to fix them. */
+/** Opens the listener according to the flags. If that fails, explains the system error and how to fix it. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -16,23 +16,25 @@ import type { ServerOptions } from '../flags/options.ts'
 
 export interface ListenerParts {
   readonly handle: (exchange: Exchange) => Promise<void>
-  /** Whether a request for this path and query may switch protocols. */
+  /** Whether the response to a request for this path and query may switch protocols. */
   readonly maySwitch: (target: string) => boolean
   readonly clock: Clock
   readonly log: Log
-  /** How workers count their connections and evict some for each other. Undefined with a single worker. */
+  /**
+   * Shared memory and channel with which workers count and evict connections. Undefined if there is a single worker.
+   */
   readonly counting?: WorkerConnections | undefined
-  /** Undefined if no other worker listens on the port. */
+  /** Settings for sharing the port. Undefined if no other worker listens on it. */
   readonly portSharing?: PortSharing | undefined
 }
 
-/** How a worker shares the port with others. */
+/** How a worker shares the port with other workers. */
 export interface PortSharing {
-  /** Whether no other worker listens yet. The port must then be free. */
+  /** Whether no other worker listens on the port yet. In this case, the port must be free. */
   readonly isAlone: boolean
 }
 
-/** Assumed limit of open files if the system does not report one. */
+/** Assumed limit of open files if the operating system does not report one. */
 const usualOpenFiles = 1024
 
 type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'goawayChance' | 'httpEngine'>
@@ -68,7 +70,7 @@ export async function openListener(
   }
 }
 
-/** Returns the connection limits that follow from the flags and the open-file limit. Throws UsageError. */
+/** Returns the connection limits that result from the flags and the limit of open files. Throws UsageError. */
 export function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Maxima): ConnectionMaxima {
   const openFiles = openFileLimit() ?? usualOpenFiles
   if (maxConnections > openFiles) {
@@ -84,8 +86,8 @@ function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls
 }
 
 /**
- * Returns a free port: the one that the options name, or any if that is 0. Sharing a port between workers would succeed
- * even if another program of the same user has it, so the port is first opened exclusively for a moment.
+ * Returns a free port: the port in the options, or any free port if that is 0. Opening a port that workers share would
+ * succeed even if another program of the same user uses it, so the port is first opened exclusively for a moment.
  */
 export async function choosePort(options: Pick<ServerOptions, 'bindAddress' | 'securePort'>): Promise<number> {
   const probe = createServer()

@@ -11,7 +11,7 @@ export interface Readiness {
   readonly checks: readonly HealthCheck[]
   /** The readiness check of the store. */
   readonly store: HealthCheck
-  /** Makes the server unready for good. */
+  /** Makes the server unready permanently. */
   stopping(): void
 }
 

@@ -27,7 +27,7 @@ import { SlowRequests } from '../telemetry/slow-requests.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import type { HandleAs } from './in-process-transport.ts'
 
-/** Callbacks for every request. Errors that they throw become responses, like errors of any step. */
+/** Callbacks for every request. Errors that they throw become responses, like the errors of any step. */
 export interface RequestHooks {
   /** Called when the request has been parsed. */
   readonly arrived: (exchange: Exchange) => void
@@ -52,21 +52,21 @@ export interface HandlingParts {
   readonly breakGlass: boolean
   /** The flow-control step. */
   readonly limitRequests: Step
-  /** Sends the HSTS header if the flags ask for it. */
+  /** Sends the HSTS header. Undefined unless the flags enable it. */
   readonly demandTls: Step | undefined
-  /** Serves the console, if it is enabled. */
+  /** Serves the console. Undefined if it is disabled. */
   readonly serveConsole: Step | undefined
-  /** Traces requests, if tracing is enabled. */
+  /** Traces requests. Undefined if tracing is disabled. */
   readonly tracing: Tracing | undefined
-  /** Timeout of requests other than watches. */
+  /** Timeout in milliseconds of requests other than watches. */
   readonly maxRequestMs: number
   readonly hooks?: RequestHooks | undefined
-  /** Checks whether pages of an origin may call this server. Undefined allows none. */
+  /** Whether pages of an origin may call this server. If undefined, no pages may. */
   readonly isAllowedOrigin: IsAllowedOrigin | undefined
 }
 
 export interface Handling {
-  /** The pipeline with the given step as its authentication step. */
+  /** Returns the pipeline with the given step as its authentication step. */
   readonly handleAs: HandleAs
   /** Stops the deadline timers. */
   close(): void
@@ -83,7 +83,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const deadline = setDeadline(clock, parts.maxRequestMs, answerError)
   const dispatchRequest = dispatch(routes)
   const { hooks } = parts
-  /** Every request passes these steps. The order of the lines is the order of execution. */
+  /** The steps of every request, in the order of execution. */
   const steps = (authenticate: Step): readonly (Step | undefined)[] => [
     assignAuditId,
     allowOrigins(parts.isAllowedOrigin),
@@ -122,8 +122,8 @@ export function handleRequests(parts: HandlingParts): Handling {
 }
 
 /**
- * Whether the error is a 503 with a cause outside this server, such as a Service without endpoints or an unresponsive
- * backend.
+ * Whether the error is a 503 whose cause is outside of this server, such as a Service without endpoints or an
+ * unresponsive backend.
  */
 function isForClient(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 503 && error.cause === undefined
@@ -144,7 +144,7 @@ function requestFields(exchange: Exchange, clock: Clock): LogFields {
   }
 }
 
-/** Returns the user and the impersonated user, if they are already known. */
+/** Returns the user and the impersonated user, as far as they are known. */
 function identities({ user, impersonator }: Exchange): LogFields {
   const authenticatedUser: User | undefined = impersonator ?? user
   return { user: authenticatedUser?.name ?? '', ...(impersonator && { as: user.name }) }

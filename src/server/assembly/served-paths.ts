@@ -1,4 +1,4 @@
-/** Paths that are not resources: health, discovery, OpenAPI, version and the index of all paths. */
+/** Paths that are not resources: health, discovery, OpenAPI, version and the list of all paths. */
 
 import { version } from '../../api/model/version.ts'
 import type { Emulation } from '../../api/versions/availability.ts'
@@ -38,21 +38,21 @@ export interface PathParts {
   readonly exposer: Exposing
   /** Records the results of health checks. */
   readonly health: HealthMetrics
-  /** Issuer of service account tokens. */
+  /** The issuer of service account tokens. */
   readonly issuer: PublicIssuer
-  /** URL of the issuer's public keys. Empty means that this server publishes them. */
+  /** The URL of the issuer's public keys. Empty if this server publishes them. */
   readonly keysAddress: string
-  /** Whether lists support the parameters that only this server has. */
+  /** Whether lists support the query parameters that only this server has. */
   readonly extensions: boolean
   /** Starts a backup of the current state of the store. */
   readonly makeBackup: () => AsyncIterable<Buffer>
-  /** Set if this server is one of several workers in the process. */
+  /** The context of a worker. Set if this server is one of several workers in the process. */
   readonly worker: WorkerContext | undefined
   /** Whether the profiling endpoints are enabled. */
   readonly profiling: boolean
 }
 
-/** Returns the path handlers. The first handler that knows a path responds. */
+/** Returns the path handlers. The first handler that knows a path sends the response. */
 export function servedPaths(parts: PathParts): PathHandler[] {
   const { catalogue, aggregation, ready, address, exposer, issuer, keysAddress } = parts
   const aggregated = aggregation.backends
@@ -82,7 +82,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
 
 const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/readyz', '/version']
 
-/** Returns the pages of metrics that the version has. */
+/** Returns the pages of metrics that exist in the version. */
 function metricsPages({ version }: Emulation): readonly MetricsPage[] {
   return isAtLeast(version, '1.27') ? ['/metrics', '/metrics/slis'] : ['/metrics']
 }

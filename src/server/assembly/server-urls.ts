@@ -1,6 +1,6 @@
 /**
  * URLs of this server: one for clients on this host, and the advertised one for other hosts. They differ if
- * `--advertise-address` names an address of another host, such as that of a load balancer.
+ * `--advertise-address` names an address of another host, such as a load balancer.
  */
 import { networkInterfaces } from 'node:os'
 import type { ServerOptions } from '../flags/options.ts'

@@ -34,7 +34,7 @@ interface UpkeepParts {
   readonly opened: AsyncDisposableStack
 }
 
-/** Resolves when all objects that requests rely on exist. The caches must be loaded. */
+/** Starts the loops. Resolves when all objects that requests need exist. The caches must be loaded. */
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
@@ -57,7 +57,7 @@ export async function startUpkeep(
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
     defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])
-  // Requests do not rely on these.
+  // Requests do not need these loops, so their first pass is not awaited.
   void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
 }
 
@@ -80,13 +80,13 @@ export async function startOwnService(
   const parts = { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
   const running = startLoops([ownServiceLoop(parts)], loopRecords)
   opened.defer(() => running.stop())
-  // The loop logs a failure and retries. The server starts anyway.
+  // If it fails, the loop logs the failure and retries. The server starts anyway.
   await running.firstPass.catch(() => {})
 }
 
 /**
- * Maintains the Lease that identifies this API server, if the feature gate is enabled. Nothing waits for the Lease: the
- * loop logs a failure and retries.
+ * Maintains the Lease that identifies this API server, if the feature gate is enabled. The start does not wait for the
+ * Lease: the loop logs a failure and retries.
  */
 export function startIdentityLease(
   options: EmulatedOptions,

@@ -1,5 +1,5 @@
 /**
- * Connections to node agents as the flags configure them: the client certificate of this server and the CAs that verify
+ * Connections to node agents, which flags configure: the client certificate of this server and the CAs that verify
  * agents.
  */
 import { X509Certificate } from 'node:crypto'
@@ -20,13 +20,13 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface NodeConnectionDependencies {
   readonly certificates: Certificates
-  /** Client certificate for node agents, from files that flags name. */
+  /** The client certificate for node agents, from files that flags name. */
   readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
-  /** Address that this server listens on. Undefined before it listens. */
+  /** Returns the address on which this server listens. Undefined before it listens. */
   readonly ownAddress: () => Address | undefined
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -46,8 +46,8 @@ export function followNodeClient(options: ServerOptions, reloading: Reloading, l
 }
 
 /**
- * API servers reject this certificate as a client of their API, but any other service that trusts the CA grants it all
- * permissions.
+ * Warns about a certificate of a superuser. API servers reject this certificate as a client of their API, but any other
+ * service that trusts the CA grants it all permissions.
  */
 function warnOfSuperuser(pem: string, log: Log): void {
   const { organizations } = readSubject(new X509Certificate(pem).raw)
@@ -94,7 +94,9 @@ export function openWays(
 
 const flag = 'kubelet-certificate-authority'
 
-/** Returns the current content of the file. Undefined if no file is named. */
+/**
+ * Returns a function that returns the current content of the file. The content is undefined if the flag names no file.
+ */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined
   const read = () => readAuthorities(flag, file).join('')

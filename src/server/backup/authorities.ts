@@ -1,7 +1,7 @@
 /**
- * The self-signed CAs in a backup. With etcd, they are in the store. An embedded store has them in files next to it
- * (shared-keys.ts). A backup always contains them as entries under their etcd keys, and a restore writes them to where
- * the restored store expects them. Without them no client would trust the restored server.
+ * The self-signed CAs in a backup. With etcd, the CAs are in the store. An embedded store has them in files next to the
+ * data file (shared-keys.ts). A backup always contains them as entries under their etcd keys, and a restore writes them
+ * to the location that the restored store uses. Without the CAs, no client would trust the restored server.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { ignoring } from '../../base/files/files.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { authorityKey, proxyAuthorityKey } from '../certificates/shared-keys.ts'
 
-/** Directory of each CA within a data directory. */
+/** The directory of each CA within a data directory. */
 const places: ReadonlyMap<string, string> = new Map([
   [authorityKey, 'pki'],
   [proxyAuthorityKey, 'pki/front-proxy'],

@@ -45,7 +45,7 @@ export async function backup(options: OptionsOf<typeof backupFlags>, terminal: T
   terminal.print(`${to}: ${contentsText(contents)}`)
 }
 
-/** A readable source that must be closed. */
+/** A source of entries that must be closed. */
 interface Reading extends AsyncDisposable {
   read(): AsyncIterable<Buffer>
 }
@@ -85,7 +85,7 @@ async function writeOut(chunks: AsyncIterable<Buffer>, progress: ProgressLine): 
   progress.end()
 }
 
-/** Resolves when the chunk is written, so that a failed write cannot leave a truncated backup unnoticed. */
+/** Writes a chunk. Resolves when it is written, so that a failed write cannot leave a truncated backup unnoticed. */
 async function writeToOutput(chunk: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   process.stdout.write(chunk, (error) => (error ? reject(unwritten(error)) : resolve()))
@@ -100,7 +100,7 @@ function unwritten({ message }: Error): BackupError {
 export async function restore(options: OptionsOf<typeof restoreFlags>, terminal: Terminal): Promise<void> {
   const { from, profile } = options
   assertOneStore(options, ['data-dir', 'etcd-servers'])
-  // Reads the whole file first, so that a damaged backup leaves the store unchanged.
+  // The whole file is read first, so that a damaged backup leaves the store unchanged.
   const sha = from === '-' ? '' : (await readContents(from)).sha256
   const reader = await openBackup(from)
   const { header } = reader
@@ -121,7 +121,7 @@ export async function restore(options: OptionsOf<typeof restoreFlags>, terminal:
 export interface Filling {
   readonly load: { readonly id: string; readonly above: number }
   readonly pages: () => AsyncIterable<readonly Entry[]>
-  /** Time to live of Events. */
+  /** The time to live of Events in milliseconds. */
   readonly ttlMs: number
 }
 
@@ -147,7 +147,7 @@ export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, t
   }
 }
 
-/** `orch check`: returns whether the check found no fault. */
+/** `orch check`: checks a store. Returns whether it found no fault. */
 export async function check(options: OptionsOf<typeof checkFlags>, terminal: Terminal): Promise<boolean> {
   const { backup: file, setAside } = options
   const isBackup = file !== ''
@@ -170,7 +170,7 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   }
 }
 
-/** Returns the store as servers with this encryption configuration see it. */
+/** Returns the store with the values decrypted according to this encryption configuration, as servers read them. */
 async function decryptedBy(encryptionProviderConfig: string, store: Store): Promise<Store> {
   const profile = await profileOf(store)
   if (encryptionProviderConfig === '' || profile === undefined) return store
@@ -203,7 +203,7 @@ async function checkAll(pages: AsyncIterable<readonly Entry[]>, terminal: Termin
 
 /** Copies damaged entries to a file in backup format, then deletes them from the store unless they have changed. */
 async function moveAside(store: Store, damaged: readonly Fault[], file: string): Promise<void> {
-  // Read the stored bytes again: the checked entries may have been decrypted.
+  // The stored bytes are read again, because the checked entries may have been decrypted.
   const damagedEntries = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
   const entries = damagedEntries.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
   const header = {

@@ -1,9 +1,12 @@
-/** Lifetimes of entries in a store that is being loaded. Entries that expire get a full lifetime from now. */
+/**
+ * Lifetimes of entries in a store that is being loaded. The lifetime of an entry that expires starts again at the time
+ * of the load.
+ */
 
 import { allKinds } from '../../api/kinds/all.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 
-/** Returns the lifetime of a key in seconds. Undefined means that the key does not expire. */
+/** Returns a function that returns the lifetime of a key in seconds. Undefined means that the key does not expire. */
 export function lifetimes(ttlMs: number): (key: string) => number | undefined {
   const seconds = Math.ceil(ttlMs / 1000)
   const prefixes = allKinds

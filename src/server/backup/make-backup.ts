@@ -15,7 +15,7 @@ export interface BackupSource {
   readonly dataDir: string | undefined
 }
 
-/** Yields the chunks of a backup and returns a summary of its contents. */
+/** Makes a backup. Yields its chunks and returns a summary of its contents. */
 export async function* makeBackup({ store, dataDir }: BackupSource): AsyncGenerator<Buffer, BackupContents> {
   const profile = await store.get(profileKey)
   if (profile === undefined) throw new BackupError('the store is empty: there is nothing to back up')

@@ -8,17 +8,19 @@ import type { Load, StoreLoader } from '../../storage/store/store-load.ts'
 import type { StorePlace } from '../flags/backup.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** Longer than any command takes, because commands must not compact history. */
+/**
+ * History retention in milliseconds. It is longer than any command takes, because commands must not compact history.
+ */
 const historyMs = 24 * 3_600_000
 const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }
 
-/** Throws UsageError unless exactly one of the two kinds of stores is named. */
+/** Throws UsageError unless the flags name exactly one of the two kinds of stores. */
 export function assertOneStore({ dataDir, etcdServers }: StorePlace, names: readonly [string, string]): void {
   const count = (dataDir === '' ? 0 : 1) + (etcdServers.length === 0 ? 0 : 1)
   if (count !== 1) throw new UsageError(`specify either --${names[0]} or --${names[1]}`)
 }
 
-/** Opens an existing store. Nothing expires and no history is compacted while a command uses it. */
+/** Opens an existing store. While a command uses it, no key expires and no history is compacted. */
 export async function openCommandStore(place: StorePlace, warn: (text: string) => void): Promise<Store> {
   if (place.etcdServers.length > 0) {
     const { EtcdStore } = await import('../../storage/store/etcd/store.ts')

@@ -1,6 +1,6 @@
 /**
- * Progress of long operations on standard error: one line that is updated in place on a terminal, otherwise a new line
- * every few seconds.
+ * Shows the progress of long operations on standard error: on a terminal one line that is updated in place, otherwise a
+ * new line every few seconds.
  */
 
 /** Output of a command: results, progress and warnings. */
@@ -35,20 +35,20 @@ export class ProgressLine {
     this.#terminal.show(`${this.#what}: ${text}`, false)
   }
 
-  /** If progress was shown, show its final state too. */
+  /** Ends the progress. If progress was shown, also shows its final state. */
   end(): void {
     if (this.#lastText !== undefined) this.#terminal.show(`${this.#what}: ${this.#last}`, true)
     this.#lastText = undefined
   }
 }
 
-/** Formats a count: `1 entry`, `12,345 entries`. */
+/** Formats a count, such as `1 entry` or `12,345 entries`. */
 export function countText(count: number, noun: string): string {
   const many = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
   return `${count.toLocaleString('en-US')} ${count === 1 ? noun : many}`
 }
 
-/** Formats a size: `512 bytes`, `3.4 MiB`. */
+/** Formats a size, such as `512 bytes` or `3.4 MiB`. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   const power = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))

@@ -6,7 +6,7 @@ import { backup, check, restore } from './commands.ts'
 import { migrate } from './migrate.ts'
 import type { Terminal } from './progress-line.ts'
 
-/** Returns whether the command succeeded. Throws UsageError, BackupError and StoreError. */
+/** Runs the command. Returns whether it succeeded. Throws UsageError, BackupError and StoreError. */
 export async function backupCommand(command: string, args: readonly string[]): Promise<boolean> {
   const terminal = terminalOn(process.stdout, process.stderr)
   if (command === 'check') return await check(parseFlags(checkFlags, args), terminal)
@@ -16,13 +16,13 @@ export async function backupCommand(command: string, args: readonly string[]): P
   return true
 }
 
-/** A place for output, such as standard output. */
+/** An output stream, such as standard output. */
 interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean
 }
 
-/** Returns the terminal that writes to these. Text from a backup cannot control it. */
+/** Returns a terminal that writes to these streams. Control characters in text from a backup are escaped. */
 export function terminalOn(output: Output, errors: Output): Terminal {
   const { isTTY: isInteractive = false } = errors
   return {

@@ -1,9 +1,9 @@
 /**
- * Scheduled backups: the server writes one per interval to a directory and keeps the newest ones. It makes the first
- * backup at once, unless the directory has a backup younger than the interval, so restarts neither skip nor add
- * backups. It ignores files with other names, and deletes an old backup only after a new one is complete. It deletes
- * partial files of a killed server once no server can still be writing them. A failure is logged, shown in
- * `/readyz?verbose` until a backup succeeds, and retried after the next interval.
+ * Scheduled backups. In each interval, the server writes a backup to a directory, and it keeps the newest backups. It
+ * makes the first backup immediately, unless the directory contains a backup younger than the interval, so restarts
+ * neither skip nor add backups. It ignores files with other names, and deletes an old backup only after a new one is
+ * complete. It deletes partial files of a killed server once no server can still be writing them. A failure is logged,
+ * shown in `/readyz?verbose` until a backup succeeds, and retried after the next interval.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,8 +20,8 @@ const namePattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup$/
 const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp$/
 
 /**
- * Minimum age of a partial file before it is deleted. Another server with the same directory may be writing a newer
- * one.
+ * Minimum age in milliseconds of a partial file before it is deleted. Another server with the same directory may be
+ * writing a newer file.
  */
 const untouchedMs = 600_000
 
@@ -58,7 +58,7 @@ export class ScheduledBackups {
     return this.#newest
   }
 
-  /** Returns a note for the readiness of the server. */
+  /** Returns a note for the readiness check of the server. */
   note(): string | undefined {
     return this.#failure === undefined ? undefined : `the last backup failed: ${this.#failure}`
   }
@@ -70,10 +70,10 @@ export class ScheduledBackups {
     await this.#running
   }
 
-  /** Returns the time until the newest backup is one interval old. 0 if there is no backup. */
+  /** Returns the time in milliseconds until the newest backup is one interval old. 0 if there is no backup. */
   async #untilFirst(): Promise<number> {
     const { backupDir, backupInterval } = this.#options
-    // If the directory is unreadable, the first backup starts at once and reports the error.
+    // If the directory is unreadable, the first backup starts immediately and reports the error.
     const names = (await readdir(backupDir).catch(() => [])).filter(isOurs)
     const now = this.#clock.now()
     const times = names.map(timeOf).filter((time) => time <= now)
@@ -127,8 +127,8 @@ export class ScheduledBackups {
   }
 
   /**
-   * Sorts backups by the time in their names. A backup from the future was made while the clock was ahead and is older
-   * than the backup just made, so it sorts first.
+   * Sorts backups by the time in their names. A backup with a time in the future was made while the clock was ahead. It
+   * is older than the backup that was just made, so it sorts first.
    */
   #oldestFirst(names: readonly string[]): string[] {
     const now = this.#clock.now()
@@ -142,7 +142,7 @@ export class ScheduledBackups {
     for (const name of (await readdir(backupDir)).filter((each) => halfWrittenPattern.test(each))) {
       const file = join(backupDir, name)
       const fileStat = await stat(file).catch(ignoring('ENOENT'))
-      // A modification time in the future comes from a clock that was ahead.
+      // A modification time in the future was recorded while the clock was ahead.
       if (fileStat === undefined || Math.abs(this.#clock.now() - fileStat.mtimeMs) < untouchedMs) continue
       await rm(file, { force: true })
       this.#log.info('deleted a partial backup left by a killed server', { file })

@@ -1,7 +1,7 @@
 /**
- * Certificate of the port before the store is open, because the CA may be in the store: the one that flags name, else
- * the one from an earlier start, else a temporary self-signed one. Nothing is written because the data directory may
- * belong to another server.
+ * The certificate of the port before the store is open, because the CA may be in the store. It is the certificate that
+ * flags name, otherwise the certificate of an earlier start, and otherwise a temporary self-signed certificate. No file
+ * is written, because the data directory may belong to another server.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function certificateOfEarlierStart({ dataDir }: ServerOptions): Promise<Ce
     createSecureContext({ cert: certificate, key })
     return { certificate, key }
   } catch {
-    // No usable certificate. Any fault is reported when the certificates are opened.
+    // There is no usable certificate. The fault is reported when the certificates are opened.
     return undefined
   }
 }

@@ -1,4 +1,7 @@
-/** A certificate and its key in files that two flags name. Checked at the start and reloaded on change. */
+/**
+ * A certificate and its key in files that two flags name. They are checked at the start and reloaded when the files
+ * change.
+ */
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -7,7 +10,7 @@ import type { Reloading } from '../flags/reloading.ts'
 
 interface NamedFile {
   readonly flag: string
-  /** Empty if the flag is not set. */
+  /** The path of the file. Empty if the flag is not set. */
   readonly file: string
 }
 
@@ -18,12 +21,12 @@ export interface CertificateFileFlags {
 
 /** A certificate and its key from files, reloaded when the files change. */
 export interface CertificateFiles {
-  /** Current certificate and key. Undefined if the flags name none. */
+  /** The current certificate and key. Undefined if the flags name none. */
   readonly pair: CertifiedKey | undefined
   onChange(run: () => void): void
 }
 
-/** Throws UsageError if a file is invalid. */
+/** Reads the files and follows their changes. Throws UsageError if a file is invalid. */
 export function followCertificateFiles(flags: CertificateFileFlags, reloading: Reloading): CertificateFiles {
   let changed = () => {}
   const files = [flags.certificate.file, flags.key.file].filter((file) => file !== '')

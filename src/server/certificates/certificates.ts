@@ -1,4 +1,7 @@
-/** Certificates of the server: self-signed ones, which it renews, or files, which it reloads on change. */
+/**
+ * The certificates of the server. It renews self-signed certificates, and reloads certificates from files when the
+ * files change.
+ */
 import { existsSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -25,7 +28,7 @@ import type { ClientAuthorities } from './client-authorities.ts'
 /** The serving certificate, the CA of this server and the certificates that the CA issues. */
 export interface Certificates {
   readonly tls: SecureContextOptions
-  /** Current CA certificates in PEM form with which clients verify the server. */
+  /** The current CA certificates in PEM format, with which clients verify the server. */
   readonly authority: string
   /** The self-signed CA and its key. */
   readonly ownAuthority: CertifiedKey
@@ -34,8 +37,8 @@ export interface Certificates {
   /** Writes the administrator's kubeconfig for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
   /**
-   * Renews self-signed certificates before they expire and reloads changed files. `onRenewed` applies the new ones.
-   * Returns a function that ends the renewal, after which no file is written.
+   * Renews self-signed certificates before they expire and reloads changed files. `onRenewed` applies the new
+   * certificates. Returns a function that ends the renewal. No file is written after it has resolved.
    */
   keepFresh(
     server: string,
@@ -138,7 +141,9 @@ interface PairsInUse {
   admin: CertifiedKey
 }
 
-/** Runs writes one after another. With two concurrent writes, the older text could win. */
+/**
+ * Returns a function that runs writes one after another. If two writes ran concurrently, the older text could remain.
+ */
 function serialized(write: () => Promise<void>) {
   let last = Promise.resolve()
   const run = () => {
@@ -150,8 +155,8 @@ function serialized(write: () => Promise<void>) {
 }
 
 /**
- * Returns the serving certificate files that the flags name, or else those in --cert-dir. Empty strings if there are
- * none.
+ * Returns the serving certificate files that the flags name, or otherwise those in --cert-dir. The names are empty if
+ * there are none.
  */
 /** Returns the flags that name the serving certificate, with their values. */
 export function servingFiles(options: ServerOptions) {
@@ -170,13 +175,18 @@ function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions
   return lying
 }
 
-/** An administrator who sets --cert-dir expects a certificate there. */
+/**
+ * Logs that the certificate is self-signed although --cert-dir is set, because the administrator expects a certificate
+ * there.
+ */
 function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
   if (directory === '') return
   log.warn('no apiserver.crt and apiserver.key in --cert-dir; serving a self-signed certificate', { directory })
 }
 
-/** Names for the self-signed certificate: this host, the Service of the API servers, and names from flags. */
+/**
+ * Returns the names for the self-signed certificate: this host, the Service of the API servers, and the names in flags.
+ */
 function servingNames(options: ServerOptions): AlternativeNames {
   const { tlsSan, bindAddress, advertiseAddress } = options
   checkNames(tlsSan)
@@ -198,8 +208,8 @@ function servingNames(options: ServerOptions): AlternativeNames {
 const maxAddresses = 64
 
 /**
- * Returns the addresses at which clients reach the bind address: all addresses of the machine if the server listens on
- * all. Link-local addresses are left out because clients also need a zone to reach them.
+ * Returns the addresses at which clients can connect to the bind address. If the server listens on all addresses, these
+ * are all addresses of the machine. Link-local addresses are omitted, because clients would also need a zone.
  */
 function boundAddresses(bindAddress: string): string[] {
   if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return [bindAddress]
@@ -211,7 +221,7 @@ function boundAddresses(bindAddress: string): string[] {
     .slice(0, maxAddresses)
 }
 
-/** Validates the names here, while the flag of each name is still known, so that the error can name it. */
+/** Validates the names in flags. At this point the flag of each name is still known, so that the error can name it. */
 function checkNames(tlsSan: readonly string[]): void {
   try {
     canonicalNames(sorted(tlsSan))
@@ -229,14 +239,14 @@ function unique(items: readonly string[]): string[] {
 }
 
 /**
- * Returns the cluster name of the kubeconfig. It differs per profile because servers of both profiles may run side by
- * side.
+ * Returns the cluster name of the kubeconfig. Each profile has its own name, because servers of both profiles may run
+ * on one host.
  */
 function clusterName({ profile }: ServerOptions): string {
   return profile === 'orch' ? 'orch' : `orch-${profile}`
 }
 
-/** Skips unchanged content, which also works on a full disk. */
+/** Writes a kubeconfig. Does nothing if the content is unchanged, so that this works on a full disk. */
 async function writeConfig(file: string, text: string): Promise<void> {
   if (file === '' || (await isHeldBy(file, text))) return
   try {

@@ -1,6 +1,6 @@
 /**
- * CAs that verify client certificates (`--client-ca-file` and the self-signed CA) and certificates of authenticating
- * proxies (`--requestheader-client-ca-file`). Files are reloaded on change.
+ * The CAs that verify client certificates (`--client-ca-file` and the self-signed CA), and the CAs that verify
+ * certificates of authenticating proxies (`--requestheader-client-ca-file`). Files are reloaded when they change.
  */
 import { X509Certificate } from 'node:crypto'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -16,7 +16,7 @@ export class ClientAuthorities {
   #proxies: readonly X509Certificate[] = []
   #onChange = () => {}
 
-  /** Throws UsageError if a file is invalid. */
+  /** Reads the files. Throws UsageError if a file is invalid. */
   constructor({ clientCaFile, requestheaderClientCaFile }: ServerOptions, reloading: Reloading) {
     this.#take('client-ca-file', clientCaFile, reloading, (certificates) => {
       this.#ofFile = certificates
@@ -27,28 +27,28 @@ export class ClientAuthorities {
     })
   }
 
-  /** CAs of clients. A new array after each change. */
+  /** The CAs of clients. The array is a new one after each change. */
   get clients(): readonly X509Certificate[] {
     return this.#clients
   }
 
-  /** CAs of authenticating proxies. A new array after each change. */
+  /** The CAs of authenticating proxies. The array is a new one after each change. */
   get proxies(): readonly X509Certificate[] {
     return this.#proxies
   }
 
-  /** All CAs in PEM form, for TLS. */
+  /** All CAs in PEM format, for TLS. */
   get pem(): string[] {
     return [...this.#clients, ...this.#proxies].map((certificate) => certificate.toString())
   }
 
-  /** Adds the server's own CA to those of clients. */
+  /** Adds the server's own CA to the CAs of clients. */
   addOwn(pem: string): void {
     this.#own = [new X509Certificate(pem)]
     this.#clients = [...this.#own, ...this.#ofFile]
   }
 
-  /** Registers a callback for changed files, so that TLS can use the new CAs. */
+  /** Registers a callback for changes of the files, so that TLS can use the new CAs. */
   onChange(run: () => void): void {
     this.#onChange = run
   }
@@ -70,7 +70,7 @@ export class ClientAuthorities {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Throws UsageError if the file is invalid. */
+/** Reads a file of CAs. Throws UsageError if the file is invalid. */
 export function readAuthorities(flag: string, file: string): X509Certificate[] {
   const blocks = readFlagFile(flag, file).match(pemBlock) ?? []
   if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} contains no PEM certificate`)

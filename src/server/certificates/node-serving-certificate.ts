@@ -1,4 +1,7 @@
-/** Issues serving certificates for the simulated nodes of this process, as the signer does for a node's request. */
+/**
+ * Issues serving certificates for the simulated nodes of this process. Their content is the same as if the signer had
+ * signed a node's request.
+ */
 import { createPrivateKey } from 'node:crypto'
 import { nodesGroup, nodeUserPrefix } from '../../api/model/user.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
@@ -6,13 +9,13 @@ import { issueCertificate } from '../../api/pki/certificate.ts'
 import { generateKey, keyToPem, publicKeyOf } from '../../api/pki/keys.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 
-/** Address that the port of simulated nodes listens on. */
+/** The address on which the port of simulated nodes listens. */
 export const localNodeHost = '127.0.0.1'
 
 const hour = 60 * 60 * 1000
 const lifeMs = 365 * 24 * hour
 
-/** Issues a certificate to be used for half of its lifetime. */
+/** Issues a certificate. It should be used for half of its lifetime only. */
 export function servingCertificate({ certificate, key }: CertifiedKey, node: string, now: number): ServingCertificate {
   const own = generateKey()
   const serving = issueCertificate({

@@ -25,7 +25,10 @@ const continueKeyBytes = 32
 /** Store keys that contain secrets of the cluster. */
 export const sharedSecrets: readonly string[] = [authorityKey, proxyAuthorityKey, tokenKey, continueKey]
 
-/** Whether a value has the format of the secret under this key. Bytes decrypted with a wrong key do not. */
+/**
+ * Whether a value has the format of the secret under this key. Bytes that were decrypted with a wrong key do not have
+ * it.
+ */
 export function isSharedSecret(key: string, value: Buffer): boolean {
   if (key === continueKey) return value.length === continueKeyBytes
   const text = value.toString('latin1')
@@ -33,8 +36,8 @@ export function isSharedSecret(key: string, value: Buffer): boolean {
 }
 
 /**
- * Returns the value of a key and creates it on first use. If several servers create it at once, all use the first
- * value.
+ * Returns the value of a key and creates it on first use. If several servers create it at the same time, all of them
+ * use the first value.
  */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   const storedEntry = await store.get(key)
@@ -51,7 +54,7 @@ export async function continueTokenKey(store: Store): Promise<Buffer> {
   return key
 }
 
-/** Returns the service account token key in PEM form. */
+/** Returns the service account token key in PEM format. */
 export async function tokenKeyIn(store: Store): Promise<string> {
   const pem = (await settledValue(store, tokenKey, () => Buffer.from(keyToPem(generateKey())))).toString()
   if (!isPrivateKey(pem)) throw damaged('the service account token key', tokenKey)
@@ -69,15 +72,18 @@ function isPrivateKey(pem: string): boolean {
 }
 
 /**
- * Writes the CA of the cluster to the data directory of this server, before anything is signed. The first server on a
- * store stores its own CA, so an existing CA is kept.
+ * Writes the CA of the cluster to the data directory of this server, before the server signs any certificate. The first
+ * server on a store stores its own CA, so an existing CA is kept.
  */
 export async function shareAuthority(options: ServerOptions, store: Store, clock: Clock): Promise<void> {
   const authority = { directory: join(options.dataDir, 'pki'), clock }
   await share(options, store, { authority, key: authorityKey, what: 'the cluster CA' })
 }
 
-/** The same for the front-proxy CA: backends trust one CA, whichever server proxies a request. */
+/**
+ * Like `shareAuthority`, for the front-proxy CA. Backends trust a single CA, regardless of the server that proxies a
+ * request.
+ */
 export async function shareProxyAuthority(
   options: ServerOptions,
   store: Store,

@@ -1,9 +1,9 @@
 /**
  * Lets nodes with a bootstrap token join the cluster of `orch up`. Creates the ConfigMap `cluster-info` in the public
- * namespace with the address and CA of the cluster, readable by everyone. Also creates the bindings that let bootstrap
- * tokens request and get a node agent certificate, and node agents renew theirs.
+ * namespace with the address and CA of the cluster. Every user can read it. Also creates the bindings that allow
+ * bootstrap tokens to obtain a node agent certificate, and node agents to renew their certificates.
  *
- * With its own store, the server keeps the ConfigMap up to date. If servers share a store, an existing address stays
+ * With its own store, the server keeps the ConfigMap up to date. If servers share a store, an existing address is kept
  * unless a flag sets one, because each server has a different address. Existing bindings are not changed.
  */
 
@@ -25,7 +25,7 @@ import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
 
-/** Interval at which the CA is checked for replacement. */
+/** Interval in milliseconds at which the server checks whether its CA was replaced. */
 const recheckMs = 60_000
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
 
@@ -45,7 +45,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
     keepsAddress,
     isMissing: informer.get(clusterInfo) === undefined,
   })
-  // Bindings are created once per start. A deleted binding stays deleted until the next start.
+  // Bindings are created once per start. If a user deletes a binding, the next start creates it again.
   let missing = bindings(vendor)
   const loop = {
     name: 'cluster-info',

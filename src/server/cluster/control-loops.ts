@@ -1,5 +1,6 @@
 /**
- * Runs the control loops of `orch up`. Each loop has its own in-process client that acts as the loop's service account.
+ * Runs the control loops of `orch up`. Each loop has its own client within the process, which acts as the loop's
+ * service account.
  */
 import { createPrivateKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
@@ -26,9 +27,9 @@ import { managerLease, runElected, usualTiming } from '../manager/election.ts'
 import { startSimulation } from '../simulation/simulation-host.ts'
 import type { InProcessNodes } from './simulated-nodes.ts'
 
-/** Inputs known before the server starts: files, and how to run simulated nodes. */
+/** The inputs that are known before the server starts: files, and how to run simulated nodes. */
 export interface LoopFiles {
-  /** Contents of the `--node-stages` files by file name. */
+  /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
   readonly scheduler?: SchedulerSettings
   /** Runs simulated nodes in this thread. If unset, they run in a separate thread. */
@@ -66,7 +67,7 @@ export function startOwnControlLoops(
   }
   const running = terms().catch((error: unknown) => log.error('control loops failed', errorFields(error)))
   return {
-    // The first pass does not block the start: another server may be the leader.
+    // The start does not wait for the first pass, because another server may be the leader.
     firstPass: Promise.resolve(),
     stop: async () => {
       ended.abort()
@@ -96,7 +97,7 @@ function startLoopsOf(
 
 interface TableParts extends Pick<LoopFiles, 'scheduler'> {
   readonly within: (transport: Transport) => Transport
-  /** Loops of simulated nodes that run in this thread. */
+  /** The loops of simulated nodes that run in this thread. */
   readonly nodes?: readonly ControlLoop[]
 }
 
@@ -129,7 +130,7 @@ function startTable(
       createTokenSecrets: options.createTokenSecrets,
       ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), maxLifetimeMs: options.clusterSigningDuration },
-      // Writes can be paused only in this process, not in other servers or workers.
+      // Writes can be paused only if this process handles all of them, so not if there are other servers or workers.
       ...(options.etcdServers.length === 0 && (options.workers === 1 || options.workers === 'auto')
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
         : {}),
@@ -137,7 +138,7 @@ function startTable(
   })
 }
 
-/** All built-in signers use the CA of this server. */
+/** Returns the signers. All built-in signers use the CA of this server. */
 function everySigner({ signingAuthority: { certificate, key } }: ApiServer): SigningAuthorities {
   const issuer = { certificate, key: createPrivateKey(key) }
   const authority = () => issuer
@@ -145,7 +146,8 @@ function everySigner({ signingAuthority: { certificate, key } }: ApiServer): Sig
 }
 
 /**
- * User of the informers that all loops share. It may read everything but write only service accounts and their Secrets.
+ * The user of the informers that all loops share. It may read all objects but write only service accounts and their
+ * Secrets.
  */
 export const managerUser: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
 

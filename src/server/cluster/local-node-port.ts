@@ -1,7 +1,7 @@
 /**
- * The port of the simulated nodes in this process: one for all nodes, on loopback only. The certificate of a node comes
- * from the in-process signer of node serving certificates and is created at the first connection to the node. The
- * server can reach the nodes from when the returned promise resolves until the port is closed.
+ * The port of the simulated nodes in this process. There is one port for all nodes, on loopback only. The signer of
+ * node serving certificates in this process creates the certificate of a node at the first connection to the node. The
+ * server can connect to the nodes once the returned promise has resolved, until the port is closed.
  */
 
 import { superusers, type User } from '../../api/model/user.ts'
@@ -16,14 +16,14 @@ import { localNodeHost as host, servingCertificate } from '../certificates/node-
 export interface LocalNodePortParts {
   readonly vendor: Vendor
   readonly nodes: readonly NodeRuntime[]
-  /** Idle timeout of a stream. Defaults to four hours, as in the kubelet. */
+  /** Idle timeout of a stream in milliseconds. Defaults to four hours, as in the kubelet. */
   readonly idleMs?: number
 }
 
 type NodeServer = Pick<ApiServer, 'transport' | 'localNodes' | 'signingAuthority' | 'clock' | 'loopRecords'>
 
 const hour = 60 * 60 * 1000
-/** User that sends token and access reviews for clients of the port. */
+/** The user that sends token reviews and access reviews for clients of the port. */
 const reviewer: User = { name: 'system:node-port', uid: '', groups: [superusers], extra: new Map() }
 
 export async function openLocalNodePort(server: NodeServer, parts: LocalNodePortParts): Promise<NodePort> {

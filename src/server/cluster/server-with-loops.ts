@@ -9,13 +9,13 @@ import type { LoopFiles } from './control-loops.ts'
 /** A running API server with its control loops. */
 export interface RunningServer {
   readonly server: ApiServer
-  /** Starts the control loops. Only one of several workers calls this. */
+  /** Starts the control loops. If there are several workers, only one of them calls this. */
   startLoops(): void
   /** Stops the loops, then the server. */
   stop(): Promise<void>
 }
 
-/** Starts the API server. The control loops start when `startLoops` is called. */
+/** Starts the API server. The control loops start only when `startLoops` is called. */
 export async function startServerWithLoops(
   { options, up }: ServerCommandLine,
   environment: Environment,
@@ -55,7 +55,7 @@ async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningL
   return (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
 }
 
-/** An invalid file makes the start fail. */
+/** Reads the files of the control loops. If a file is invalid, the start fails. */
 async function readLoopFiles(up: UpLine): Promise<LoopFiles> {
   const { readSchedulerSettings } = await import('../flags/scheduler-configuration.ts')
   const scheduler = await readSchedulerSettings(up.schedulerConfig)

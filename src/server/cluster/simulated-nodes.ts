@@ -1,7 +1,7 @@
 /**
- * Simulated nodes in the thread of the server, as loops next to the control loops. For test servers (`orch/testing`),
- * whose clock a test advances and which have no bundle to start a thread from. `orch up` runs the nodes in a separate
- * thread (`simulation/simulation-host.ts`).
+ * Simulated nodes in the thread of the server, as loops next to the control loops. Used by test servers
+ * (`orch/testing`), because a test advances their clock and because they have no bundle from which a thread could
+ * start. `orch up` runs the nodes in a separate thread (`simulation/simulation-host.ts`).
  */
 
 import type { User } from '../../api/model/user.ts'
@@ -30,14 +30,16 @@ type NodeServer = Pick<
 
 export interface SimulatedNodeParts {
   readonly within: (transport: Transport) => Transport
-  /** Contents of the `--node-stages` files by file name. */
+  /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
 }
 
 /** Creates simulated nodes that run in the thread of the server. */
 export type InProcessNodes = typeof simulatedNodes
 
-/** Returns entries like those of the control loop table. `within` ends their requests when the leader's term ends. */
+/**
+ * Returns entries like those in the table of control loops. `within` ends their requests when the leader's term ends.
+ */
 export function simulatedNodes(
   server: NodeServer,
   options: ServerOptions & UpOptions,
@@ -112,7 +114,7 @@ class LaterPort {
   }
 }
 
-/** Returns clients that act as node agents, created on first use. */
+/** Returns clients that act as node agents. They are created on first use. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const clientsByNode = new Map<string, Client>()
   return (node) => {

@@ -1,4 +1,4 @@
-/** Names of admission controls in flags and files. */
+/** Names of admission plugins in flags and files. */
 
 import { availabilityOf, exists } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
@@ -6,7 +6,7 @@ import { allControls, type ControlEntry, type ControlName } from '../../apiserve
 import { unbuiltControls } from '../../apiserver/admission/controls/unbuilt.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
-/** Parses a list of admission controls. Throws UsageError for a name that no version has. */
+/** Parses a list of admission plugins. Throws UsageError for a name that no version has. */
 export function readControls(text: string): string[] {
   const names = text
     .split(',')
@@ -15,19 +15,21 @@ export function readControls(text: string): string[] {
   return names.map((name) => findName(name).name)
 }
 
-/** Returns the admission controls that a version has, in the order of execution. */
+/** Returns the admission plugins that a version has, in the order of execution. */
 export function controlsOf(version: EmulatedVersion): ControlEntry[] {
   return allControls.filter((control) => exists(control, version))
 }
 
-/** Returns the names of all admission controls that a version has, including those that the server does not build. */
+/**
+ * Returns the names of all admission plugins that a version has, including those that the server does not implement.
+ */
 export function controlNamesOf(version: EmulatedVersion): ControlName[] {
   return [...allControls, ...unbuiltControls].filter((control) => exists(control, version))
 }
 
 /**
- * Returns the admission control with this name. Throws UsageError if the version does not have it or if the server does
- * not build it. `place` names the flag or file.
+ * Returns the admission plugin with this name. Throws UsageError if the version does not have it or if the server does
+ * not implement it. `place` names the flag or file.
  */
 export function findControl(name: string, version: EmulatedVersion, place: string): ControlEntry {
   assertKnown(name, version, place)
@@ -37,7 +39,7 @@ export function findControl(name: string, version: EmulatedVersion, place: strin
   return control
 }
 
-/** Throws UsageError if the version does not have the control. */
+/** Throws UsageError if the version does not have the plugin. */
 export function assertKnown(name: string, version: EmulatedVersion, place: string): void {
   const control = findName(name)
   const state = availabilityOf(control, { version })
@@ -48,7 +50,9 @@ export function assertKnown(name: string, version: EmulatedVersion, place: strin
   )
 }
 
-/** Returns the control with this name in any version. Throws UsageError, suggesting the closest known name. */
+/**
+ * Returns the plugin with this name in any version. If there is none, throws UsageError with the closest known name.
+ */
 function findName(name: string): ControlName {
   const matchingControl = [...allControls, ...unbuiltControls].find((control) => control.name === name)
   if (matchingControl !== undefined) return matchingControl
@@ -62,7 +66,7 @@ function findName(name: string): ControlName {
 export const defaultControls = allControls.filter(({ byDefault }) => byDefault).map(shownName)
 export const controlNames = allControls.map(shownName)
 
-/** Returns the name with the versions that have the control. */
+/** Returns the name with the versions that have the plugin. */
 function shownName({ name, since, until }: ControlName): string {
   const versions = [since && `since ${since}`, until && `until ${until}`].filter(Boolean)
   return versions.length === 0 ? name : `${name} (${versions.join(', ')})`

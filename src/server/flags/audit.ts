@@ -1,4 +1,4 @@
-/** Audit flags, named as in kube-apiserver 1.23. */
+/** Flags for auditing, named as in kube-apiserver 1.23. */
 import { sinkModes } from '../../apiserver/audit/sink.ts'
 import { flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { readTime } from './values.ts'
@@ -129,7 +129,10 @@ export const auditFlags = {
   ...truncation('webhook'),
 }
 
-/** Truncation limits, which both sinks have. Truncation drops the bodies of long events and annotates the events. */
+/**
+ * Returns the flags for truncation, which both sinks have. Truncation removes the bodies of long events and annotates
+ * the events.
+ */
 function truncation<S extends 'log' | 'webhook'>(sink: S) {
   const name = sink === 'log' ? 'Log' : 'Webhook'
   const flags = {

@@ -1,5 +1,6 @@
 /**
- * Authentication flags: client certificates, tokens, proxies, the token webhook, OpenID Connect and anonymous requests.
+ * Flags for authentication: client certificates, tokens, proxies, the token webhook, OpenID Connect and anonymous
+ * requests.
  */
 import { flag, oneOf, repeated, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { isToken } from '../../wire/http/header-line.ts'
@@ -139,7 +140,7 @@ export const authenticationFlags = {
   }),
 }
 
-/** Returns the header names in lower case, as request headers are compared. */
+/** Parses header names. Returns them in lower case, because request headers are compared in lower case. */
 function readHeaderNames(value: string): string[] {
   return list(value).map((name) => {
     if (!isToken(name))

@@ -1,4 +1,4 @@
-/** Authorization flags. */
+/** Flags for authorization. */
 import { flag, ifGiven, oneOf, text, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
@@ -56,7 +56,7 @@ export const authorizationFlags = {
   }),
 }
 
-/** Returns the modes of the flag, or its default. They do not apply if there is an `--authorization-config`. */
+/** Returns the modes of the flag, or its default. They have no effect if there is an `--authorization-config`. */
 export function authorizationModesOf(options: {
   readonly authorizationMode: readonly AuthorizationMode[] | undefined
 }): readonly AuthorizationMode[] {

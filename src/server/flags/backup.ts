@@ -1,4 +1,4 @@
-/** Flags of the commands that back up, restore, check and migrate stores, and of scheduled backups. */
+/** Flags of the commands that back up, restore, check and migrate stores, and flags of scheduled backups. */
 
 import { profileNames } from '../../api/model/vendor.ts'
 import { newestVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
@@ -38,7 +38,7 @@ const placeFlags = {
   etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key for --etcd-certfile' }),
 }
 
-/** Location of a store: a directory, or etcd. */
+/** The location of a store: a directory, or etcd. */
 export type StorePlace = OptionsOf<typeof placeFlags>
 
 const eventTtl = flag({

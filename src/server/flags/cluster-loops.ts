@@ -149,7 +149,7 @@ export const clusterLoopFlags = {
 
 type ClusterOptions = OptionsOf<typeof clusterLoopFlags> & { readonly serviceClusterIpRange: readonly IpRange[] }
 
-/** Returns the pod CIDR settings. Throws UsageError if the node CIDRs do not fit into the cluster CIDRs. */
+/** Returns the pod CIDR settings. Throws UsageError if the CIDRs of nodes do not fit into the CIDRs of the cluster. */
 export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   const { allocateNodeCidrs, clusterCidr: ranges, nodeCidrMaskSize: bits, serviceClusterIpRange: services } = options
   if (!allocateNodeCidrs) return undefined
@@ -162,7 +162,7 @@ export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   return { ranges, ipv4Bits, ipv6Bits, services }
 }
 
-/** Limits the number of node CIDRs to 65,536. */
+/** Checks the size of node CIDRs. There can be at most 65,536 of them. */
 function checkBits({ family, size, text }: IpRange, bits: number): void {
   const width = family === 'IPv4' ? 32 : 128
   const own = width - size.toString(2).length + 1

@@ -1,6 +1,6 @@
 /**
- * Configuration files that a flag names: one YAML document, read by a function that throws `ConfigurationFault`. Errors
- * name the flag, the file, and the line and column of the fault.
+ * Configuration files that a flag names. Each consists of one YAML document and is read by a function that throws
+ * `ConfigurationFault`. Errors name the flag, the file, and the line and column of the fault.
  */
 import type { YamlPath } from '../../api/codec/yaml-location.ts'
 import type { Json } from '../../api/json/json.ts'
@@ -14,7 +14,7 @@ const maxBytes = 1024 * 1024
 /** Reads and parses the file of a flag and passes the document to `read`. Throws UsageError. */
 export type ReadDocument = <T>(flag: string, file: string, read: (document: Json) => T) => T
 
-/** Loads the YAML parser, so that files can be read synchronously afterwards. */
+/** Loads the YAML parser. Returns a function that reads files synchronously. */
 export async function loadDocumentReader(): Promise<ReadDocument> {
   const [{ parseYaml }, { locateYamlValue }] = await Promise.all([
     import('../../api/codec/yaml.ts'),
@@ -46,7 +46,10 @@ export async function loadDocumentReader(): Promise<ReadDocument> {
   }
 }
 
-/** Splits `jwt[0].issuer.url` into its parts. Keys of configuration files contain neither dots nor brackets. */
+/**
+ * Splits a path such as `jwt[0].issuer.url` into its parts. Keys of configuration files contain neither dots nor
+ * brackets.
+ */
 function yamlPath(path: string): YamlPath {
   return path
     .split(/[.[\]]/)

@@ -8,8 +8,8 @@
  *     api:
  *       featureGates: { WatchList: true }
  *
- * The file becomes flags in front of those of the command line, so both are parsed and checked by the same code. A flag
- * on the command line replaces the field. Errors name the line and the column.
+ * The fields of the file are converted to flags that precede those of the command line, so the same code parses and
+ * checks both. A flag on the command line overrides the field. Errors name the line and the column.
  */
 import { locateYamlValue, type YamlPath } from '../../api/codec/yaml-location.ts'
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
@@ -27,7 +27,7 @@ export const configurationKind = 'OrchConfiguration'
 export const configurationVersion = `config.${vendorOf('orch').groupDomain}/v1`
 
 const maxBytes = 1024 * 1024
-/** Flags that the file does not have, because they select the file. */
+/** Flags that have no field in the file, because they select the file. */
 const flagsWithoutField: ReadonlySet<string> = new Set(['config'])
 
 /** Returns the arguments with the flags of the `--config` file added. Without that flag, returns them unchanged. */
@@ -43,7 +43,7 @@ export async function withConfigurationFile(
   ]
 }
 
-/** A field of the file as a flag. */
+/** A field of the file, converted to a flag. */
 export interface ConfiguredFlag {
   readonly name: string
   readonly value: string
@@ -128,8 +128,8 @@ class ConfigurationReader {
 }
 
 /**
- * Returns the values of the flag on a command line. A list is several values of a repeated flag, and one value with
- * commas for every other flag. An object is a list of `key=value`.
+ * Returns the values that the flag would have on a command line. A list results in several values of a repeated flag,
+ * and in one value with commas for every other flag. An object results in a list of `key=value`.
  */
 function flagTexts(value: Json | undefined, flag: Flag<unknown>): string[] {
   if (Array.isArray(value)) {
@@ -152,17 +152,17 @@ function scalarText(value: Json | undefined): string {
   throw new UsageError('must be text, a number, true or false, or a list of these')
 }
 
-/** Whether the file has a field for the flag. Flags that only explain why they are rejected have none. */
+/** Whether the file has a field for the flag. Flags that exist only to explain why they are rejected have none. */
 export function hasField({ name, hidden = false }: Flag<unknown>): boolean {
   return !hidden && !flagsWithoutField.has(name)
 }
 
-/** Returns the field of a flag: `tls-cert-file` becomes `tlsCertFile`. */
+/** Returns the field of a flag, such as `tlsCertFile` for `tls-cert-file`. */
 export function flagField(name: string): string {
   return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Returns the field of a group: `Service account tokens` becomes `serviceAccountTokens`. */
+/** Returns the field of a group, such as `serviceAccountTokens` for `Service account tokens`. */
 export function groupField(title: string): string {
   const [first = '', ...rest] = title.split(' ')
   const start = first === first.toUpperCase() ? first.toLowerCase() : first[0]!.toLowerCase() + first.slice(1)

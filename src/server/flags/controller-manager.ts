@@ -1,4 +1,6 @@
-/** Flags of `orch controller-manager`, grouped as in its help. The names are those of kube-controller-manager. */
+/**
+ * Flags of `orch controller-manager`, grouped as in its help. Their names are the same as in kube-controller-manager.
+ */
 import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags/flags.ts'
 import { clusterLoopFlags } from './cluster-loops.ts'
 import { loggingFlags } from './logging.ts'
@@ -49,7 +51,7 @@ const loopFlags = {
   }),
 }
 
-/** CA file flags of one signer, or of all signers. */
+/** Returns the CA file flags of one signer, or of all signers. */
 function pairFlags<const N extends string>(option: N, name: string, whose: string) {
   const certificate = flag({
     name: `cluster-signing-${name}cert-file`,

@@ -1,11 +1,11 @@
-/** The emulated Kubernetes version and the enabled feature gates, according to the flags. */
+/** Determines the emulated Kubernetes version and the enabled feature gates from the flags. */
 import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import { availabilityParts } from '../../api/schema/availability-parts.ts'
 import type { Emulation } from '../../api/versions/availability.ts'
 import { enabledGates, gatesNamedBy } from './feature-gates.ts'
 import type { EmulatedOptions } from './options.ts'
 
-/** Returns the version and its gates. Throws UsageError for a gate that cannot be set. */
+/** Returns the version and its enabled gates. Throws UsageError for a gate that cannot be set. */
 export function emulationFrom({
   emulatedVersion: version,
   featureGates,

@@ -2,8 +2,8 @@
  * `--feature-gates`: pairs such as `APIListChunking=false` for the gates of the emulated version. AllAlpha and AllBeta
  * set all gates of a stage.
  *
- * A gate can be changed only if code acts on it: its name is listed here, or a definition names it as its `gate`. Any
- * other gate is accepted only in the state that the server implements. This holds for alpha features too.
+ * A gate can be changed only if it has an effect: its name is listed here, or a definition names it as its `gate`. All
+ * other gates are accepted only in the state that the server implements. The same applies to alpha features.
  */
 import { type Availability, gateNames } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
@@ -17,10 +17,10 @@ import {
 } from '../../api/versions/feature-gates.ts'
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 
-/** The pairs as given, in order. */
+/** The pairs that the flag contains, in order. */
 export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
-/** The gates that rules and handlers ask for, and the effect of enabling each. Gates of fields need no entry. */
+/** The gates that code checks, with a description of the effect of enabling them. Gates of fields need no entry. */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
   APIListChunking: 'clients can request lists in pages with limit and continue',
   APIServerIdentity: 'every API server renews a Lease that identifies it',
@@ -91,7 +91,10 @@ export interface GateChoice {
   readonly namedGates: () => ReadonlySet<FeatureGate>
 }
 
-/** Returns the enabled gates. A gate overrides its stage, whatever their order. Throws UsageError. */
+/**
+ * Returns the enabled gates. The setting of a gate overrides the setting of its stage, regardless of their order.
+ * Throws UsageError.
+ */
 export function enabledGates(pairs: FeatureGatePairs, choice: GateChoice): Gates {
   const defaults = defaultGatesOf(choice.version)
   if (pairs.size === 0) return defaults
@@ -134,7 +137,7 @@ function actedOnIn({ namedGates }: GateChoice): (name: FeatureGate) => boolean {
   return (name) => Object.hasOwn(actedOn, name) || inDefinitions.has(name) || withoutEffect.includes(name)
 }
 
-/** Checks one pair. The texts for unknown and locked gates are those of kube-apiserver. */
+/** Checks one pair. The texts for unknown and locked gates are the same as in kube-apiserver. */
 function acceptedGate(
   { name, on }: Pair,
   version: EmulatedVersion,
@@ -168,7 +171,7 @@ export function gatesNamedBy(parts: Iterable<Availability>): ReadonlySet<Feature
   return names
 }
 
-/** Descriptions of the gates with an entry, for the help. */
+/** The descriptions of the gates in the table above, for the help. */
 export const featureGateHelp = Object.entries(actedOn)
   .map(([name, effect]) => `${name}: ${effect}`)
   .join('; ')

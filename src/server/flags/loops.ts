@@ -1,4 +1,7 @@
-/** Flags of the control loops: those shared by `orch up` and `orch controller-manager`, and those of `orch up` only. */
+/**
+ * Flags of the control loops: those that `orch up` and `orch controller-manager` share, and those that only `orch up`
+ * has.
+ */
 import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { isServer } from '../../client/node/kubeconfig-cluster.ts'
 import { controlLoops } from '../../cluster/controllers/all.ts'
@@ -98,7 +101,7 @@ export function controllersFlag(fallback: string): Flag<readonly string[]> {
 
 const syncsPrefix = 'syncs of '
 
-/** Number of objects that each loop processes concurrently: one flag per loop that has this setting. */
+/** Flags for the number of objects that each loop processes concurrently, one per loop that has this setting. */
 export const syncFlags: Flags = Object.fromEntries(
   controlLoops.flatMap(({ name, syncs }) =>
     syncs === undefined

@@ -1,4 +1,4 @@
-/** Flags of `orch node-agent`, grouped as in its help. Flags that a kubelet has too use the kubelet's names. */
+/** Flags of `orch node-agent`, grouped as in its help. If a kubelet has a corresponding flag, the name is the same. */
 
 import type { Taint } from '../../api/kinds/core/types/taint.ts'
 import { checkDnsSubdomain } from '../../api/model/names.ts'

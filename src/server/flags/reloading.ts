@@ -1,5 +1,5 @@
 /**
- * Reloads files named by flags when they change while the server runs. If the new content is invalid, the server logs
+ * Reloads files that flags name when they change while the server runs. If the new content is invalid, the server logs
  * an error and keeps using the previous content. Messages name the flag and the file, never the content.
  */
 
@@ -10,14 +10,14 @@ import { messageOf } from '../../base/text/errors.ts'
 /** Reloads files that flags name when they change. */
 export interface Reloading {
   /**
-   * Calls `reload` when one of the files has changed. `reload` throws if the content is invalid. Call this before the
-   * first read. Returns a function that stops watching.
+   * Calls `reload` when one of the files has changed. `reload` throws if the content is invalid. Must be called before
+   * the first read. Returns a function that stops watching.
    */
   follow(flag: string, files: readonly string[], reload: () => void): () => void
   close(): void
 }
 
-/** Starts to watch files. Logs each reload, and each file whose new content is invalid. */
+/** Starts to watch files. Logs each reload, and an error for each file whose new content is invalid. */
 export function openReloading(log: Log): Reloading {
   const followed = new FollowedFiles()
   return {

@@ -7,8 +7,8 @@
  *   v1/podtemplates=false                         a type of the core group
  *   api/beta=false                                all beta versions; also api/all, api/ga, api/alpha
  *
- * The most specific setting wins, whatever the order. A type that is not served is still stored if another version of
- * it is served, or if the server itself needs it.
+ * The most specific setting takes precedence, regardless of the order. A type that is not served is still stored if
+ * another version of it is served, or if the server itself needs it.
  */
 
 import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
@@ -21,14 +21,14 @@ export type RuntimeConfig = ReadonlyMap<string, boolean>
 
 export type IsServed = (kind: Kind) => boolean
 
-/** The kinds among which the flag selects. */
+/** The kinds from which the flag selects. */
 export interface SelectableKinds {
   readonly kinds: readonly Kind[]
   readonly vendor: Vendor
   readonly version: EmulatedVersion
 }
 
-/** Returns the predicate for served kinds. Throws UsageError for a name that matches nothing. */
+/** Returns a function that tells whether a kind is served. Throws UsageError for a name that matches nothing. */
 export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: SelectableKinds): IsServed {
   const knownVersions = new Set([
     ...classes,
@@ -40,7 +40,8 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
     if (!knownVersions.has(plain(name)) && !alpha.has(name)) throw unknown(name, [...knownVersions])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
-    // Custom kinds are always served here: their definitions decide.
+    // Custom kinds are always served as far as this flag is concerned. Their definitions determine whether they are
+    // served.
     kind.origin === 'custom' ||
     (exists(kind, version) &&
       (switches.get(typeOf(kind, vendor)) ??
@@ -51,8 +52,8 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
 }
 
 /**
- * Returns the names in the configuration that are alpha versions of a known group. Kubernetes has different ones in each
- * version. The server builds none of them, so they are accepted and not served.
+ * Returns those names in the configuration that are alpha versions of a known group. Each Kubernetes version has
+ * different ones. The server implements none of them, so it accepts the names but does not serve the versions.
  */
 export function alphaVersions(
   config: RuntimeConfig,
@@ -67,17 +68,17 @@ export function alphaVersions(
   )
 }
 
-/** Versions that the server only uses in calls to webhooks, if enabled. It serves no resources in them. */
+/** Versions that the server uses only in calls to webhooks, if they are enabled. It serves no resources in them. */
 const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
 
-/** Returns the enabled ones among these versions. */
+/** Returns the enabled versions among these. */
 export function spokenBy(config: RuntimeConfig, vendor: Vendor): string[] {
   return onlySpoken
     .map(({ group, version }) => apiVersionOf(vendor, group, version))
     .filter((apiVersion) => isSpoken(config, apiVersion))
 }
 
-/** Whether such a version is enabled. Alpha versions are disabled unless named. */
+/** Whether such a version is enabled. Alpha versions are disabled unless the configuration names them. */
 export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   const stage = stageOf(apiVersion)
@@ -86,7 +87,7 @@ export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
 
 const classes = ['api/all', 'api/ga', 'api/beta', 'api/alpha']
 
-/** Accepts `api/v1` as another spelling of the core group's `v1`. */
+/** Returns a name in its usual form. `api/v1` is another spelling of `v1` of the core group. */
 function plain(name: string): string {
   return classes.includes(name) ? name : name.replace(/^api\//, '')
 }

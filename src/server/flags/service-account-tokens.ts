@@ -1,4 +1,4 @@
-/** Flags of service account tokens. */
+/** Flags for service account tokens. */
 
 import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { parseDuration } from '../../base/time/duration.ts'
@@ -56,7 +56,7 @@ export const serviceAccountFlags = {
   }),
 }
 
-/** Rejects a name with a colon that is not a URL. */
+/** Parses an issuer. Rejects a name that contains a colon but is not a URL. */
 function readIssuer(value: string): string {
   if (value.includes(':') && !URL.canParse(value))
     throw new UsageError(
@@ -67,7 +67,7 @@ function readIssuer(value: string): string {
 
 const hourMs = 3_600_000
 
-/** Returns milliseconds; 0 means no limit. */
+/** Parses a maximum lifetime. Returns milliseconds. 0 means no limit. */
 function readLongest(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 24h`)

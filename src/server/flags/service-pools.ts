@@ -12,7 +12,7 @@ export interface PortRange {
 }
 
 export interface ServiceRanges {
-  /** One range, or one per IP family with the primary family first. */
+  /** One range, or one range per IP family with the primary family first. */
   readonly serviceClusterIpRange: readonly IpRange[]
   readonly serviceNodePortRange: PortRange
 }
@@ -41,7 +41,7 @@ function readClusterRange(text: string): IpRange {
   return range
 }
 
-/** Parses `30000-32767`, a first port and a count such as `30000+100`, or a single port. */
+/** Parses a range of ports: `30000-32767`, a first port and a count such as `30000+100`, or a single port. */
 export function readPortRange(text: string): PortRange {
   const [, from = '', sign, to = ''] = /^(\d{1,5})(?:([-+])(\d{1,5}))?$/.exec(text) ?? []
   const first = Number(from)
@@ -64,10 +64,10 @@ export function ownAddress({ serviceClusterIpRange: [primary] }: ServiceRanges):
   return formatIp({ family, number: base + 1n })
 }
 
-/** Number of addresses used of an IPv6 range. Bounds the search for a free address. */
+/** Number of addresses of an IPv6 range that are used. It limits the search for a free address. */
 const maxAddresses = 65536n
 
-/** Excludes the network address, and for IPv4 the broadcast address. */
+/** Returns the pool of a range. Excludes the network address, and for IPv4 also the broadcast address. */
 function addressPool({ family, base, size, text }: IpRange): Pool {
   const used = family === 'IPv4' ? size - 2n : (size < maxAddresses ? size : maxAddresses) - 1n
   const poolIndex = (value: string) => {

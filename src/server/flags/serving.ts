@@ -186,7 +186,7 @@ export function readPort(value: string): number {
   return port
 }
 
-/** Returns the value of the Strict-Transport-Security header. */
+/** Parses directives. Returns the value of the Strict-Transport-Security header. */
 function readDirectives(value: string): string {
   const directives = list(value)
   const wrong = directives.find((each) => !/^(max-age=\d{1,10}|includeSubDomains|preload)$/.test(each))

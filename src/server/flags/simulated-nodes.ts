@@ -4,12 +4,12 @@ import { parseQuantity } from '../../api/model/quantity.ts'
 import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { usualCapacity } from '../../cluster/nodes/node-object.ts'
 
-/** Each node has a pod CIDR of 256 addresses. */
+/** Maximum number of nodes, because each node has a pod CIDR of 256 addresses. */
 const maxNodes = 5000
 
 const speeds = { min: 0.1, max: 1000 }
 
-/** The flag of `orch up` and `orch node-agent`. */
+/** The flag for the speed of a simulation, in `orch up` and `orch node-agent`. */
 export const simulationSpeedFlag = flag({
   name: 'simulation-speed',
   value: 'FACTOR',

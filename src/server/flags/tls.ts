@@ -1,4 +1,4 @@
-/** TLS flags. Versions and cipher suites have the names that Go uses. */
+/** Flags for TLS. Versions and cipher suites have the same names as in Go. */
 import { flag, oneOf, UsageError } from '../../base/flags/flags.ts'
 import { list } from './values.ts'
 
@@ -39,7 +39,7 @@ export const tlsFlags = {
   }),
 }
 
-/** Returns the cipher list for Node.js; undefined selects the default of Node.js. */
+/** Parses cipher suites. Returns the cipher list for Node.js. Undefined selects the default of Node.js. */
 function readSuites(text: string): string | undefined {
   const names = list(text)
   if (names.length === 0) return undefined

@@ -9,7 +9,7 @@ import { type Flags, UsageError } from '../../base/flags/flags.ts'
 export interface UnsupportedFlag {
   /** The reason, and what to use instead. */
   readonly why: string
-  /** Accepted values: those that match the fixed behavior. */
+  /** The accepted values, which match the fixed behavior. */
   readonly only?: readonly string[]
 }
 

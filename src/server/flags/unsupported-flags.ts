@@ -7,7 +7,7 @@ const only = (value: string | readonly string[], why: string): UnsupportedFlag =
   only: typeof value === 'string' ? [value] : value,
 })
 
-/** Gives several flags the same reason. */
+/** Returns an entry with the same reason for each of several flags. */
 function all(names: string, flag: UnsupportedFlag): UnsupportedFlags {
   return Object.fromEntries(names.split(' ').map((name) => [name, flag]))
 }
@@ -107,7 +107,7 @@ const versionFlags: UnsupportedFlags = {
   'min-compatibility-version': no('the server is compatible with all versions from 1.23 on; set --emulated-version'),
 }
 
-/** Settings of features that orch does not have. Their default values have no effect in Kubernetes either. */
+/** Settings of features that orch does not implement. In Kubernetes, their default values have no effect. */
 const unusedFlags: UnsupportedFlags = {
   'coordinated-leadership-lease-duration': only('15s', 'the server does not choose the leaders of components'),
   'coordinated-leadership-renew-deadline': only('10s', 'the server does not choose the leaders of components'),

@@ -15,7 +15,7 @@ type AllFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags
 /** All flags of `orch up`. */
 export const allUpFlags = { ...serverFlags, ...upFlags, ...syncFlags } as AllFlags
 
-/** Flags that only `orch up` has. Excludes flags of the API server for which `orch up` has another default. */
+/** Flags that only `orch up` has. Flags of the API server are excluded, even if `orch up` has a different default. */
 export const upOnlyFlags = Object.fromEntries(
   Object.entries(allUpFlags).filter(([name]) => !Object.hasOwn(serverFlags, name)),
 )

@@ -1,6 +1,6 @@
 /**
  * The issuers and the anonymous access that the file of `--authentication-config` configures. The file is reloaded when
- * it changes. An invalid file leaves the previous configuration in place, and the error is logged and counted.
+ * it changes. If the file is invalid, the previous configuration remains in use, and the error is logged and counted.
  */
 import type { Json } from '../../api/json/json.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
@@ -32,7 +32,10 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256
 
 export interface StructuredAuthentication {
   readonly tokens: Authenticator
-  /** Returns whether anonymous requests are allowed at a path. Undefined if the file leaves that to the flag. */
+  /**
+   * Returns whether anonymous requests are allowed at a path. Undefined if the file does not specify it, so that the
+   * flag applies.
+   */
   readonly allowsAnonymousAt: (path: string) => boolean | undefined
 }
 
@@ -40,7 +43,7 @@ export interface StructuredParts extends OpenidParts {
   readonly reloads: ReloadMetrics
 }
 
-/** Throws UsageError if flags conflict or the file is invalid. */
+/** Opens the configuration. Throws UsageError if flags conflict or the file is invalid. */
 export async function openAuthenticationConfiguration(
   options: EmulatedOptions,
   parts: StructuredParts,
@@ -119,7 +122,7 @@ function allowsAnonymous(anonymous: Configured['anonymous'], path: string): bool
 interface Followed {
   readonly issuer: TokenIssuer
   readonly provider: OpenidProvider
-  /** Identifies the provider, whose keys are kept if only other parts of the configuration change. */
+  /** Identifies the provider. Its keys are kept if only other parts of the configuration change. */
   readonly providerKey: string
 }
 
@@ -136,7 +139,7 @@ class Issuers {
     return this.#byUrl.get(url)?.issuer
   }
 
-  /** Replaces the issuers. Contacts the providers of new ones, and closes those of removed ones. */
+  /** Replaces the issuers. Connects to the providers of new issuers, and closes those of removed issuers. */
   use(configured: readonly ConfiguredIssuer[]): void {
     const previous = this.#byUrl
     this.#byUrl = new Map(

@@ -1,6 +1,6 @@
 /**
- * The authorizers that the file of `--authorization-config` lists. The file is reloaded when it changes. An invalid file
- * leaves the previous authorizers in place, and the error is logged and counted.
+ * The authorizers that the file of `--authorization-config` lists. The file is reloaded when it changes. If the file is
+ * invalid, the previous authorizers remain in use, and the error is logged and counted.
  */
 
 import { ConfigurationFault } from '../../api/schema/read-configuration.ts'
@@ -25,7 +25,10 @@ import { webhookService } from './webhook-service.ts'
 
 const flagName = 'authorization-config'
 
-/** `makePlain` returns an authorizer without configuration of its own. Throws UsageError if the file is invalid. */
+/**
+ * Opens the configuration. `makePlain` returns an authorizer that needs no further configuration. Throws UsageError if
+ * the file is invalid.
+ */
 export async function openAuthorizationConfiguration(
   making: Making,
   makePlain: (type: PlainMode) => Mode,
@@ -79,7 +82,10 @@ function refuseConflicts(options: EmulatedOptions): void {
     throw new UsageError(`--${flagName} and the --authorization-webhook flags are mutually exclusive`)
 }
 
-/** With AlwaysAllow, the default for anonymous requests would let everybody do everything. */
+/**
+ * Throws if anonymous requests are neither enabled nor disabled explicitly. With AlwaysAllow, the default would allow
+ * all users everything.
+ */
 function assertAnonymousIsSettled(
   configured: readonly ConfiguredAuthorizer[],
   { anonymousAuth }: Pick<EmulatedOptions, 'anonymousAuth'>,

@@ -1,5 +1,5 @@
 /**
- * Authorization as `--authorization-mode` or the file of `--authorization-config` configures it. Superusers and health
+ * Authorization, which `--authorization-mode` or the file of `--authorization-config` configures. Superusers and health
  * probes are always allowed.
  */
 
@@ -29,7 +29,7 @@ import type { EmulatedOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { AccessParts, ConfiguredModes, Making, PlainMode } from './mode-making.ts'
 
-/** Paths that everyone may read, so that probes work without credentials. */
+/** Paths that all clients may read, so that probes work without credentials. */
 const open = ['/livez', '/readyz', '/healthz']
 
 interface Opened extends Access {
@@ -37,7 +37,7 @@ interface Opened extends Access {
   close(): void
 }
 
-/** Opens authorization. Call this before the caches are loaded, so that it sees all changes. */
+/** Opens authorization. Must be called before the caches are loaded, so that it observes all changes. */
 export async function openAccess(options: EmulatedOptions, parts: AccessParts): Promise<Opened> {
   using opened = new DisposableStack()
   const policy = new Policy(parts.lookup)
@@ -55,7 +55,7 @@ export async function openAccess(options: EmulatedOptions, parts: AccessParts): 
   }
 }
 
-/** The modes of the flag, which never change, or those of the file. */
+/** Returns the modes of the flag, which never change, or the modes of the file. */
 async function openModes(making: Making): Promise<ConfiguredModes> {
   const { options } = making
   const makePlain = (type: PlainMode) => plainMakers[type](making)
@@ -70,7 +70,7 @@ async function openModes(making: Making): Promise<ConfiguredModes> {
   return { current: () => modes, hasType: (type) => names.includes(type) }
 }
 
-/** Combines the authorizers. The union is built again only when the modes were replaced. */
+/** Combines the authorizers. The union is created again only when the modes have been replaced. */
 function unionOfCurrent(always: readonly Authorizer[], current: () => readonly Mode[]): Authorizer {
   let modes: readonly Mode[] | undefined
   let combined: Authorizer = union(always)
@@ -91,7 +91,7 @@ const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** Each file belongs to a mode. The file and its mode must be set together. */
+/** The files that belong to a mode. The flag of the file must be set if and only if its mode is selected. */
 const files = [
   {
     mode: 'ABAC',
@@ -142,7 +142,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
   })
 }
 
-/** Whether the rules allow everything, as those of the superuser role do unless it has been changed. */
+/** Whether the rules allow everything. The rules of the superuser role do, unless the role has been changed. */
 function allowsEverything(ruleLists: readonly ToldRules[]): boolean {
   return ruleLists.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }

@@ -1,6 +1,6 @@
 /**
- * The identity of this server towards aggregated API servers: a client certificate, from flags or self-signed, and the
- * CAs, header names and common names that authenticate it to a backend. The self-signed certificate is in
+ * The identity that this server presents to aggregated API servers: a client certificate, from flags or self-signed,
+ * and the CAs, header names and common names with which a backend authenticates it. The self-signed certificate is in
  * `pki/front-proxy` of the data directory, shared by all servers on one store, and renewed before it expires.
  */
 import { join } from 'node:path'
@@ -19,9 +19,11 @@ import { renewalPeriod, type WorkerContext } from '../threads/worker-context.ts'
 
 /** The identity that this server presents to aggregated API servers. */
 export interface FrontProxy {
-  /** Current client certificate. */
+  /** The current client certificate. */
   readonly pair: CertifiedKey
-  /** How backends verify the certificate. Undefined if only the owner of a given certificate knows its CA. */
+  /**
+   * The settings with which backends verify the certificate. Undefined if the flags name a certificate but not its CA.
+   */
   readonly trust: ProxyTrust | undefined
   /** Lower-case names of identity headers that proxies may send in addition to the headers of this server. */
   readonly otherHeaders: readonly string[]
@@ -34,7 +36,7 @@ export interface FrontProxyParts {
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -89,8 +91,8 @@ async function openOwn(
 }
 
 /**
- * Returns the CAs of the flags and of the self-signed certificate. An empty list of names allows every certificate of
- * these CAs.
+ * Returns the CAs in the flags and the CA of the self-signed certificate. An empty list of names allows every
+ * certificate of these CAs.
  */
 function trustOf(
   options: ServerOptions,

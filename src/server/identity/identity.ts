@@ -1,4 +1,4 @@
-/** The authenticators of this server, as the flags configure them. */
+/** The authenticators of this server, which the flags configure. */
 import type { X509Certificate } from 'node:crypto'
 import { isAtLeast } from '../../api/versions/emulated-version.ts'
 import { anonymous } from '../../apiserver/authn/anonymous.ts'
@@ -23,7 +23,7 @@ import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
 export interface IdentityParts extends RemoteTokenParts {
   readonly authorities: ClientAuthorities
   readonly denied: DeniedCertificates
-  /** Recognizes the certificates with which API servers call node agents. */
+  /** Whether a certificate is one with which API servers call node agents. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
 }
 
@@ -32,12 +32,12 @@ export interface Identity {
   readonly requests: Authenticator
   /** Authenticates tokens for TokenReview. Never returns the anonymous user. */
   readonly tokens: Authenticator
-  /** Whether a header carries credentials only. Undefined if no header does. */
+  /** Whether a header contains only credentials. Undefined if there is no such header. */
   readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
 
 /**
- * Creates the authenticators. `ofObjects` are the strategies that use stored objects. The emulated version decides
+ * Creates the authenticators. `ofObjects` are the strategies that use stored objects. The emulated version determines
  * whether `--authentication-config` exists.
  */
 export type Identify = (
@@ -83,13 +83,16 @@ async function structuredOf(options: EmulatedOptions, parts: StructuredParts) {
   return await openAuthenticationConfiguration(options, parts)
 }
 
-/** With AlwaysAllow, anonymous requests are rejected unless a flag enables them. */
+/** Whether anonymous requests are allowed. With AlwaysAllow, they are rejected unless a flag enables them. */
 function letsAnonymousIn(options: ServerOptions): boolean {
   const { anonymousAuth } = options
   return anonymousAuth === 'auto' ? !authorizationModesOf(options).includes('AlwaysAllow') : anonymousAuth === 'true'
 }
 
-/** Without a file, every token is invalid. A request with an invalid token differs from one without a token. */
+/**
+ * Returns the authenticator for tokens in a file. Without a file, every token is invalid, which is different from a
+ * request without a token.
+ */
 function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloading' | 'log'>): () => TokenUsers {
   if (file === '') {
     const nobody: TokenUsers = new Map()
@@ -153,7 +156,7 @@ function proxyOf(
   return { authenticator, isSecretHeader: (name) => isProxyHeader(headers, name) }
 }
 
-/** Some of these flags only work together. */
+/** Checks that flags that only work together are set together. */
 function checkProxyFlags(options: ServerOptions): void {
   const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
   const others = {

@@ -1,4 +1,4 @@
-/** What the authorization modes are made of, whether a flag or a file lists them. */
+/** The dependencies of the authorization modes, whether a flag or a file lists the modes. */
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { Mode } from '../../apiserver/authz/access.ts'

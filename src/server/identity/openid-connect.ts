@@ -1,4 +1,4 @@
-/** Authenticates tokens of the OpenID Connect provider that the flags name. */
+/** Authenticates tokens of the OpenID Connect provider that the flags configure. */
 import type { Json } from '../../api/json/json.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { userIn } from '../../apiserver/authn/openid-connect/claims.ts'
@@ -16,7 +16,7 @@ export interface OpenidParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -49,7 +49,7 @@ export function openidConnect(options: ServerOptions, parts: OpenidParts): Authe
   return idTokens((url) => (url === rules.issuer ? issuer : undefined))
 }
 
-/** Returns a function that fetches JSON and verifies servers with the current CAs of the file. */
+/** Returns a function that fetches JSON. It verifies servers with the current CAs in the file. */
 function getterBy(file: string, reloading: Reloading): (url: string) => Promise<Json> {
   const read = () => (file === '' ? undefined : readAuthorities('oidc-ca-file', file).map(String).join(''))
   if (file !== '')
@@ -60,7 +60,10 @@ function getterBy(file: string, reloading: Reloading): (url: string) => Promise<
   return (url) => getJson(url, ca)
 }
 
-/** Fetches JSON on a new connection. `authority` are CA certificates in PEM; undefined means the well-known CAs. */
+/**
+ * Fetches JSON on a new connection. `authority` contains CA certificates in PEM format. Undefined means the well-known
+ * CAs.
+ */
 export async function getJson(url: string, authority: string | undefined): Promise<Json> {
   const connections = new UrlConnections({ authority })
   try {

@@ -1,4 +1,4 @@
-/** Metrics about reloads of a configuration file while the server runs, with the names of kube-apiserver. */
+/** Metrics about reloads of a configuration file while the server runs, under the names that kube-apiserver uses. */
 import { Counter, Gauge, type Metric } from '../../base/telemetry/metrics.ts'
 import type { Clock } from '../../base/time/clock.ts'
 
@@ -31,7 +31,7 @@ export class ReloadMetrics {
     this.metrics = [this.#reloads, lastReloads]
   }
 
-  /** Runs a reload and counts its outcome. Throws what `reload` throws. */
+  /** Runs a reload and counts its outcome. Throws the error that `reload` throws. */
   count(reload: () => void): void {
     try {
       reload()

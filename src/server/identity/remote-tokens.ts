@@ -17,11 +17,11 @@ export interface RemoteTokenParts {
   readonly clock: Clock
   readonly log: Log
   readonly reloading: Reloading
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 
-/** Throws UsageError if flags conflict or a file is invalid. */
+/** Opens the strategies. Throws UsageError if flags conflict or a file is invalid. */
 export async function remoteTokens(options: ServerOptions, parts: RemoteTokenParts): Promise<Authenticator[]> {
   const strategies = [await openidConnectOf(options, parts), await webhookOf(options, parts)]
   return strategies.filter((strategy) => strategy !== undefined)
@@ -53,7 +53,7 @@ async function openidConnectOf(options: ServerOptions, parts: RemoteTokenParts):
   return (await import('./openid-connect.ts')).openidConnect(options, parts)
 }
 
-/** Some of these flags only work together. */
+/** Checks that flags that only work together are set together. */
 function checkOpenidFlags(options: ServerOptions): void {
   const { oidcIssuerUrl: issuer, oidcClientId: client } = options
   if (issuer !== '' && client === '') throw new UsageError('--oidc-issuer-url requires --oidc-client-id')
@@ -72,7 +72,9 @@ function checkOpenidFlags(options: ServerOptions): void {
 
 const tellEveryMs = 5_000
 
-/** Rate-limits error logs, because anyone can send tokens and must not be able to fill the log. */
+/**
+ * Returns a callback that limits the rate of error logs. Any client can send tokens, so errors must not fill the log.
+ */
 function nowAndThen(clock: Clock, tell: (error: unknown) => void): (error: unknown) => void {
   let lastLoggedAt = Number.NEGATIVE_INFINITY
   return (error) => {

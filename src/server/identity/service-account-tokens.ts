@@ -1,4 +1,4 @@
-/** Service account tokens as the flags configure them: keys, issuers and verification. */
+/** Service account tokens: keys, issuers and verification, which the flags configure. */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import { apiAudience, vendorOf } from '../../api/model/vendor.ts'
@@ -31,7 +31,7 @@ import { tokenKeyIn } from '../certificates/shared-keys.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 
-/** Keys from the files that flags name. */
+/** The keys in the files that flags name. */
 export interface GivenKeys {
   readonly signing: SigningKey | undefined
   readonly verifying: readonly (VerifyingKey | SigningKey)[]
@@ -63,7 +63,7 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
 }
 
 /**
- * Selects the keys. Call this after the serving key has been checked: if no flag names a key file, the serving key
+ * Selects the keys. Must be called after the serving key has been checked: if no flag names a key file, the serving key
  * verifies tokens.
  */
 export async function settleKeys(
@@ -87,7 +87,7 @@ function servingKey(file: string): (VerifyingKey | SigningKey)[] {
 /** Issues and authenticates service account tokens. */
 export interface AccountTokens {
   readonly policy: TokenPolicy
-  /** Audiences that a token must have one of. */
+  /** The audiences. A token must have one of them. */
   readonly audiences: readonly string[]
   strategy(parts: StrategyParts): Authenticator
 }
@@ -106,12 +106,12 @@ export function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): rea
   return serviceAccountIssuer.length === 0 ? [apiAudience(vendorOf(profile))] : serviceAccountIssuer
 }
 
-/** Returns the audiences that a token must have one of. */
+/** Returns the audiences. A token must have one of them. */
 export function audiencesOf(options: ServerOptions): readonly string[] {
   return options.apiAudiences.length === 0 ? issuersOf(options) : options.apiAudiences
 }
 
-/** Returns the policy for new tokens and the authenticator for presented ones, as the options configure them. */
+/** Returns the policy for new tokens and the authenticator of tokens, which the options configure. */
 export function openAccountTokens(options: ServerOptions, keys: TokenKeys): AccountTokens {
   const vendor = vendorOf(options.profile)
   const issuers = issuersOf(options)

@@ -14,11 +14,11 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface WebhookService {
   /**
-   * Returns the response body. Throws if there is no valid response. `headers` are added to those of the kubeconfig.
-   * The timeout is that of one try.
+   * Sends JSON and returns the response body. Throws if there is no valid response. `headers` are added to those of the
+   * kubeconfig. The timeout applies to each attempt.
    */
   post(body: JsonObject, headers?: Headers, timeoutMs?: number): Promise<Json>
-  /** Sends a JSON text without retry. The response must have a success status, and its body is ignored. */
+  /** Sends a JSON text without retries. The response must have a success status. Its body is ignored. */
   tell(text: string): Promise<void>
   close(): void
 }
@@ -41,7 +41,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
       current = open()
       before.connections.close()
     })
-    // Read again, because the files may have changed before the server watched them.
+    // The configuration is read again, because the files may have changed before the server watched them.
     return openConfig(readConfig(flag, file).transport)
   }
   let current = open()

@@ -1,6 +1,6 @@
 /**
- * Credentials of the service accounts that control loops run as. Creates a missing account and renews its token before
- * it expires. Requests wait while a token is being fetched. If fetching fails, the next request tries again.
+ * Credentials of the service accounts that control loops run as. Creates accounts that are missing and renews tokens
+ * before they expire. Requests wait while a token is being fetched. If that fails, the next request tries again.
  */
 
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
@@ -13,13 +13,13 @@ import type { Transport } from '../../client/requests/transport.ts'
 
 const namespace = 'kube-system'
 const lifeSeconds = 3600
-/** Fraction of a token's lifetime after which it is replaced. */
+/** Fraction of a token's lifetime after which the token is replaced. */
 const usedPart = 0.8
 
 export interface AccountTokenParts {
-  /** Client that may create service accounts and their tokens. */
+  /** A client that may create service accounts and their tokens. */
   readonly client: Client
-  /** Transport without credentials. */
+  /** A transport without credentials. */
   readonly anonymous: Transport
   readonly vendor: Vendor
   readonly clock: Clock
@@ -43,7 +43,7 @@ export class AccountTokens {
     return async (request) => {
       const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }
       const response = await this.#parts.anonymous({ ...request, headers })
-      // The account may have been recreated, or the token key replaced.
+      // The account may have been deleted and created again, or the token key may have been replaced.
       if (response.status === 401) this.#tokens.delete(account)
       return response
     }

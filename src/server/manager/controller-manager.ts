@@ -1,8 +1,8 @@
 /**
  * `orch controller-manager`: the control loops in a separate process, which connects to an API server over TLS like any
- * other client. It learns the names of API groups, keys and the Kubernetes version from that server. Of several managers only the leader works,
- * which is the holder of a Lease. A manager that loses the Lease exits because it cannot know what the new leader is
- * doing.
+ * other client. It determines the names of API groups and keys and the Kubernetes version from that server. If there
+ * are several managers, only the leader is active, which is the holder of a Lease. A manager that loses the Lease
+ * exits, because it cannot know what the new leader is doing.
  */
 
 import { homedir } from 'node:os'
@@ -44,16 +44,14 @@ import { openSecurePort } from './secure-port.ts'
 import { type FileOptions, readSigningFiles } from './signing-files.ts'
 
 export interface ControllerManager {
-  /** Port of its HTTPS server. Undefined if it does not serve. */
+  /** The port of the manager's HTTPS server. Undefined if it has none. */
   readonly port: number | undefined
-  /** Resolves when the Lease is lost and all work has ended. */
+  /** Resolves when the Lease has been lost and all work has ended. */
   readonly lost: Promise<void>
   stop(): Promise<void>
 }
 
-/**
- * Resolves when the manager has started. The API server may still be unreachable. Throws UsageError for invalid flags.
- */
+/** Starts the manager. Resolves even if the API server is still unreachable. Throws UsageError for invalid flags. */
 export async function startControllerManager(options: ManagerOptions, log: Log): Promise<ControllerManager> {
   await using opened = new AsyncDisposableStack()
   const enabledLoops = selectLoops(controlLoops, options.controllers)
@@ -93,7 +91,7 @@ async function readConfig({ kubeconfig }: ManagerOptions): Promise<HttpTransport
   return readClientConfig({ files, parse: await parserFor(files) }).transport
 }
 
-/** Transports to the API server: as the user of the kubeconfig, and without credentials. */
+/** Transports to the API server: one as the user of the kubeconfig, and one without credentials. */
 class Connections {
   readonly own: HttpTransport
   readonly bare: HttpTransport
@@ -139,7 +137,7 @@ interface ManagerParts {
   readonly log: Log
 }
 
-/** Group names and Kubernetes version of the API server. */
+/** The group names and the Kubernetes version of the API server. */
 interface ServedApi {
   readonly vendor: Vendor
   readonly emulation: Emulation

@@ -19,12 +19,12 @@ export interface ManagerElection {
   readonly timing: ElectionTiming
 }
 
-/** The Lease of kube-controller-manager, which the default roles let managers use. */
+/** The Lease of kube-controller-manager. The default roles allow managers to use it. */
 export const managerLease: ObjectName = { namespace: 'kube-system', name: 'kube-controller-manager' }
 /** Default timing of the leader election, as in kube-controller-manager. */
 export const usualTiming: ElectionTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
 
-/** Runs the loops for one term. Resolves to true when the Lease is lost, and to false when the signal aborts. */
+/** Runs the loops for one term. Resolves to true when the Lease has been lost, and to false when the signal aborts. */
 export async function runElected(
   { client, clock, log, lease, timing }: ManagerElection,
   start: (term: Term) => RunningLoops,

@@ -1,4 +1,4 @@
-/** Detects the profile and the version of the API server. Waits until the server responds. */
+/** Determines the profile and the version of the API server. Waits until the server responds. */
 
 import { groupName, profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import { type EmulatedVersion, emulatedVersions } from '../../api/versions/emulated-version.ts'
@@ -9,7 +9,7 @@ import type { Client } from '../../client/requests/client.ts'
 
 const backoff = { firstMs: 250, longestMs: 5_000 }
 
-/** Returns undefined if the signal aborts. */
+/** Returns the vendor of the server. Undefined if the signal aborts. */
 export async function learnVendor(client: Client, log: Log, signal: AbortSignal): Promise<Vendor | undefined> {
   return await learn({ log, signal }, async () => {
     const { groups } = await client.read<{ groups: { name: string }[] }>('/apis', { signal })
@@ -21,7 +21,7 @@ export async function learnVendor(client: Client, log: Log, signal: AbortSignal)
   })
 }
 
-/** Returns the Kubernetes version of the server according to `/version`, or undefined if the signal aborts. */
+/** Returns the Kubernetes version that the server reports in `/version`. Undefined if the signal aborts. */
 export async function learnVersion(
   client: Client,
   log: Log,
@@ -41,7 +41,7 @@ interface LearnOptions {
   readonly signal: AbortSignal
 }
 
-/** Repeats the request until it succeeds with a value. */
+/** Repeats a request until it succeeds and returns a value. */
 async function learn<T>(options: LearnOptions, read: () => Promise<T | undefined>): Promise<T | undefined> {
   const { log, signal } = options
   for (let failures = 1; !signal.aborted; failures++) {

@@ -1,6 +1,6 @@
 /**
- * Files that the manager signs with: the CAs of the built-in signers, the service account key and the published CA.
- * They are read at the start, which fails if one is invalid, and again when they change.
+ * Files that the manager uses for signing: the CAs of the built-in signers, the service account key and the published
+ * CA. They are read at the start, which fails if a file is invalid, and again when they change.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -16,11 +16,11 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
 export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
-  /** Returns a token issuer for a vendor, which is detected after the start. */
+  /** Returns a token issuer for a vendor. The vendor is determined after the start. */
   readonly issueTokenOf?: (vendor: Vendor) => NonNullable<LoopOptions['issueToken']>
 }
 
-/** Throws UsageError. */
+/** Reads the files. Throws UsageError. */
 export function readSigningFiles(options: ManagerOptions, reloading: Reloading): FileOptions {
   const authorities = readAuthorities(options, reloading)
   const { rootCaFile, serviceAccountPrivateKeyFile, clusterSigningDuration: maxLifetimeMs } = options
@@ -110,7 +110,7 @@ interface FlagFile {
   readonly file: string
 }
 
-/** Returns a function that returns the current content of a file. */
+/** Returns a function that returns the current value of a file. */
 function followed<T>(reloading: Reloading, { flag, file }: FlagFile, read: (flag: string, file: string) => T): () => T {
   let currentValue: T
   reloading.follow(flag, [file], () => {

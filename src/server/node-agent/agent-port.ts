@@ -1,7 +1,7 @@
 /**
- * The HTTPS port of a node agent: logs, exec, attach and port-forward of its pods. Its certificate comes from the
- * signer of serving certificates, whose requests an administrator approves. Connections wait for the certificate for a
- * limited time.
+ * The HTTPS port of a node agent: logs, exec, attach and port-forward of its pods. The agent requests its certificate
+ * from the signer of serving certificates, and an administrator approves the request. Connections wait for the
+ * certificate for a limited time.
  */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -56,7 +56,10 @@ export async function openAgentPort(
   log.info('serving logs, exec and port-forward', { address: nodeIp, port: opened.port })
   return opened
 
-  /** Shares one request among all waiting connections. After a failed request, the next connection requests again. */
+  /**
+   * Returns a function that shares one request among all waiting connections. After a failed request, the next
+   * connection starts a new request.
+   */
   function shared(ask: () => Promise<ServingCertificate>, { now }: TimerClock): () => Promise<ServingCertificate> {
     let currentCertificate: ServingCertificate | undefined
     let asking: Promise<ServingCertificate> | undefined

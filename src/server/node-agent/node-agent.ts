@@ -28,13 +28,13 @@ import { openAgentPort } from './agent-port.ts'
 import { NodeCredentials } from './node-credentials.ts'
 
 export interface NodeAgent {
-  /** Stops the agent. The Node object stays, as after a machine is switched off. */
+  /** Stops the agent. The Node object remains, as if a machine had been switched off. */
   stop(): Promise<void>
 }
 
 /**
- * Resolves when the node is running. Throws UsageError, StageError and JoinError, or the reason of the signal if it
- * aborts first.
+ * Starts the agent. Resolves when the node is running. Throws UsageError, StageError and JoinError, or the reason of
+ * the signal if it aborts first.
  */
 export async function startNodeAgent(
   options: NodeAgentOptions,

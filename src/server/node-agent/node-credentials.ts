@@ -1,7 +1,7 @@
 /**
- * Credentials of a node agent: the certificate of its node, in a kubeconfig that only its owner may read. Without a
- * valid certificate, the agent joins the cluster with its bootstrap token. Before a certificate expires, the agent
- * requests a new one as the node itself.
+ * Credentials of a node agent: the certificate of its node, in a kubeconfig that only the owner of the file may read.
+ * Without a valid certificate, the agent joins the cluster with its bootstrap token. Before a certificate expires, the
+ * agent requests a new one as the node itself.
  */
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -22,12 +22,12 @@ import { pinsOf, trustCluster } from '../../tools/joining/cluster-info.ts'
 import { JoinError } from '../../tools/joining/join-error.ts'
 import { nodeCertificate, requestCertificate } from '../../tools/joining/node-certificate.ts'
 
-/** Files with the credentials of a node. */
+/** The files that contain the credentials of a node. */
 export interface CredentialFiles {
   readonly nodeName: string
   /** Path of the node's kubeconfig, which may not exist yet. */
   readonly kubeconfig: string
-  /** Path of the bootstrap kubeconfig, or an empty string. */
+  /** Path of the bootstrap kubeconfig. Empty if there is none. */
   readonly bootstrapKubeconfig: string
   readonly timeoutMs: number
 }
@@ -44,10 +44,10 @@ interface CredentialDependencies {
   readonly log: Log
 }
 
-/** Range of the fraction of a certificate's lifetime after which it is renewed. */
+/** Range of the fraction of a certificate's lifetime after which the certificate is renewed. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
-/** Maximum pause. Node's timers fire at once for delays of more than 24 days. */
+/** Maximum pause in milliseconds. Node's timers fire immediately if their delay exceeds 24 days. */
 const maxPauseMs = 86_400_000
 
 export class NodeCredentials {
@@ -80,17 +80,17 @@ export class NodeCredentials {
     return new NodeCredentials(files, joined, dependencies)
   }
 
-  /** CA of the cluster in PEM form. */
+  /** The CA of the cluster in PEM format. */
   get authority(): string {
     return this.#identity.authority
   }
 
-  /** Current certificate, for tests and the log. */
+  /** The current certificate, for tests and the log. */
   get certificate(): string {
     return this.#identity.pair.certificate
   }
 
-  /** Renews the certificate when due, until the signal aborts. */
+  /** Renews the certificate when it is due, until the signal aborts. */
   async renew(vendor: Vendor, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#dependencies
     let due = dueAt(this.#identity.pair)
@@ -132,8 +132,8 @@ function dueAt({ certificate }: CertifiedKey): number {
 }
 
 /**
- * Returns undefined if there is no kubeconfig or its certificate has expired. Throws if the certificate belongs to
- * another node.
+ * Reads the kubeconfig. Returns undefined if it does not exist or its certificate has expired. Throws if the
+ * certificate belongs to another node.
  */
 async function readIdentity({ kubeconfig, nodeName }: CredentialFiles, now: number): Promise<Identity | undefined> {
   if (!existsSync(kubeconfig)) return undefined

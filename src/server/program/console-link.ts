@@ -1,4 +1,4 @@
-/** The console of this process: its URL and, if one is to be printed, the sign-in link for the administrator. */
+/** The console of this process: its URL and, if it is printed, the sign-in link for the administrator. */
 import { systemClock } from '../../base/time/clock.ts'
 import { ConsoleAccess, type ConsoleSecrets, newConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommandLine } from '../flags/command-line.ts'
@@ -11,7 +11,10 @@ export interface ConsoleOpening {
   address(url: string): string | undefined
 }
 
-/** Creates the link only if the output is a terminal or a flag asks for it, because a log must not contain a secret. */
+/**
+ * Opens the console. Creates the link only if the output is a terminal or a flag requests it, because a log must not
+ * contain a secret.
+ */
 export function openConsole(
   { options, up }: ServerCommandLine,
   output: { readonly isTTY?: boolean } = process.stdout,
@@ -22,7 +25,10 @@ export function openConsole(
   return { secrets, access, address: (url) => (options.console ? addressOf(url, access) : undefined) }
 }
 
-/** The browser keeps the part after `#` to itself: the link's secret is neither sent nor logged. */
+/**
+ * Returns the address to print. Browsers do not send the part after `#`, so the link's secret is neither sent nor
+ * logged.
+ */
 function addressOf(url: string, access: ConsoleAccess | undefined): string {
   if (access === undefined) return `${url}/console/`
   return `${url}/console/#link=${access.link}  (signs you in, once and within 10 minutes)`

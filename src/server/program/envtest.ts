@@ -1,11 +1,12 @@
 /**
  * Replaces the two binaries that envtest (the test environment of controller-runtime) and similar tools start: `etcd`,
  * which here only responds to health checks, and `kube-apiserver`, which is this server with a store in memory. To run
- * suites for envtest against it, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a directory
- * that `orch envtest install` writes for one Kubernetes version. ORCH_EMULATED_VERSION selects another version.
+ * suites for envtest against it, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a
+ * directory that `orch envtest install` writes for one Kubernetes version. ORCH_EMULATED_VERSION selects another
+ * version.
  *
- * The flags of both are honoured, or listed here as accepted without effect. Other flags are rejected. If a real etcd
- * responds at `--etcd-servers`, it is used.
+ * The flags of both programs have their usual effect, or are listed here as accepted without effect. All other flags
+ * are rejected. If a real etcd responds at `--etcd-servers`, the server uses it.
  */
 import { createServer } from 'node:http'
 import { version } from '../../api/model/version.ts'
@@ -39,7 +40,7 @@ const etcdFlags = {
   }),
 } satisfies Flags
 
-/** Timeout of the probe for a real etcd. */
+/** Timeout in milliseconds for testing whether there is a real etcd. */
 const probeMs = 5_000
 const maxHealthBytes = 64 * 1024
 
@@ -58,7 +59,7 @@ export async function envtestCommand(args: readonly string[]): Promise<readonly 
   )
 }
 
-/** Returns the arguments with the Kubernetes version of the environment, which wins over the flag. */
+/** Returns the arguments with the Kubernetes version in the environment, which takes precedence over the flag. */
 export function withVersion(args: readonly string[], version: string | undefined): readonly string[] {
   if (version === undefined || version === '') return args
   const flagName = '--emulated-version'
@@ -107,7 +108,7 @@ async function apiServerArgs(args: readonly string[]): Promise<readonly string[]
   ]
 }
 
-/** Whether a flag of kube-apiserver asks for behavior that is always on. */
+/** Whether a flag of kube-apiserver requests behavior that is always enabled here. */
 function isWithoutEffect(arg: string): boolean {
   if (arg === '--allow-privileged' || arg === '--allow-privileged=true') return true
   if (arg.startsWith('--allow-privileged='))
@@ -126,7 +127,7 @@ async function isStandIn(address: string): Promise<boolean> {
     const health = JSON.parse(body.toString('utf8')) as { standsIn?: unknown }
     return health.standsIn !== undefined
   } catch {
-    return false // The server reports faults of a real etcd itself.
+    return false // If a real etcd has a fault, the server reports it.
   } finally {
     connections.destroy()
   }

@@ -1,7 +1,7 @@
 /**
  * A server without persistent data (`--ephemeral`), for test suites in any language. Its store is in memory if the
- * machine has a memory-backed directory, its port is a free one, its kubeconfig is printed to standard output, and it
- * exits with the program that started it. Explicit flags override these defaults.
+ * machine has a memory-backed directory. It uses a free port, prints its kubeconfig to standard output, and exits when
+ * the program that started it exits. Explicit flags override these defaults.
  */
 import { fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { ServerOptions } from '../flags/options.ts'
 const parentCheckMs = 500
 
 /**
- * Returns the command line with the defaults of `--ephemeral` added. Without that flag it is unchanged. `known`
+ * Returns the command line with the defaults of `--ephemeral` added. Without that flag, it is unchanged. `knownFlags`
  * contains the flags of the command. The directory is removed when the process exits.
  */
 export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags): readonly string[] {
@@ -27,7 +27,7 @@ export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags
     ...args,
     `--data-dir=${join(directory, 'data')}`,
     ...(isGiven('secure-port') ? [] : ['--secure-port=0']),
-    // Tests of controllers expect that no other program runs their pods.
+    // There are no nodes by default, because tests of controllers expect that no other program runs their pods.
     ...(isGiven('nodes') || !Object.hasOwn(knownFlags, 'nodes') ? [] : ['--nodes=0']),
     ...(isGiven('admin-kubeconfig') ? [] : [`--admin-kubeconfig=${join(directory, printedConfig)}`]),
   ]
@@ -41,7 +41,7 @@ export function ephemeralGreeting(url: string, { adminKubeconfig, dataDir }: Ser
   return `orch is serving at ${url}, stores nothing, and exits with its caller (administrator: ${adminKubeconfig || 'none'})\n`
 }
 
-/** Calls `stop` once when standard input, if it is a pipe, ends or the parent process exits. */
+/** Calls `stop` once when standard input ends, if it is a pipe, or when the parent process exits. */
 export function whenAbandoned(stop: () => void): void {
   const parent = process.ppid
   let called = false
@@ -61,17 +61,20 @@ export function whenAbandoned(stop: () => void): void {
   process.stdin.resume()
 }
 
-/** Only a pipe shows that the parent is alive. A terminal, a file and /dev/null do not. */
+/**
+ * Whether a descriptor is a pipe. Only a pipe shows that the parent process is alive. A terminal, a file and /dev/null
+ * do not.
+ */
 function isPipe(descriptor: number): boolean {
   try {
     const state = fstatSync(descriptor)
     return state.isFIFO() || state.isSocket()
   } catch {
-    return false // Standard input was closed before the start.
+    return false // Standard input was already closed at the start.
   }
 }
 
-/** Creates a directory, in memory if possible, that is removed when the process exits. */
+/** Creates a directory, in memory if possible. It is removed when the process exits. */
 export function ephemeralDirectory(): string {
   try {
     return temporaryDirectory('orch-ephemeral-')

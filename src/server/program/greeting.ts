@@ -1,6 +1,6 @@
 /**
  * The ready message of `orch up`: the URL, a first command to copy, and how to stop the server. The command for
- * `orchctl` depends on the installation: a checkout, a dependency of a project, or a global install.
+ * `orchctl` depends on the type of installation: a checkout, a dependency of a project, or a global installation.
  */
 import { existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -16,7 +16,7 @@ export function greeting(url: string, options: ServerOptions, consoleAddress: st
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
   const isDefaultConfig = !kubectl && isFound(adminKubeconfig)
   const hint = kubectl ? '' : 'Note: kubectl and client-go require --profile=kubernetes\n'
-  // With an empty --admin-kubeconfig no kubeconfig is written, so no command would work unchanged.
+  // With an empty --admin-kubeconfig, the server writes no kubeconfig, so no command would work without changes.
   const attempt =
     adminKubeconfig === ''
       ? ''
@@ -26,17 +26,17 @@ ${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\
 `
 }
 
-/** Whether orchctl, started in this directory, uses this kubeconfig by default. */
+/** Whether orchctl uses this kubeconfig by default if it is started in this directory. */
 function isFound(config: string): boolean {
   const files = usualFiles({ env: process.env, home: homedir(), directory: process.cwd() })
   return config !== '' && files.length === 1 && files[0] === resolve(config)
 }
 
-/** Returns the command with which a user in `directory` runs the orchctl next to this program. */
+/** Returns the command with which a user in `directory` runs the orchctl that belongs to this program. */
 export function orchctlCommand(program: string, directory: string, path: string): string {
   const beside = join(dirname(program), 'orchctl')
   const linked = (file: string) => existsSync(file) && realpathSync(file) === beside
-  // npm adds such directories to the PATH of its child processes, but the user's shell does not have them.
+  // npm adds such directories to the PATH of its child processes. They are not in the PATH of the user's shell.
   const ofShells = path
     .split(delimiter)
     .filter((entry) => entry !== '' && !entry.includes(join('node_modules', '.bin')))

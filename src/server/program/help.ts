@@ -1,7 +1,7 @@
 /**
- * The help of `orch`. One table lists the commands. `orch` alone prints an overview, `orch help COMMAND` one command
- * with its flags, and `orch help flags` the flags of the server by group. The flags of a command are loaded on demand
- * because a server does not need them.
+ * The help of `orch`. One table lists the commands. `orch` without arguments prints an overview, `orch help COMMAND`
+ * describes one command with its flags, and `orch help flags` lists the flags of the server by group. The flags of a
+ * command are loaded on demand because a server does not need them.
  */
 
 import { version } from '../../api/model/version.ts'
@@ -16,7 +16,7 @@ import { serverFlagGroups } from '../flags/options.ts'
 interface CommandHelp {
   readonly form: string
   readonly summary: string
-  /** What the flags do not explain, in a few sentences. */
+  /** A description of the command in a few sentences, in addition to its flags. */
   readonly about: string
   readonly flagGroups: () => Promise<FlagGroups>
 }
@@ -95,7 +95,7 @@ const commands: { readonly [name: string]: CommandHelp } = {
   },
 }
 
-/** Command names, in the order of the help. */
+/** The names of the commands, in the order of the help. */
 export const commandNames: readonly string[] = Object.keys(commands)
 
 function backupCommand(form: string, summary: string): CommandHelp {
@@ -117,7 +117,7 @@ const tasks: readonly (readonly [task: string, command: string])[] = [
   ['Back up, and restore', 'orch backup --to FILE, orch restore --from FILE'],
 ]
 
-/** Line width if the output is not a terminal. */
+/** Line width of the help if the output is not a terminal. */
 const plainWidth = 80
 
 /**

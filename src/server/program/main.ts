@@ -1,4 +1,4 @@
-/** The `orch` command: parses the command line, starts the command and stops it on a signal. */
+/** The `orch` program: parses the command line, starts the command and stops it on a signal. */
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { version } from '../../api/model/version.ts'
@@ -31,7 +31,7 @@ import { notifyManager } from './service-manager.ts'
  * 1.
  */
 export function main(args: readonly string[]): void {
-  // A failed write to the output, such as on a full disk or a closed pipe, must not end the process.
+  // A failed write to the output, for example on a full disk or to a closed pipe, must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   obey(args).catch(fail)
 }
@@ -80,14 +80,16 @@ async function obey(args: readonly string[]): Promise<void> {
   await run(line, { command, flags })
 }
 
-/** The programs that `orch envtest` replaces print their own help. */
+/**
+ * Whether the arguments request the help of a command. The programs that `orch envtest` replaces print their own help.
+ */
 function asksForHelp(command: string, rest: readonly string[]): boolean {
   if (command === 'help' || command === '--help' || command === '-h') return true
   const isStandIn = command === 'envtest' && rest.length > 0 && !rest[0]!.startsWith('-') && rest[0] !== 'install'
   return !isStandIn && (rest.includes('--help') || rest.includes('-h'))
 }
 
-/** Throws UsageError for an unknown loop name. */
+/** Checks the names of control loops. Throws UsageError for an unknown name. */
 async function checkLoopNames(names: readonly string[]): Promise<void> {
   const [{ controlLoops }, { selectLoops: chooseLoops }] = await Promise.all([
     import('../../cluster/controllers/all.ts'),
@@ -117,10 +119,10 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
     log.info('stopping')
     stopping.abort()
     void notifyManager('STOPPING=1', log)
-    // Gives clients and load balancers time to see that the server is not ready. A server that never was ready has no
-    // clients.
+    // The delay gives clients and load balancers time to notice that the server is not ready. A server that has never
+    // been ready has no clients.
     if (isServing) await pause(options.shutdownDelay)
-    // A start that is still stuck after the grace period holds nothing that must be closed.
+    // A start that has not ended after the grace period has opened nothing that must be closed.
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
@@ -141,7 +143,7 @@ async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartCo
   }
 }
 
-/** Loaded on demand because a server does not need it. */
+/** Loads the code for joining a cluster. It is loaded on demand because a server does not need it. */
 async function joining() {
   const [joins, tokens] = await Promise.all([
     import('../../tools/joining/join.ts'),
@@ -156,7 +158,7 @@ async function runJoining(command: 'join' | 'token', args: readonly string[]): P
   await join(parseFlags(joinFlags, args), (line) => process.stderr.write(`${line}\n`))
 }
 
-/** Runs until a signal arrives. */
+/** Runs `orch node-agent` until a signal arrives. */
 async function runNodeAgent(args: readonly string[]): Promise<void> {
   const { nodeAgentFlags } = await import('../flags/node-agent.ts')
   const { startNodeAgent } = await import('../node-agent/node-agent.ts')
@@ -183,7 +185,7 @@ async function runBackupCommand(command: string, args: readonly string[]): Promi
   if (!(await backupCommand(command, args))) process.exitCode = 1
 }
 
-/** Runs until a signal arrives or the Lease is lost. */
+/** Runs `orch controller-manager` until a signal arrives or the Lease is lost. */
 async function runManager(args: readonly string[]): Promise<void> {
   const [{ allManagerFlags }, { startControllerManager }] = await Promise.all([
     import('../flags/controller-manager.ts'),
@@ -217,7 +219,7 @@ interface StartContext {
   readonly stopping: AbortSignal
 }
 
-/** Starts the server and returns a function that stops it. */
+/** Starts the server. Returns a function that stops it. */
 async function start(line: ServerCommandLine, startContext: StartContext): Promise<() => Promise<void>> {
   const { log } = startContext
   const console = openConsole(line)
@@ -229,14 +231,16 @@ async function start(line: ServerCommandLine, startContext: StartContext): Promi
 }
 
 /**
- * Whether several threads serve requests, now or later. A server that stores nothing, or that may use only one core,
- * keeps one.
+ * Whether several threads can serve requests, now or later. A server without persistent data, or with only one CPU
+ * core, uses a single thread.
  */
 function hasWorkers({ workers, ephemeral }: ServerOptions): boolean {
   return workers === 'auto' ? !ephemeral && availableParallelism() > 1 : workers > 1
 }
 
-/** Starts a server with several workers. Loaded on demand because a server with one worker does not need it. */
+/**
+ * Starts a server with several workers. The code is loaded on demand because a server with one worker does not need it.
+ */
 async function startWorkers(
   line: ServerCommandLine,
   givenFlags: GivenFlags,
@@ -278,11 +282,11 @@ function stopWhenFailed(
   })
 }
 
-/** Long enough for a readiness probe to see the reason. */
+/** Delay in milliseconds before the server exits, so that a readiness probe can report the reason. */
 const noticeMs = 1_000
 
 /**
- * Stops the server and exits. Exits after the grace period in any case, because a failing disk may block closing the
+ * Stops the server and exits. Always exits after the grace period, because a failing disk may block the closing of the
  * store.
  */
 async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
@@ -291,7 +295,7 @@ async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Prom
   process.exit(1)
 }
 
-/** Stops gracefully on the first signal and at once on the second. */
+/** Stops gracefully on the first signal and immediately on the second. */
 function stopOnSignal(stop: () => Promise<void>): void {
   let stopping = false
   const onSignal = () => {

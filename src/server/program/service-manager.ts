@@ -8,7 +8,7 @@ import type { Log } from '../../base/telemetry/log.ts'
 
 const timeoutMs = 5000
 
-/** Sends a state such as READY=1. Resolves when it is sent or sending has failed. */
+/** Sends a state such as READY=1. Resolves when it has been sent or sending has failed. */
 export async function notifyManager(state: 'READY=1' | 'STOPPING=1', log: Log): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
   await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * `orch status`: shows whether a server is ready, since when it runs, its versions, where its data is, how much there
- * is, and when it was last backed up. Everything comes from the server's health checks and metrics, so it also works
- * from another machine.
+ * `orch status`: shows whether a server is ready, how long it has been running, its versions, the location and size of
+ * its data, and the time of the last backup. It uses only the server's health checks and metrics, so it also works from
+ * another machine.
  */
 import { homedir } from 'node:os'
 import { type Flags, flag, parseFlags, text } from '../../base/flags/flags.ts'
@@ -97,7 +97,10 @@ function number(metrics: string, name: string): number | undefined {
   return line === undefined ? undefined : Number(line.slice(name.length + 1))
 }
 
-/** The label is quoted as JSON is: Prometheus escapes quotes, backslashes and line breaks. */
+/**
+ * Returns the location of the store. Labels are quoted like JSON: Prometheus escapes quotes, backslashes and line
+ * breaks.
+ */
 function location(metrics: string): string | undefined {
   const label = /^orch_store_info\{location=("(?:[^"\\\n]|\\.)*")\} 1$/m.exec(metrics)?.[1]
   return label === undefined ? undefined : (JSON.parse(label) as string)
@@ -115,7 +118,7 @@ const units = [
   ['second', 1],
 ] as const
 
-/** `2026-03-01 12:00:00 UTC (2 hours ago)` */
+/** Formats a time, such as `2026-03-01 12:00:00 UTC (2 hours ago)`. */
 function timeText(seconds: number): string {
   const age = Math.max(0, Math.floor(Date.now() / 1000) - seconds)
   const [unit, length] = units.find(([, each]) => age >= each) ?? units.at(-1)!

@@ -1,18 +1,18 @@
-/** Forwards the records of the simulation thread to the log, metrics and readiness of the API server. */
+/** Forwards the log lines, metrics and readiness of the simulation thread to the API server. */
 import type { LoopRecords } from '../../client/reconcile/loop.ts'
 import type { QueueSeries } from '../../client/reconcile/work-queue.ts'
 import type { QueueReport, RecordMessage } from './messages.ts'
 
 interface Queue {
   readonly series: QueueSeries
-  /** Last reported state. */
+  /** The state that the thread reported last. */
   readonly state: { depth: number; underWaySeconds: readonly number[] }
 }
 
 export class HostRecords {
   readonly #records: LoopRecords
   readonly #queues = new Map<string, Queue>()
-  /** Keys whose reconciliation lacks a permission, with the name of the loop. */
+  /** Keys for whose reconciliation a permission is missing, with the name of the loop. */
   readonly #refused = new Map<string, readonly [loop: string, key: string]>()
 
   constructor(records: LoopRecords) {
@@ -25,7 +25,7 @@ export class HostRecords {
     else this.#setRight(message)
   }
 
-  /** Resets the records after the thread has ended: its queues are empty and no permission is missing. */
+  /** Resets the records after the thread has ended: all queues are empty and no permission is missing. */
   clear(): void {
     for (const { state } of this.#queues.values()) Object.assign(state, { depth: 0, underWaySeconds: [] })
     for (const [loop, key] of this.#refused.values()) this.#records.missingRights.has(loop, key)

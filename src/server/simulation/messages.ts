@@ -8,39 +8,39 @@ import type { ServingCertificate } from '../../cluster/node-port/serving-context
 import type { NodeConnection } from '../threads/messages.ts'
 
 export interface SimulationData {
-  /** Nodes of the thread. It may act as their agents only. */
+  /** The nodes of the thread. The thread may act only as their agents. */
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
   readonly kubernetesVersion: EmulatedVersion
-  /** How much faster than real time the containers run. */
+  /** Factor by which the containers run faster than real time. */
   readonly speed: number
   readonly profile: ProfileName
   readonly verbosity: number
-  /** Undefined if volumes are not written. */
+  /** The directory for volumes. Undefined if volumes are not written. */
   readonly volumeDirectory: string | undefined
-  /** Contents of the `--node-stages` files by file name. Undefined if the flag is not set. */
+  /** The contents of the `--node-stages` files, by file name. Undefined if the flag is not set. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
-  /** PEM of the CA whose client certificates the port of the nodes accepts. */
+  /** The CA whose client certificates the port of the nodes accepts, in PEM format. */
   readonly clientAuthority: string
   /** Heap size in bytes at which the thread exits. */
   readonly maxHeapBytes: number
-  /** Counter that the event loop of the thread increments. */
+  /** A counter that the event loop of the thread increments. */
   readonly heartbeat: Int32Array
 }
 
-/** A request of a node to the API server, or its cancellation. The thread assigns `id`. */
+/** A request of a node to the API server, or a message about it. The thread assigns `id`. */
 export type RequestMessage =
   | {
       readonly type: 'request'
       readonly id: number
-      /** Node whose agent sends the request. */
+      /** The node whose agent sends the request. */
       readonly node: string
       readonly method: string
       readonly path: string
       readonly headers: { readonly [name: string]: string }
       readonly body: Uint8Array<ArrayBuffer> | undefined
     }
-  /** The client aborts the request. */
+  /** The client has aborted the request. */
   | { readonly type: 'abort'; readonly id: number }
   /** The client has read this many bytes of the response body. */
   | { readonly type: 'read'; readonly id: number; readonly bytes: number }
@@ -56,7 +56,7 @@ export type ResponseMessage =
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'broken'; readonly id: number; readonly why: string }
 
-/** Activity of a queue of the thread since the last report. */
+/** The activity of one of the thread's queues since the last report. */
 export interface QueueReport {
   readonly name: string
   readonly adds: number
@@ -75,7 +75,7 @@ export type RecordMessage =
       readonly fields: LogFields
     }
   | { readonly type: 'queues'; readonly reports: readonly QueueReport[] }
-  /** A loop lacks a permission for a key. Undefined means that it has the permission again. */
+  /** A loop lacks a permission for a key. If `refusal` is undefined, it has the permission again. */
   | { readonly type: 'right'; readonly loop: string; readonly key: string; readonly refusal: string | undefined }
 
 export type FromThread =
@@ -93,7 +93,7 @@ export type FromThread =
 export type ToThread =
   | ResponseMessage
   | { readonly type: 'certificate'; readonly node: string; readonly certificate: ServingCertificate }
-  /** A connection to a port of a pod. */
+  /** A client connects to a port of a pod. */
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
-  /** Stop gracefully. */
+  /** Requests that the thread stops gracefully. */
   | { readonly type: 'stop' }

@@ -3,12 +3,12 @@ import { nodesGroup, nodeUserPrefix, type User } from '../../api/model/user.ts'
 import type { NodeDescription } from '../../cluster/nodes/node-object.ts'
 import { ownRange } from '../../cluster/nodes/pods/addresses.ts'
 
-/** Returns the names node-1, node-2, ... */
+/** Returns the names of the nodes: node-1, node-2, ... */
 export function ownNodeNames(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `node-${i + 1}`)
 }
 
-/** `port` returns the port that all nodes share, or 0 before it listens. */
+/** Returns the nodes. `port` returns the port that all nodes share, or 0 before it listens. */
 export function ownNodes(
   names: readonly string[],
   { capacity, port, kubernetesVersion }: Required<Pick<NodeDescription, 'capacity' | 'port' | 'kubernetesVersion'>>,

@@ -1,7 +1,7 @@
 /**
  * Serves requests that the simulation thread sends as messages. Each request passes the whole pipeline of the API
  * server as the agent of one of the thread's nodes. The thread cannot act as any other user. At most `windowBytes` of a
- * response wait for the thread, however slow it is.
+ * response wait for the thread, even if it reads slowly.
  */
 import { messageOf } from '../../base/text/errors.ts'
 import type { Transport } from '../../client/requests/transport.ts'
@@ -19,7 +19,9 @@ interface UnderWay {
 }
 
 export class RequestServer {
-  /** Returns undefined for a node that does not belong to the thread. */
+  /**
+   * Returns the transport that acts as the agent of a node. Undefined for a node that does not belong to the thread.
+   */
   readonly #transportOf: (node: string) => Transport | undefined
   readonly #post: Post
   readonly #underWay = new Map<number, UnderWay>()
@@ -70,7 +72,7 @@ export class RequestServer {
     const response = await transport({ method, path, headers, body, signal })
     this.#post({ type: 'head', id, status: response.status, headers: response.headers }, [])
     for await (const chunk of response.body) {
-      // Copies the chunk: the bytes belong to the server, and posting a view would send its whole buffer.
+      // The chunk is copied, because its memory belongs to the server, and posting a view would send the whole buffer.
       const bytes = new Uint8Array(chunk)
       underWay.unreadBytes += bytes.length
       this.#post({ type: 'chunk', id, bytes }, [bytes.buffer])

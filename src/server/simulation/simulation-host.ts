@@ -1,7 +1,8 @@
 /**
  * Runs the simulated nodes of `orch up` in a separate thread (decision 0051). Starts the thread, serves its requests,
- * registers the port of the nodes, and restarts the thread if it exits or hangs. After an early exit, the restart is
- * delayed with a growing backoff. User actions on a simulated node can end this thread but never the API server.
+ * registers the port of the nodes, and restarts the thread if it exits or hangs. If the thread exits soon after its
+ * start, the restart is delayed with a growing backoff. User actions on a simulated node can end this thread but never
+ * the API server.
  */
 import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, Worker } from 'node:worker_threads'
@@ -31,25 +32,25 @@ export type SimulationServer = Pick<
 export interface SimulationParts {
   /** Ends the requests of a transport when the leader's term ends. */
   readonly within: (transport: Transport) => Transport
-  /** Contents of the `--node-stages` files by file name. */
+  /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
-  /** Heap limit of the thread in MiB. By default large enough for the pods of its nodes. */
+  /** Heap limit of the thread in MiB. Defaults to a size that is large enough for the pods of its nodes. */
   readonly heapMb?: number
 }
 
-/** A thread that ran for this long did not fail at its start. */
+/** Minimum duration in milliseconds of a run that did not fail at its start. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 10_000
-/** Time for the thread to stop gracefully. */
+/** Time in milliseconds for the thread to stop gracefully. */
 const stopMs = 5_000
 const mib = 2 ** 20
-/** Heap size of a simulation with few pods, and the increment per node for its pods. */
+/** Heap size for a simulation with few pods, and the increment per node for its pods. */
 const heap = { baseMb: 512, perNodeMb: 4, youngMb: 8 }
-/** Free heap at which the thread exits. A page of a list must fit. */
+/** Amount of free heap in MiB below which the thread exits. A page of a list must fit into it. */
 const heapReserveMb = 192
 
-/** Starts the thread. `stop` ends it. */
+/** Starts the thread. The `stop` function of the result ends it. */
 export function startSimulation(
   server: SimulationServer,
   options: ServerOptions & UpOptions,
@@ -65,10 +66,10 @@ interface Life {
   readonly requests: RequestServer
   readonly began: number
   readonly ended: Promise<void>
-  /** Removes the nodes from the list of reachable nodes. */
+  /** Removes the nodes from the list of nodes that can be reached. */
   forgetNodes: () => void
   isListening: boolean
-  /** The reason why the thread ended, as reported by the thread or detected by the host. */
+  /** The reason why the thread ended, which the thread reported or the host detected. */
   why: string | undefined
 }
 
@@ -82,7 +83,7 @@ class SimulationHost {
   readonly #transports = new Map<string, Transport>()
   readonly #reader: Transport
   readonly #firstPass = Promise.withResolvers<void>()
-  /** Undefined if the last thread could not be started. */
+  /** The current run. Undefined if the last thread could not be started. */
   #life: Life | undefined
   #isStopping = false
   #pauseMs = 0
@@ -99,7 +100,7 @@ class SimulationHost {
     this.#start()
   }
 
-  /** Resolves when the nodes have reconciled everything once. */
+  /** Resolves when the nodes have reconciled all objects once. */
   get firstPass(): Promise<void> {
     return this.#firstPass.promise
   }
@@ -112,7 +113,9 @@ class SimulationHost {
     this.#firstPass.resolve()
   }
 
-  /** Starts a thread. A failed start is retried like an exit. The API server works without the thread meanwhile. */
+  /**
+   * Starts a thread. A failed start is retried like an exit. The API server works without the thread in the meantime.
+   */
   #start(): void {
     try {
       this.#life = this.#begin()
@@ -169,7 +172,9 @@ class SimulationHost {
     return life
   }
 
-  /** Returns a transport that acts as the agent of a node of this thread, or as the reader. Otherwise undefined. */
+  /**
+   * Returns a transport that acts as the agent of a node of this thread, or as the reader. Undefined for other names.
+   */
   #transportOf(node: string): Transport | undefined {
     if (node === sharedReader) return this.#reader
     if (!this.#nodes.has(node)) return undefined
@@ -204,7 +209,7 @@ class SimulationHost {
     }
   }
 
-  /** Issues the certificate here, so that the key of the CA stays with the server. */
+  /** Issues the certificate of a node. This is done here so that the key of the CA stays in the server's thread. */
   #certify({ thread }: Life, node: string): void {
     if (!this.#nodes.has(node)) return
     const { signingAuthority, clock } = this.#server
@@ -226,7 +231,7 @@ class SimulationHost {
   }
 }
 
-/** Stops the thread gracefully, or at once after a timeout. */
+/** Stops the thread gracefully, or immediately after a timeout. */
 async function end({ thread, ended }: Life): Promise<void> {
   post(thread, { type: 'stop' })
   const late = setTimeout(() => void thread.terminate(), stopMs)
@@ -234,7 +239,7 @@ async function end({ thread, ended }: Life): Promise<void> {
   clearTimeout(late)
 }
 
-/** Returns the heap limit, which is at most that of this thread. */
+/** Returns the heap limit, which is not higher than that of this thread. */
 function heapLimitMb(nodes: number): number {
   const ownMb = Math.floor(getHeapStatistics().heap_size_limit / mib)
   return Math.max(heap.baseMb, Math.min(heap.baseMb + heap.perNodeMb * nodes, ownMb))
@@ -250,7 +255,7 @@ function post(thread: Worker, message: ToThread, transfer: ArrayBuffer[] = []): 
   thread.postMessage(message, transfer)
 }
 
-// In the bundle, the thread is a separate file.
+// Returns the location of the thread's program. In the bundle, this is a separate file.
 function threadUrl(): URL {
   const file = import.meta.url.endsWith('.ts') ? './simulation-thread.ts' : './simulation-thread.cjs'
   return new URL(file, import.meta.url)

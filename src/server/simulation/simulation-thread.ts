@@ -1,7 +1,7 @@
 /**
  * The simulation thread of `orch up`: the loops, containers and port of the simulated nodes. It has its own heap and is
- * an ordinary client of the API server: its reads and writes pass the server's pipeline as the agents of its nodes
- * (decision 0051). `simulation-host.ts` starts the thread and restarts it when it ends.
+ * an ordinary client of the API server: the server's pipeline handles its reads and writes as requests of the agents of
+ * its nodes (decision 0051). `simulation-host.ts` starts the thread and restarts it when it ends.
  */
 
 import { pipeline } from 'node:stream'
@@ -29,7 +29,10 @@ import { sharedReader } from './shared-reader.ts'
 import { threadRecords } from './thread-records.ts'
 import { ThreadTransport } from './thread-transport.ts'
 
-/** A list page is one string, and a pod may have 1.5 MB. A page must always fit into the free heap. */
+/**
+ * Number of objects per list page. A page is one string, and a pod may have 1.5 MB. A page must always fit into the
+ * free heap.
+ */
 const pageLimit = 50
 /** Number of received bytes between two checks of the heap. */
 const bytesBetweenLooks = 1024 * 1024
@@ -95,13 +98,13 @@ class SimulationThread {
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => log.warn('cannot record events or create volumes for a simulated node', errorFields(error)),
     })
-    // Removes volumes of pods that were deleted between two runs of the thread.
+    // Removes the volumes of pods that were deleted between two runs of the thread.
     const removeLeftovers = async () => ((await podInformer.synced) ? simulation.removeLeftovers() : undefined)
     removeLeftovers().catch((error: unknown) => log.warn('cannot remove old volumes', errorFields(error)))
     return simulation
   }
 
-  /** Informers serve all nodes, so they act as the shared reader. */
+  /** Returns an informer. Informers are for all nodes, so they act as the shared reader. */
   #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
     return new Informer<T>(this.#clientOf(sharedReader), type, {
       onError: this.#onWatchError(typeName(type)),
@@ -158,13 +161,13 @@ class SimulationThread {
       return
     }
     const near = localNode(runtime, { host, port: this.#port }).connect(place, target)
-    // An error or end of either stream closes both.
+    // An error or the end of one stream closes both.
     pipeline(near, new PortStream(port), near, () => {})
   }
 
   /**
-   * V8 ends the whole process if an allocation does not fit into the heap. The thread therefore exits while the heap
-   * still has room for the largest string that a request can produce.
+   * Exits the thread if its heap is nearly full. V8 ends the whole process if an allocation does not fit into the heap,
+   * so the thread exits while there is still room for the largest string that a request can produce.
    */
   #guardHeap(bytes: number): void {
     this.#unseenBytes += bytes
@@ -190,7 +193,7 @@ function post(message: FromThread, transfer: ArrayBuffer[] = []): void {
   parentPort!.postMessage(message, transfer)
 }
 
-/** Loads the stage parser only if stages are configured. */
+/** Reads the stages. Loads their parser only if stages are configured. */
 async function readStages({ stageTexts }: SimulationData): Promise<PodStages | undefined> {
   if (stageTexts === undefined) return undefined
   const { readStageFiles } = await import('../../cluster/nodes/stages/read-stage-files.ts')

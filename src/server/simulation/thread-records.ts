@@ -42,7 +42,7 @@ function threadLog(post: Post, verbosity: number): Log {
   }
 }
 
-/** Nothing is logged in the thread: the server logs a missing permission when it receives the message. */
+/** The thread itself does not log a missing permission, because the server does so when it receives the message. */
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {}, verbose: () => {}, isEnabled: () => false }
 
 class ReportedRights extends MissingRights {
@@ -75,7 +75,7 @@ class ReportedQueues extends WorkQueueMetrics {
     return since
   }
 
-  /** Returns reports of queues that were active since their last report or are not empty. */
+  /** Returns reports of the queues that have been active since their last report or are not empty. */
   takeReports(): QueueReport[] {
     return this.#queues
       .map(({ name, state: { depth, underWaySeconds }, since }) => ({ name, ...since.take(), depth, underWaySeconds }))
@@ -86,7 +86,7 @@ class ReportedQueues extends WorkQueueMetrics {
   }
 }
 
-/** Counters of a queue since its last report. */
+/** The activity of a queue since its last report. */
 class CountedQueue implements QueueSeries {
   readonly adds = { value: 0 }
   readonly retries = { value: 0 }

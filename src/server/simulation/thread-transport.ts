@@ -1,8 +1,8 @@
 /**
- * Transport of the thread to the API server, with requests as messages. The server passes each request through its
- * pipeline as a node agent, who is authorized like any other user (`request-server.ts`). Satisfies the contract of
- * `client/requests/transport.ts`: the server sends a response as fast as the client reads it, and a client that stops
- * reading or aborts ends the request.
+ * The transport of the thread, which sends requests to the API server as messages. The server passes each request
+ * through its pipeline as a node agent, which is authorized like any other user (`request-server.ts`). The transport
+ * satisfies the contract of `client/requests/transport.ts`: the server sends a response as fast as the client reads it,
+ * and a client that stops reading or aborts ends the request.
  */
 import {
   type Transport,
@@ -20,7 +20,7 @@ export class ThreadTransport {
   readonly #underWay = new Map<number, ThreadExchange>()
   #lastId = 0
 
-  /** `onBytes` is called with the size of each received chunk before it is read. */
+  /** Creates a transport. `onBytes` is called with the size of each received chunk before the chunk is read. */
   constructor(post: Post, onBytes: (bytes: number) => void) {
     this.#post = post
     this.#onBytes = onBytes
@@ -38,7 +38,7 @@ export class ThreadTransport {
       })
       this.#underWay.set(id, exchange)
       const { method, path, headers } = request
-      // Copies the body: transferring a view would detach its whole buffer.
+      // The body is copied, because transferring a view would detach its whole buffer.
       const body = request.body === undefined ? undefined : new Uint8Array(request.body)
       this.#post({ type: 'request', id, node, method, path, headers, body }, body === undefined ? [] : [body.buffer])
       return await exchange.response

@@ -1,7 +1,8 @@
 /**
  * The Kubernetes version of a store. The store records the version that its servers emulate, so that a new release of
- * this program changes nothing by itself. A higher `--emulated-version` raises the record. A lower one needs the
- * consent of the administrator, because it hides parts of objects and drops them when the objects are written.
+ * this program changes nothing by itself. A higher `--emulated-version` raises the recorded version. To lower it, the
+ * administrator must confirm with a flag, because a lower version hides parts of objects and drops them when the
+ * objects are written.
  */
 import {
   type EmulatedVersion,
@@ -21,12 +22,12 @@ const versionOfNewStores = oldestVersion
 
 type VersionFlags = Pick<ServerOptions, 'emulatedVersion' | 'allowVersionDowngrade' | 'profile'>
 
-/** Number of times that other servers may change the record meanwhile. */
+/** Maximum number of attempts, because other servers may change the record in the meantime. */
 const maxAttempts = 10
 
 /**
  * Returns the version to emulate and records it. Must be called before the profile of a new store is recorded. Throws
- * UsageError if the version is lower than the record and the flags do not allow that.
+ * UsageError if the version is lower than the recorded version and the flags do not allow that.
  */
 export async function settleEmulatedVersion(store: Store, flags: VersionFlags): Promise<EmulatedVersion> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -79,7 +80,7 @@ async function downgradeRefusal(store: Store, { version, recorded, profile }: Do
   )
 }
 
-/** Returns the counts as text, such as `2 pods, 1 jobs.batch with fields that …`. */
+/** Formats the counts, such as `2 pods, 1 jobs.batch with fields that …`. */
 function listing(counts: ReadonlyMap<string, number>, which: string): string {
   if (counts.size === 0) return ''
   return `${[...counts].map(([type, count]) => `${count} ${type}`).join(', ')} ${which}`

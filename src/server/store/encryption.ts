@@ -1,4 +1,4 @@
-/** Encryption at rest, as `--encryption-provider-config` configures it. */
+/** Encryption at rest, which `--encryption-provider-config` configures. */
 
 import { isStoredForm } from '../../api/codec/stored.ts'
 import { groupId, type Vendor, vendorOf } from '../../api/model/vendor.ts'
@@ -14,7 +14,10 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 
 const flagName = 'encryption-provider-config'
 
-/** Returns what to encrypt and how. Undefined if no file is named. Throws UsageError if the file is invalid. */
+/**
+ * Reads the configuration. Returns the providers by key prefix. Undefined if the flag names no file. Throws UsageError
+ * if the file is invalid.
+ */
 export async function readEncryptionFile(
   options: Pick<ServerOptions, 'encryptionProviderConfig' | 'profile'>,
   reading: Pick<EncryptionNames, 'allowsSharedOldNames'> = {},
@@ -52,7 +55,10 @@ function resourcePrefix(resource: string, vendor: Vendor): string {
   return prefixOf(groupId(vendor, group), plural)
 }
 
-/** If Secrets are encrypted, so are the keys of the cluster. Unencrypted keys from before remain readable. */
+/**
+ * Adds the secret keys of the cluster to the encrypted prefixes if Secrets are encrypted. Keys that were stored
+ * unencrypted before remain readable.
+ */
 function withSharedSecrets(encrypted: Encrypted): Encrypted {
   const ofSecrets = encrypted.get(prefixOf('core', 'secrets'))
   if (ofSecrets === undefined) return encrypted

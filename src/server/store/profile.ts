@@ -1,6 +1,6 @@
 /**
- * The vendor profile of a store. Names are part of the data, so a store is served only under the profile that it was
- * created with.
+ * The vendor profile of a store. Stored objects contain the profile's names, so a store is served only under the
+ * profile with which it was created.
  */
 
 import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
@@ -8,10 +8,10 @@ import { UsageError } from '../../base/flags/flags.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { settledValue } from '../certificates/shared-keys.ts'
 
-/** Store key of the profile that the store was created with. */
+/** Store key of the profile with which the store was created. */
 export const profileKey = 'meta/profile'
 
-/** Records the profile in a new store. Throws UsageError if the store was created with another profile. */
+/** Records the profile in a new store. Throws UsageError if the store was created with a different profile. */
 export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
   const storedProfile = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')
   if (storedProfile === profile) return
@@ -23,7 +23,7 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
   )
 }
 
-/** Returns the profile of a store. Undefined if it has none yet or an unknown one. */
+/** Returns the profile of a store. Undefined if the store has no profile yet or an unknown one. */
 export async function profileOf(store: Store): Promise<ProfileName | undefined> {
   const storedProfile = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
   return profileNames.find((name) => name === storedProfile)

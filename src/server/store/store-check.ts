@@ -1,6 +1,6 @@
 /**
- * Readiness check of the store: the store responds and the caches follow it. Without a store, the server serves
- * nothing.
+ * Readiness check of the store: the store responds and the caches follow its changes. Without a store, the server
+ * cannot serve requests.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
@@ -8,10 +8,10 @@ import type { Caches } from '../../storage/cache/caches.ts'
 import type { Unreadable } from '../../storage/cache/unreadable.ts'
 import type { Store } from '../../storage/store/store.ts'
 
-/** Timeout of the check. Readiness probes rarely wait longer. */
+/** Timeout of the check in milliseconds. Readiness probes rarely wait longer. */
 const patienceMs = 1_000
 
-/** `failure` is the reason why the store failed permanently. */
+/** Checks the store. `failure` is the reason if the store has failed permanently. */
 export async function checkStore(
   store: Store,
   caches: Caches,
@@ -27,7 +27,7 @@ export async function checkStore(
 const loggedKeys = 1_000
 const toldKeys = 20
 
-/** Logs each unreadable object, up to a maximum number of lines. */
+/** Returns a callback that logs each unreadable object, up to a maximum number of lines. */
 export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void {
   let reports = 0
   return ({ key, revision, why }) => {
@@ -37,7 +37,9 @@ export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void 
   }
 }
 
-/** Describes the stored objects that are not served because they are unreadable. Undefined if there are none. */
+/**
+ * Describes the stored objects that the server does not serve because they are unreadable. Undefined if there are none.
+ */
 export function leftOut(caches: Caches): string | undefined {
   const all = caches.unreadable()
   if (all.length === 0) return undefined

@@ -1,6 +1,6 @@
 /**
  * Informs operators that a store is full but still running: a log line and a note in `/readyz?verbose`. A store may
- * switch between full and not full many times a second, so the log gets at most one line a minute, and one when the
+ * switch between full and not full many times a second, so there is at most one log line per minute, and one when the
  * store has recovered.
  */
 
@@ -19,14 +19,14 @@ export class StoreNotice {
   #toldAt = Number.NEGATIVE_INFINITY
   #wasReported = false
 
-  /** `remedy` tells an administrator how to free space. */
+  /** Creates the notice. `remedy` tells an administrator how to free space. */
   constructor(log: Log, clock: Clock, remedy: string) {
     this.#log = log
     this.#clock = clock
     this.#remedy = remedy
   }
 
-  /** Callback for the store. */
+  /** The callback that the store calls. */
   readonly onCapacity: OnCapacity = (now) => {
     this.#since = now === 'full' ? this.#clock.now() : undefined
     if (now === 'full') this.#tellFull()

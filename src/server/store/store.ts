@@ -1,4 +1,4 @@
-/** Opens the store that the options name: the embedded one or etcd. Loads only the code of that store. */
+/** Opens the store that the options specify: the embedded store or etcd. Loads only the code of that store. */
 
 import { resolve } from 'node:path'
 import { allKinds } from '../../api/kinds/all.ts'
@@ -22,14 +22,17 @@ import { StoreNotice } from './store-notice.ts'
 
 export interface OpenStore {
   readonly store: Store
-  /** The store without decryption: values may be encrypted. For backups. */
+  /** The store without decryption, whose values may be encrypted. Used for backups. */
   readonly raw: Store
-  /** Resolves with the reason when the store fails permanently. Never resolves for etcd, which may always recover. */
+  /**
+   * Resolves with the reason when the store fails permanently. Never resolves for etcd, because etcd may always
+   * recover.
+   */
   readonly failed: Promise<StoreError>
   readonly notice: StoreNotice
 }
 
-/** Opens the store that the options name. Throws UsageError or StoreError if the store cannot be used. */
+/** Opens the store that the options specify. Throws UsageError or StoreError if it cannot be used. */
 export async function openStore(
   options: ServerOptions,
   { log, clock, metrics, providedStore, worker, stopping }: StoreDependencies,
@@ -56,7 +59,9 @@ export async function openStore(
   return { store: metrics.measured(store), raw, failed, notice }
 }
 
-/** Returns how to read the size of the store. For the embedded store, every thread reads the size of its file. */
+/**
+ * Returns a function that reads the size of the store. For the embedded store, every thread reads the size of its file.
+ */
 async function sizeReader({ dataDir }: ServerOptions, store: Store): Promise<ReadSize> {
   if (store.size !== undefined) return store.size.bind(store)
   const { dataFileSize } = await import('../../storage/store/lmdb/directory.ts')
@@ -76,7 +81,7 @@ interface StoreDependencies {
 /** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // Servers on etcd may keep a history even if this command was started without that flag. The command removes the
+  // Servers on etcd may record a history even if this command was started without that flag. The command removes the
   // history in any case.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
@@ -86,19 +91,22 @@ export async function openRawStore(options: ServerOptions, log: Log): Promise<St
 
 const never = new AbortController().signal
 
-/** Advice for a full store. */
+/** Advice for administrators of a full store. */
 const remedies = {
   embedded: 'free space on the disk of --data-dir, or delete objects',
   etcd: 'compact and defragment etcd, raise its quota if necessary, and disarm its NOSPACE alarm',
 }
 
-/** Returns the key prefixes of objects whose values are not kept in the history. */
+/** Returns the key prefixes of objects whose values the history does not contain. */
 function secretPrefixes(): string[] {
   const secret = allKinds.filter(({ lifecycle }) => lifecycle.secretFields !== undefined)
   return secret.map(({ group, plural }) => prefixOf(group, plural))
 }
 
-/** A server checks the pages of a large data file once it is ready, which it usually is by then. Commands check first. */
+/**
+ * When to check the pages of a large data file. By default, a server checks them after it has become ready. Commands
+ * check them before.
+ */
 export const backgroundCheck: BackgroundCheckOptions = { above: 8 * 2 ** 20, delayMs: 1_000 }
 
 interface Listeners {
@@ -127,14 +135,14 @@ async function openEmbedded(
 
 type EtcdFileFlags = Pick<ServerOptions, 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile'>
 
-/** Throws UsageError if flags name TLS files of etcd but the store is embedded. */
+/** Throws UsageError if flags name TLS files for etcd but the store is embedded. */
 export function assertNoEtcdFiles(options: EtcdFileFlags): void {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
     throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} requires --etcd-servers`)
 }
 
-/** Opens the store of a worker. Warnings about etcd are logged once, by the thread that watches etcd. */
+/** Opens the store of a worker. Warnings about etcd are logged only once, by the thread that watches etcd. */
 async function openShared(options: ServerOptions, listeners: Listeners, { type, access }: StoreAccess): Promise<Store> {
   if (type === 'embedded') {
     const { WorkerStore } = await import('../../storage/store/lmdb/worker-store.ts')
@@ -151,8 +159,8 @@ async function openShared(options: ServerOptions, listeners: Listeners, { type, 
 const usualRetention = { time: 24 * 3_600_000, bytes: 256 * 2 ** 20 }
 
 /**
- * Returns how long the store keeps the history of objects, and for which objects it omits the values. With etcd,
- * history is off unless a flag enables it.
+ * Returns how long the store keeps the history of objects, and for which objects the history omits the values. With
+ * etcd, history is disabled unless a flag enables it.
  */
 export function retentionOf(
   options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues' | 'etcdServers'>,
@@ -162,7 +170,7 @@ export function retentionOf(
   return { ...preset, ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
 }
 
-/** Returns listeners that log the reports of the embedded store. */
+/** Returns listeners that log what the embedded store reports. */
 export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners, 'stopping'>): EmbeddedOptions {
   return {
     onFailed,
@@ -177,7 +185,7 @@ async function openEtcd(options: ServerOptions, { onCapacity, log, stopping }: L
   return await openingEtcd(options, { log, stopping }, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
 }
 
-/** Retries until the timeout, unless the server is stopping, because the store may become reachable. */
+/** Retries until the timeout, because the store may become reachable, unless the server is stopping. */
 async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: () => Promise<T>): Promise<T> {
   const end = performance.now() + milliseconds
   for (;;)
@@ -192,8 +200,8 @@ async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: (
 const betweenAttemptsMs = 500
 
 /**
- * Opens etcd as the flags configure it and waits for it during the start grace period. Adds advice to warnings and
- * errors.
+ * Opens etcd according to the flags. During the start grace period, waits until etcd is reachable. Adds advice to
+ * warnings and errors.
  */
 export async function openingEtcd<T>(
   options: ServerOptions,

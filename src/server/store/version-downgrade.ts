@@ -19,7 +19,7 @@ export interface AffectedObjects {
 
 const pageEntries = 500
 
-/** Reads all stored objects and counts those with parts that the version does not have. */
+/** Reads all stored objects and counts those with parts that do not exist in the version. */
 export async function countAffected(
   store: Store,
   { version, profile }: { readonly version: EmulatedVersion; readonly profile: ProfileName },
@@ -40,7 +40,7 @@ class AffectedCounts implements AffectedObjects {
   readonly ofNewerKinds = new Map<string, number>()
   readonly #vendor: Vendor
   readonly #headers = new HeaderReader()
-  /** The stored kinds of the version and of all versions, by key prefix. */
+  /** The stored kinds of this version, by key prefix. */
   readonly #kinds: ReadonlyMap<string, Kind>
   readonly #knownPrefixes: ReadonlySet<string>
 
@@ -57,7 +57,10 @@ class AffectedCounts implements AffectedObjects {
     if (kind === undefined && this.#knownPrefixes.has(prefix)) count(this.ofNewerKinds, entry.key)
   }
 
-  /** False for unreadable objects, which no version shows. */
+  /**
+   * Whether an object has fields that do not exist in the version. False for unreadable objects, which no version
+   * shows.
+   */
   #hasNewerFields(kind: Kind, { key, value }: Entry): boolean {
     try {
       if (this.#headers.read(key, value).version === undefined) return false

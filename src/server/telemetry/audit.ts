@@ -1,4 +1,4 @@
-/** Audit logging as the flags configure it: the policy and the sinks. */
+/** Audit logging: the policy and the sinks, which the flags configure. */
 import { stdout } from 'node:process'
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { AuditMetrics } from '../../apiserver/audit/audit-metrics.ts'
@@ -24,7 +24,7 @@ export interface AuditDependencies {
   readonly metrics: AuditMetrics
   readonly reloading: Reloading
   readonly worker?: WorkerContext | undefined
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -36,7 +36,7 @@ export interface Audit {
 
 const policyFlag = 'audit-policy-file'
 
-/** Throws UsageError if a file is invalid or flags conflict. */
+/** Opens auditing. Throws UsageError if a file is invalid or flags conflict. */
 export async function openAudit(options: ServerOptions, dependencies: AuditDependencies): Promise<Audit> {
   const { vendor, opened } = dependencies
   const hasPolicyFile = options.auditPolicyFile !== ''
@@ -104,7 +104,7 @@ interface BatchedLogParts {
   readonly clock: Clock
 }
 
-/** Requests never wait for this sink. Events that exceed its buffer are dropped and counted. */
+/** Returns a sink for which requests never wait. Events that do not fit into its buffer are dropped and counted. */
 function batchedLog({ output, batch, truncation, faults, clock }: BatchedLogParts): Sink {
   const send = (lines: readonly string[]) => output.append(Buffer.from(`${lines.join('\n')}\n`))
   const batches = new Batches(batch, { send, faults, clock })
@@ -164,7 +164,7 @@ async function openWebhook(options: ServerOptions, dependencies: AuditDependenci
     maxEvent: options.auditWebhookTruncateMaxEventSize,
     maxBatch: options.auditWebhookTruncateMaxBatchSize,
   }
-  // Each worker sends its own batches, so each gets an equal share of the rate.
+  // Each worker sends its own batches and gets an equal share of the rate.
   const workers = countWorkers(dependencies.worker)
   const rate = {
     get perSecond() {
@@ -197,10 +197,10 @@ function lengthOf({ isEnabled, maxBatch }: Truncation): number {
   return isEnabled ? maxBatch : Number.POSITIVE_INFINITY
 }
 
-/** Minimum time between two log lines about a failing sink. */
+/** Minimum time in milliseconds between two log lines about a failing sink. */
 const quietMs = 60_000
 
-/** Counts lost events and logs the loss from time to time. */
+/** Returns a callback that counts lost events and logs the loss from time to time. */
 function faultsOf(sink: string, { log, metrics }: Pick<AuditDependencies, 'log' | 'metrics'>): SinkFaults {
   let lastLoggedAt = Number.NEGATIVE_INFINITY
   return {

@@ -1,4 +1,4 @@
-/** All metrics of this server, from its recorders and from the catalogue. */
+/** All metrics of this server: those of its recorders, and those computed from the catalogue. */
 import { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
 import { AuditMetrics } from '../../apiserver/audit/audit-metrics.ts'
 import { AuthenticationMetrics } from '../../apiserver/authn/authentication-metrics.ts'

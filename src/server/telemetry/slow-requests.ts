@@ -1,7 +1,7 @@
 /**
  * Logs each slow request with the time spent in each part. Watches and other streams are not slow requests. On an
- * overloaded server all requests are slow, so the log gets only a few lines a second, and the next line counts the
- * omitted ones.
+ * overloaded server all requests are slow, so only a few lines per second are logged, and the next line contains the
+ * number of omitted lines.
  */
 import type { Exchange } from '../../apiserver/http/request/exchange.ts'
 import { isLongRunning } from '../../apiserver/http/request/request-info.ts'
@@ -18,13 +18,16 @@ export class SlowRequests {
   #lines = 0
   #leftOut = 0
 
-  /** `describe` returns the log fields that identify a request. */
+  /** Creates the log. `describe` returns the log fields that identify a request. */
   constructor(log: Log, describe: (exchange: Exchange) => LogFields) {
     this.#log = log
     this.#describe = describe
   }
 
-  /** Call this for every handled request. `now` is monotonic time. */
+  /**
+   * Logs a request if it was slow. Must be called for every request that has been handled. `now` is a time on the
+   * monotonic clock.
+   */
   look(exchange: Exchange, now: number): void {
     if (now - exchange.arrived < slowMs || exchange.info === undefined || isLongRunning(exchange.info)) return
     if (!this.#mayWrite(now)) {
@@ -44,7 +47,7 @@ export class SlowRequests {
   }
 }
 
-/** Returns the milliseconds per part and the remainder, which is the server's own work. */
+/** Returns the milliseconds spent in each part, and the remainder, which is the server's own work. */
 function whereTo({ arrived, timings }: Exchange, now: number): LogFields {
   const sums = timings.sums(now)
   const other = now - arrived - [...sums.values()].reduce((sum, ms) => sum + ms, 0)

@@ -1,8 +1,8 @@
 /**
- * Metrics of the store: latency, under the metric name known from kube-apiserver, for both etcd and the embedded store;
- * whether the store is full (`onCapacity`, which the store calls); and its size, if it is on disk (`showSize`).
- * `measured` wraps a store. Reading the revision, which every read does, and watches, which do not end, are not
- * measured.
+ * Metrics of the store. They contain the latency, under the name that kube-apiserver uses, for both etcd and the
+ * embedded store; whether the store is full (`onCapacity`, which the store calls); and its size, if it is on disk
+ * (`showSize`). `measured` wraps a store. Lookups of the revision are not measured because every read makes one, and
+ * watches because they do not end.
  */
 
 import { type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -84,8 +84,8 @@ export class StoreMetrics {
   }
 
   /**
-   * Sets the source of the size. For a remote store, each scrape shows the size requested by the previous one, so that
-   * no scrape waits.
+   * Sets the function that reads the size. For a remote store, each scrape shows the size that the previous scrape
+   * requested, so that no scrape waits.
    */
   showSize(read: ReadSize): void {
     this.#readSize = read
@@ -96,7 +96,7 @@ export class StoreMetrics {
     this.#location = location
   }
 
-  /** Sets the source of the time of the newest backup, in milliseconds since 1970. */
+  /** Sets the function that returns the time of the newest backup, in milliseconds since 1970. */
   showLastBackup(read: () => number | undefined): void {
     this.#lastBackup = read
   }
@@ -106,7 +106,7 @@ export class StoreMetrics {
       const size = this.#readSize?.()
       this.#bytes = typeof size === 'object' ? await size : size
     } catch {
-      // The store does not respond. An outdated size would be worse than none.
+      // The store does not respond, and an outdated size would be misleading.
       this.#bytes = undefined
     }
   }

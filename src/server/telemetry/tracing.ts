@@ -1,7 +1,7 @@
 /**
- * Tracing of requests. Off unless `--tracing-config-file` names a TracingConfiguration. A sampled request gets a span,
- * with one child span for each part that it waited for (`base/telemetry/timings.ts`). The `traceparent` header of the
- * caller decides about sampling, otherwise the rate in the file.
+ * Tracing of requests. Disabled unless `--tracing-config-file` names a TracingConfiguration. A sampled request gets a
+ * span, with one child span for each part that it waited for (`base/telemetry/timings.ts`). The `traceparent` header of
+ * the caller determines whether a request is sampled. Without the header, the rate in the file applies.
  */
 
 import { isObject, type Json, own } from '../../api/json/json.ts'
@@ -27,7 +27,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 /** Traces requests. */
 export interface Tracing {
   readonly step: Step
-  /** Call this for every handled request. */
+  /** Must be called for every request that has been handled. */
   readonly onHandled: (exchange: Exchange) => void
 }
 
@@ -41,17 +41,17 @@ interface TracingParts {
 const flagName = 'tracing-config-file'
 const maxFileBytes = 64 * 1024
 const exportTimeoutMs = 5000
-/** A collector reports rejected spans in its response, which is ignored. */
+/** Maximum number of bytes of a collector's response. The collector reports rejected spans in it, which is ignored. */
 const maxExportAnswerBytes = 1024 * 1024
 
-/** Returns undefined if tracing is off. */
+/** Opens tracing. Returns undefined if it is disabled. */
 export async function openTracing(file: string, parts: TracingParts): Promise<Tracing | undefined> {
   if (file === '') return undefined
   const { endpoint, ratePerMillion } = await readConfiguration(file, parts.vendor)
   const resource = [text('service.name', 'orch'), text('service.version', version)]
   let isReported = false
   const onError = (error: Error) => {
-    // The error of the connection contains the address.
+    // The cause is reported, because the error of the connection contains the address.
     const { message } = isError(error.cause) ? error.cause : error
     if (!isReported) parts.log.warn('cannot export traces; counting dropped spans', { error: message })
     isReported = true
@@ -106,7 +106,7 @@ function readContent(file: string, parse: (bytes: Buffer) => Json): Json {
   }
 }
 
-/** Parses an endpoint: a host and port as in Kubernetes, or a URL. The path defaults to that of OTLP. */
+/** Parses an endpoint: a host and port as in Kubernetes, or a URL. The path defaults to the path of OTLP. */
 function readEndpoint(file: string, value: Json | undefined): URL {
   const endpointText = value ?? '127.0.0.1:4318'
   const address =
@@ -126,7 +126,10 @@ function text(key: string, value: string): Attribute {
   return { key, value: { stringValue: value } }
 }
 
-/** Spans contain neither the query nor the user, to keep confidential data away from the collector. */
+/**
+ * Returns the spans of a request. They contain neither the query nor the user, so that the collector receives no
+ * confidential data.
+ */
 function spansOf(exchange: Exchange, trace: TraceContext): Span[] {
   const { transport, info, status, arrived, timings } = exchange
   const now = performance.now()

@@ -1,21 +1,22 @@
 /**
  * Detects hanging workers. A worker increments a counter in shared memory, which the supervisor checks. A hanging
- * worker would block its share of new connections forever.
+ * worker would block its share of new connections permanently.
  */
 
-/** Interval at which a worker increments the counter. */
+/** Interval in milliseconds at which a worker increments the counter. */
 export const heartbeatMs = 250
-/** Interval at which the supervisor checks the counter. */
+/** Interval in milliseconds at which the supervisor checks the counter. */
 const lookMs = 1000
 /**
- * Number of checks with the same count after which a worker counts as hanging. Counted in checks because the machine
- * may have been suspended. A starting worker gets more because loading the program takes time on a busy machine.
+ * Number of checks with the same count after which a worker is considered to hang. The number of checks is used instead
+ * of time, because the machine may have been suspended. A starting worker is allowed more, because loading the program
+ * takes time on a busy machine.
  */
 const maxStill = 10
 const maxStillAtStart = 30
 
 /**
- * Calls `onStill` once when the count has not changed for that many seconds. Returns a function that ends the check.
+ * Calls `onStill` once when the count has not changed for that many seconds. Returns a function that ends the checks.
  */
 export function watchHeartbeat(
   count: Int32Array,

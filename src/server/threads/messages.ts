@@ -10,26 +10,26 @@ import type { ConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommand } from '../flags/command-line.ts'
 import type { SharedLimits, StoreAccess } from './worker-context.ts'
 
-/** The data that the supervisor starts a worker thread with. */
+/** The data with which the supervisor starts a worker thread. */
 export interface WorkerData {
   /**
-   * Index from 0. The first worker has the duties that run once per server: loops, upkeep and the administrator's
-   * kubeconfig.
+   * Index of the worker, starting at 0. The first worker has the duties that run once per server: loops, upkeep and the
+   * administrator's kubeconfig.
    */
   readonly index: number
   readonly command: ServerCommand
   readonly flags: readonly string[]
-  /** Port that all workers listen on. */
+  /** The port on which all workers listen. */
   readonly port: number
-  /** Whether this worker starts alone, and others may follow. It then checks that the port is free. */
+  /** Whether this worker starts alone, and others may follow. It then checks whether the port is free. */
   readonly isFirst: boolean
   readonly store: StoreAccess
-  /** Name of the BroadcastChannel of this server's workers. Unique within the process. */
+  /** Name of the BroadcastChannel of this server's workers. It is unique within the process. */
   readonly channel: string
   /** Secrets with which all workers verify console sessions. */
   readonly console: ConsoleSecrets | undefined
   readonly limits: SharedLimits
-  /** Counter that the event loop of the worker increments. */
+  /** A counter that the event loop of the worker increments. */
   readonly heartbeat: Int32Array
 }
 
@@ -48,22 +48,25 @@ export type NodeMessage =
 /** A message from the supervisor to a worker. */
 export type ToWorker =
   | NodeMessage
-  /** All dependencies of the worker are available. All workers emulate the version of the first one. */
+  /** Everything that the worker depends on is available. All workers emulate the version of the first worker. */
   | { readonly type: 'start'; readonly emulatedVersion: EmulatedVersion | undefined }
-  /** The server is about to stop and is not ready from now on. */
+  /** The server is about to stop and is no longer ready. */
   | { readonly type: 'stopping' }
-  /** Finish running requests and exit. */
+  /** Requests that the worker completes running requests and exits. */
   | { readonly type: 'stop' }
   /** All workers have stopped listening. */
   | { readonly type: 'drain' }
-  /** End each connection with this probability, so that its client reconnects and may reach another worker. */
+  /**
+   * Requests that the worker ends each connection with this probability, so that its client reconnects and may reach
+   * another worker.
+   */
   | { readonly type: 'move'; readonly chance: number }
-  /** Stop listening, wait until all connections have ended, and exit. */
+  /** Requests that the worker stops listening, waits until all connections have ended, and exits. */
   | { readonly type: 'retire' }
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
 
-/** How the supervisor reaches a worker. */
+/** The channel through which the supervisor sends messages to a worker. */
 export interface WorkerPort {
   postMessage(message: ToWorker, transfer?: readonly MessagePort[]): void
 }
@@ -77,7 +80,7 @@ export type ToSupervisor =
   /** The worker could not start. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
-  /** A client requests a page of the metrics of all workers. Contains those of the sender. */
+  /** A client requests a page of the metrics of all workers. The message contains the metrics of the sender. */
   | {
       readonly type: 'expose'
       readonly id: number

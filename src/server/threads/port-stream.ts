@@ -1,6 +1,6 @@
 /**
  * A byte stream between two threads over a message channel. A chunk is sent after the reader has consumed the previous
- * one, so a slow reader slows down the writer, and at most one chunk is in transit in each direction.
+ * chunk. A slow reader therefore slows down the writer, and at most one chunk is in transit in each direction.
  */
 import { Duplex } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
@@ -15,7 +15,7 @@ type Part =
 export class PortStream extends Duplex {
   readonly #port: MessagePort
   #onTaken: (() => void) | undefined
-  /** Whether the writer waits for an acknowledgement of its chunk. */
+  /** Whether the other end waits for an acknowledgement of its chunk. */
   #owesTaken = false
 
   constructor(port: MessagePort) {
@@ -27,7 +27,7 @@ export class PortStream extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#onTaken = done
-    // Copies the chunk: posting a view would send its whole buffer.
+    // The chunk is copied, because posting a view would send its whole buffer.
     this.#send({ type: 'chunk', bytes: new Uint8Array(chunk) })
   }
 

@@ -1,6 +1,6 @@
 /**
  * The first worker of `--workers=auto`. It runs in the main thread together with the supervisor, so a server that needs
- * no other worker has no further thread.
+ * no other worker has no additional thread.
  */
 import type { EventLoopUtilization } from 'node:perf_hooks'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -69,7 +69,7 @@ export class MainWorker implements WorkerSlot {
     await this.#server?.ended
   }
 
-  /** No action: this worker ends with the process. */
+  /** Does nothing, because this worker ends with the process. */
   async terminate(): Promise<void> {}
 
   moveClients(chance: number): void {

@@ -1,6 +1,6 @@
 /**
- * The simulated nodes of all workers as one worker sees them. A worker announces its own nodes and reaches those of
- * others: node agents through their port, pod ports through the worker that runs the pod.
+ * The simulated nodes of all workers, from the point of view of one worker. A worker announces its own nodes. It
+ * reaches node agents of other workers through their port, and ports of pods through the worker that runs the pod.
  */
 import { type Duplex, pipeline } from 'node:stream'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
@@ -37,7 +37,7 @@ export class RemoteNodes {
     )
   }
 
-  /** Accepts a connection of another worker to a pod on this one. */
+  /** Accepts a connection of another worker to a pod of this worker. */
   accept({ node, place, target, port }: NodeConnection & { readonly port: MessagePort }): void {
     const localNode = this.#local?.find(node)
     if (localNode === undefined) {
@@ -46,7 +46,7 @@ export class RemoteNodes {
     }
     const near = localNode.connect(place, target)
     const far = new PortStream(port)
-    // An error or end of either stream closes both.
+    // An error or the end of one stream closes both.
     pipeline(near, far, near, () => {})
   }
 

@@ -1,16 +1,16 @@
 /**
- * Decides when `--workers=auto` adds or retires a worker, and when a busy worker passes clients to the others. The
+ * Determines when `--workers=auto` adds or retires a worker, and when a busy worker moves clients to the others. The
  * decisions depend only on the loads of the workers, measured at regular intervals (ticks).
  */
 
-/** The thresholds. Ticks instead of times, because the machine may be suspended. */
+/** The thresholds. They use numbers of ticks instead of times, because the machine may be suspended. */
 export interface ScalingThresholds {
   readonly maxWorkers: number
   /** Number of consecutive ticks with busy event loops after which a worker is added. */
   readonly busyTicks: number
   /** Number of consecutive ticks after which a worker that is not needed is retired. */
   readonly restTicks: number
-  /** Minimum number of ticks between two moves of clients. Doubled after each move that did not help. */
+  /** Minimum number of ticks between two moves of clients. It is doubled after each move without effect. */
   readonly moveTicks: number
 }
 
@@ -20,11 +20,11 @@ export type ScalingAction =
   /** The worker at this index ends each connection with this probability. */
   | { readonly type: 'move'; readonly from: number; readonly chance: number }
 
-/** Average load of the workers above which another one is added. */
+/** Average load of the workers above which a worker is added. */
 const busyLoad = 0.7
-/** A worker is retired if the others could take its work and stay below this load. */
+/** Load below which the other workers must remain if a worker is retired. */
 const restLoad = 0.3
-/** Difference between two loads from which clients are moved. */
+/** Difference between two loads above which clients are moved. */
 const unevenLoad = 0.3
 const maxMoveFactor = 16
 
@@ -39,7 +39,7 @@ export class Scaling {
     this.#thresholds = thresholds
   }
 
-  /** Returns what to do after a tick with these loads, each from 0 to 1. */
+  /** Returns the action after a tick with these loads, each from 0 to 1. */
   decide(loads: readonly number[]): ScalingAction | undefined {
     const { maxWorkers, busyTicks, restTicks } = this.#thresholds
     const { length: workers } = loads
@@ -59,7 +59,10 @@ export class Scaling {
     return { type }
   }
 
-  /** A client that cannot be split, such as one busy connection, makes moving futile. The pauses therefore grow. */
+  /**
+   * Returns a move of clients if the loads are uneven. Moves have no effect if a single busy connection causes the
+   * load, so the pauses between them grow.
+   */
   #move(loads: readonly number[], average: number): ScalingAction | undefined {
     this.#ticksSinceMove++
     const most = Math.max(...loads)

@@ -1,4 +1,4 @@
-/** The store that all workers share, held by the supervisor: the embedded store, or the single watch on etcd. */
+/** The store that all workers share. The supervisor has the embedded store, or the single watch on etcd. */
 
 import type { Log } from '../../base/telemetry/log.ts'
 import type { StoreError } from '../../storage/store/store.ts'
@@ -7,13 +7,13 @@ import { assertNoEtcdFiles, backgroundCheck, embeddedListeners, openingEtcd, ret
 import type { StoreAccess } from '../threads/worker-context.ts'
 
 export interface SharedStore {
-  /** Connects one more worker. The result is transferred to it. */
+  /** Connects one additional worker. The result is transferred to it. */
   connect(): Promise<StoreAccess>
   close(): Promise<void>
 }
 
 export interface SharedStoreDependencies {
-  /** Called when the store fails permanently. Never called for etcd, which may always recover. */
+  /** Called when the store fails permanently. Never called for etcd, because etcd may always recover. */
   readonly onFailed: (error: StoreError) => void
   readonly log: Log
   /** Aborts when the start is cancelled. */

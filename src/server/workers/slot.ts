@@ -1,6 +1,6 @@
 /**
- * The slot of one worker: starts its thread and restarts it if it exits or hangs. After an early exit, the restart is
- * delayed with a growing backoff.
+ * The slot of one worker. It starts the worker's thread and restarts it if it exits or hangs. If the thread exits soon
+ * after its start, the restart is delayed with a growing backoff.
  */
 
 import type { EventLoopUtilization } from 'node:perf_hooks'
@@ -26,33 +26,33 @@ export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly version: SharedVersion
 }
 
-/** A worker as the supervisor controls it. */
+/** The functions with which the supervisor controls a worker. */
 export interface WorkerSlot {
   /**
-   * Resolves to the URL when the worker accepts requests. Throws if the worker cannot start, and then the server does
-   * not start either.
+   * Starts the worker. Resolves to the URL when the worker accepts requests. Throws if the worker cannot start. In this
+   * case, the server does not start either.
    */
   start(): Promise<string>
   /** Makes the worker unready because the server is about to stop. */
   announceStop(): void
   /** Stops the worker gracefully. Resolves when it has stopped listening. */
   stop(): Promise<void>
-  /** Called when all workers have stopped listening. Waits until this one has ended. */
+  /** Called when all workers have stopped listening. Waits until this worker has ended. */
   drain(): Promise<void>
-  /** Ends the thread at once. */
+  /** Ends the thread immediately. */
   terminate(): Promise<void>
   /** Ends each connection with this probability, so that its client reconnects and may reach another worker. */
   moveClients(chance: number): void
-  /** Part of the time since the previous call, from 0 to 1, in which the event loop was busy. */
+  /** Returns the fraction of the time since the previous call, from 0 to 1, in which the event loop was busy. */
   load(): number
 }
 
-/** The version that all workers emulate. The first worker settles it, and replacements keep it. */
+/** The version that all workers emulate. The first worker determines it, and workers that replace others keep it. */
 export interface SharedVersion {
   settled: EmulatedVersion | undefined
 }
 
-/** A worker that ran for this long did not fail at its start. */
+/** Minimum duration in milliseconds of a run that did not fail at its start. */
 const soundMs = 10_000
 const firstPauseMs = 100
 const maxPauseMs = 5_000
@@ -69,14 +69,14 @@ interface Life {
   isReady: boolean
   /** Utilization of the event loop at the previous measurement. */
   lastUse: EventLoopUtilization | undefined
-  /** The reason why the thread ended, as reported by the worker or detected by the supervisor. */
+  /** The reason why the thread ended, which the worker reported or the supervisor detected. */
   why: string | undefined
 }
 
 /**
- * Half of V8's default. Young objects that are never freed are most of the memory cost of another worker: with this
- * limit it is 54 MB instead of 97 MB after 10,000 creates, and neither creates nor updates become slower (decision
- * 0038).
+ * Size limit of the young generation in MiB, half of V8's default. Young objects that are not freed make up most of the
+ * memory cost of an additional worker: with this limit, it takes 54 MB instead of 97 MB after 10,000 creates, and
+ * neither creates nor updates become slower (decision 0038).
  */
 const maxYoungGenerationSizeMb = 24
 
@@ -84,7 +84,10 @@ export class Slot implements WorkerSlot {
   readonly #options: SlotOptions
   #life: Life | undefined
   #stopping = false
-  /** Whether a worker has served here. A failure before that is reported to the caller that starts the server. */
+  /**
+   * Whether a worker in this slot has served requests. A failure before that is reported to the caller that starts the
+   * server.
+   */
   #served = false
   #pauseMs = 0
   #timer: NodeJS.Timeout | undefined
@@ -93,7 +96,7 @@ export class Slot implements WorkerSlot {
     this.#options = options
   }
 
-  /** Starts the thread, which loads its modules and waits. */
+  /** Starts the thread. It loads its modules and then waits. */
   async prepare(): Promise<void> {
     this.#life ??= await this.#begin()
   }
@@ -170,7 +173,7 @@ export class Slot implements WorkerSlot {
       transferList: [store.access.port],
       name: `worker ${index}`,
       resourceLimits: {
-        // A worker that exceeds this limit ends without the rest of the process.
+        // A worker that exceeds this limit ends without affecting the rest of the process.
         maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
         maxYoungGenerationSizeMb,
       },
@@ -250,7 +253,7 @@ export class Slot implements WorkerSlot {
   }
 }
 
-// In the bundle, all files are next to the program.
+// Returns the location of the worker's program. In the bundle, all files are in the directory of the program.
 function programUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../program/orch.ts' : '../bin/worker.cjs', import.meta.url)
 }

@@ -1,8 +1,8 @@
 /**
  * The main thread of a server with several workers. It opens the shared store, starts and stops the workers, restarts
- * one that exits or hangs, and sums their metrics. The first worker, or its replacement, has the duties that run once
- * per server. With a fixed number of workers, the main thread serves no requests. With `--workers=auto`, the first worker
- * runs in the main thread, and others are added and retired (`team.ts`).
+ * workers that exit or hang, and combines their metrics. The first worker, or its replacement, has the duties that run
+ * once per server. With a fixed number of workers, the main thread serves no requests. With `--workers=auto`, the first
+ * worker runs in the main thread, and others are added and retired (`team.ts`).
  */
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -39,18 +39,18 @@ export interface GivenFlags {
   readonly console: ConsoleSecrets | undefined
 }
 
-/** Time that a worker may take to exit beyond its grace period. */
+/** Time in milliseconds that a worker may take to exit after its grace period. */
 const endMs = 5_000
 
 export interface SupervisorContext {
   readonly log: Log
   /** Aborts when the server is about to stop. */
   readonly stopping: AbortSignal
-  /** When `--workers=auto` adds and retires workers. */
+  /** The thresholds at which `--workers=auto` adds and retires workers. */
   readonly scaling?: TeamScaling
 }
 
-/** Resolves when all workers accept requests. With `--workers=auto`, that is the first one. */
+/** Starts the server. Resolves when all workers accept requests. With `--workers=auto`, this means the first worker. */
 export async function startSupervisor(
   line: ServerCommandLine,
   givenFlags: GivenFlags,
@@ -92,7 +92,7 @@ export async function startSupervisor(
     await Promise.all(group.all().map((slot) => slot.terminate()))
     await shared.close()
   }
-  // A signal may arrive while a failed store is already ending the server.
+  // A signal may arrive while the server is already stopping because the store has failed.
   let ending: Promise<void> | undefined
   const stop = () => {
     ending ??= end()
@@ -111,7 +111,7 @@ interface WorkerGroup {
   /** Resolves to the URL of the server when it accepts requests. */
   start(): Promise<string>
   all(): readonly WorkerSlot[]
-  /** No worker is added or retired from now on. */
+  /** Stops adding and retiring workers. */
   stopScaling(): void
 }
 
@@ -132,7 +132,7 @@ function varyingGroup(parts: TeamParts): WorkerGroup {
   }
 }
 
-/** With a grace period, the port is open until the store is: the server is alive but not ready. */
+/** Opens the store. With a grace period, a port is open until then: the server is alive but not ready. */
 async function openBehindPort(options: ServerOptions, dependencies: SharedStoreDependencies): Promise<SharedStore> {
   await using opened = new AsyncDisposableStack()
   const startTime = systemClock.monotonic()
@@ -141,9 +141,12 @@ async function openBehindPort(options: ServerOptions, dependencies: SharedStoreD
   return await openSharedStore(options, dependencies)
 }
 
-/** Starts the first worker alone because the others rely on objects that it creates. Returns the URL of the server. */
+/**
+ * Starts the workers. The first worker starts alone, because the others rely on objects that it creates. Returns the
+ * URL of the server.
+ */
 async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
-  // Meanwhile the other threads load their modules.
+  // In the meantime, the other threads load their modules.
   const loading = others.map((slot) => slot.prepare())
   const url = await first!.start()
   await Promise.all(loading)
@@ -151,7 +154,10 @@ async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
   return url
 }
 
-/** Clients reconnect at once, so all workers stop listening before any of them closes a connection. */
+/**
+ * Stops the workers. All of them stop listening before any of them closes a connection, because clients reconnect
+ * immediately.
+ */
 async function stopAll(slots: readonly WorkerSlot[]): Promise<void> {
   await Promise.all(slots.map((slot) => slot.stop()))
   await Promise.all(slots.map((slot) => slot.drain()))

@@ -1,6 +1,6 @@
 /**
- * The workers of `--workers=auto`: the first one in the main thread and a varying number in threads of their own.
- * Measures the load of each and carries out the decisions of `scaling.ts`.
+ * The workers of `--workers=auto`: the first worker in the main thread and a varying number in separate threads.
+ * Measures the load of each worker and executes the decisions of `scaling.ts`.
  */
 import { availableParallelism } from 'node:os'
 import { clearCounts } from '../../apiserver/transport/connection-counts.ts'
@@ -11,22 +11,25 @@ import type { MainWorker } from './main-worker.ts'
 import { Scaling, type ScalingThresholds } from './scaling.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
 
-/** The thresholds and how the loads are measured. */
+/** The thresholds, and how loads are measured. */
 export interface TeamScaling extends ScalingThresholds {
   readonly tickMs: number
   /** Replaces the measured loads of the workers, for tests. */
   readonly loads?: (workers: number) => readonly number[]
 }
 
-/** Retires a worker after three minutes. The number of cores takes the CPU quota of a container into account. */
+/**
+ * Returns the default thresholds. A worker is retired after three minutes. The number of cores takes the CPU quota of a
+ * container into account.
+ */
 export function defaultScaling(): TeamScaling {
   return { maxWorkers: availableParallelism(), tickMs: 1_000, busyTicks: 5, restTicks: 180, moveTicks: 5 }
 }
 
-/** Number of ticks without another attempt after a worker could not start. */
+/** Number of ticks to wait after a worker could not start before another attempt. */
 const failureTicks = 60
 
-/** The first worker, and what the team needs to add others. */
+/** The first worker, and the functions that the team needs to add others. */
 export interface TeamParts {
   readonly first: MainWorker
   readonly newSlot: (index: number) => Slot
@@ -40,7 +43,7 @@ export class Team {
   readonly #scaling: Scaling
   /** Workers that accept connections. */
   readonly #serving: [MainWorker, ...Slot[]]
-  /** Threads by index, including those that start or retire. */
+  /** The worker threads by index, including those that are starting or retiring. */
   readonly #threads = new Map<number, Slot>()
   #timer: NodeJS.Timeout | undefined
   #isChanging = false
@@ -53,7 +56,7 @@ export class Team {
     this.#serving = [parts.first]
   }
 
-  /** All workers, including those that start or retire. */
+  /** All workers, including those that are starting or retiring. */
   get all(): readonly WorkerSlot[] {
     return [this.#parts.first, ...this.#threads.values()]
   }
@@ -62,7 +65,7 @@ export class Team {
     this.#timer = setInterval(() => this.#tick(), this.#parts.scaling.tickMs).unref()
   }
 
-  /** No worker is added or retired from now on. */
+  /** Stops adding and retiring workers. */
   stop(): void {
     clearInterval(this.#timer)
     this.#isStopped = true
@@ -81,7 +84,7 @@ export class Team {
   async #add(): Promise<void> {
     const { newSlot, log, scaling } = this.#parts
     const index = freeIndex(this.#threads, scaling.maxWorkers)
-    // A worker that retires can take a long time because of its last requests.
+    // A worker that is retiring can take a long time because of its last requests.
     if (index === undefined) return
     const slot = newSlot(index)
     this.#isChanging = true
@@ -111,7 +114,7 @@ export class Team {
     log.info('retired a worker', { worker: index })
   }
 
-  /** Clears the shared counters of a worker because its thread may have ended before it could. */
+  /** Clears the shared counters of a worker, because its thread may have ended before it cleared them itself. */
   #forget(index: number): void {
     const { connections, backups } = this.#parts.limits
     this.#threads.delete(index)
@@ -120,7 +123,10 @@ export class Team {
     this.#shareLimits()
   }
 
-  /** Workers that start or retire count too, because they may serve requests. */
+  /**
+   * Updates the number of workers that share limits. Workers that are starting or retiring count too, because they may
+   * serve requests.
+   */
   #shareLimits(): void {
     Atomics.store(this.#parts.limits.count, 0, 1 + this.#threads.size)
   }

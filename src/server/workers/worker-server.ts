@@ -1,6 +1,6 @@
 /**
- * The server of one worker: a complete server on the store and the port that all workers share. It runs in a thread of
- * its own (`worker.ts`) or in the main thread (`main-worker.ts`), and obeys the supervisor.
+ * The server of one worker: a complete server on the store and the port that all workers share. It runs in a separate
+ * thread (`worker.ts`) or in the main thread (`main-worker.ts`), and obeys the supervisor.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
@@ -19,10 +19,10 @@ import type { ToSupervisor, ToWorker, WorkerData } from '../threads/messages.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 import { RemoteNodes } from './remote-nodes.ts'
 
-/** How long a worker that has stopped listening waits for the others. */
+/** Time in milliseconds that a worker which has stopped listening waits for the others. */
 const closedMs = 2_500
 
-/** An id that no question of the supervisor has. */
+/** The ID of a message that is not the response to a request. No request of the supervisor has it. */
 const notAsked = 0
 
 interface WorkerServerParts {
@@ -54,7 +54,7 @@ export class WorkerServer {
     this.#nodes = new RemoteNodes(parts.tell)
   }
 
-  /** Resolves when the worker has finished its requests or could not start. */
+  /** Resolves when the worker has completed its requests or could not start. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -104,11 +104,11 @@ export class WorkerServer {
     running?.server.moving.moveClients(chance)
   }
 
-  /** Stops after the last connection has ended, however long its requests last. */
+  /** Stops after the last connection has ended, even if its requests take long. */
   async #retire(): Promise<void> {
     const running = await this.#starting
     await running?.server.moving.leave()
-    // The supervisor keeps the counters of a worker that has ended.
+    // The supervisor adds the counters of a worker that has ended to the sum.
     this.#tell({ type: 'samples', id: notAsked, metrics: this.#sample() })
     this.#drain.resolve()
     await this.#stop()
@@ -121,7 +121,7 @@ export class WorkerServer {
 
   async #stopOnce(): Promise<void> {
     try {
-      // A start that failed has closed everything.
+      // If the start failed, it has already closed all resources.
       const running = await this.#starting?.catch(() => undefined)
       await running?.stop()
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * A worker in a thread of its own. It starts at the supervisor's command, increments a heartbeat while its event loop
- * runs, and exits after it has finished its requests.
+ * A worker in a separate thread. It starts when the supervisor requests it, increments a heartbeat while its event loop
+ * runs, and exits after it has completed its requests.
  */
 import { parentPort } from 'node:worker_threads'
 import { errorFields, openLog } from '../../base/telemetry/log.ts'
@@ -10,12 +10,12 @@ import type { ToWorker, WorkerData } from '../threads/messages.ts'
 import { WorkerServer } from './worker-server.ts'
 
 /**
- * How long a worker runs without its store. If the store failed for all, the supervisor ends the process earlier and
- * reports the reason. If only this worker lost it, another one replaces it.
+ * Time in milliseconds that a worker runs without its store. If the store has failed for all workers, the supervisor
+ * ends the process earlier and reports the reason. If only this worker lost the store, another worker replaces it.
  */
 const lostMs = 5_000
 
-/** Runs until the supervisor stops it. */
+/** Runs a worker until the supervisor stops it. */
 export async function runWorker(data: WorkerData): Promise<void> {
   const line = await readServerFlags(data.command, data.flags)
   const { verbosity: level, loggingFormat: format } = line.options
