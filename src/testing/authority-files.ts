@@ -1,6 +1,6 @@
 /**
- * The CA files of a test server. Objects contain its certificate, such as `kube-root-ca.crt` in every namespace, so the
- * CA belongs to a snapshot: a server that starts from the snapshot has the same CA.
+ * The CA files of a test server. Objects such as `kube-root-ca.crt` in every namespace contain its certificate, so the
+ * CA is a part of a snapshot: a server that starts from the snapshot has the same CA.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,7 +22,7 @@ export function readAuthority(directory: string): AuthorityFiles {
   )
 }
 
-/** Writes the CA to where a server in this directory expects it. */
+/** Writes the CA to the location where a server in this directory expects it. */
 export function writeAuthority(directory: string, files: AuthorityFiles): void {
   for (const [name, text] of files) {
     const file = join(directory, folder, name)

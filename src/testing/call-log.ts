@@ -1,14 +1,17 @@
-/** The call log of a test server. */
+/** The calls that a test server has recorded. */
 /** One request to the API. */
 export interface Call {
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; the method for other paths. */
+  /**
+   * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`. For other paths, the HTTP
+   * method.
+   */
   readonly verb: string
   /** API group as in `apiVersion`. Empty for the core group. */
   readonly group: string
   /** Plural name and subresource, if any: `pods`, `pods/status`. Empty for other paths. */
   readonly resource: string
   readonly namespace: string
-  /** Empty if the path names no object, as for create and list. */
+  /** Name of the object. Empty if the path names no object, as for create and list. */
   readonly name: string
   /** User of the call. Empty if the request was not authenticated. */
   readonly user: string

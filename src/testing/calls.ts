@@ -1,7 +1,7 @@
 /**
  * Records the calls of clients to a test server in the order of arrival, up to a maximum number.
  *
- * Calls of the server's own control loops are left out unless a match names their user: a test checks its own
+ * Calls of the server's own control loops are omitted unless a match names their user. A test checks its own
  * controller, and these calls would appear in between.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -21,7 +21,7 @@ class OpenCall implements Call {
   readonly path: string
   #user = ''
   #code = 0
-  /** Undefined after the call has been handled. */
+  /** The request. Undefined after it has been handled. */
   #exchange: Exchange | undefined
 
   constructor(exchange: Exchange) {
@@ -43,7 +43,7 @@ class OpenCall implements Call {
     return this.#exchange?.status ?? this.#code
   }
 
-  /** Releases the request, which may be large. */
+  /** Marks the call as handled. Releases the request, which may be large. */
   end(exchange: Exchange): void {
     this.#user = userOf(exchange)
     this.#code = exchange.status
@@ -56,7 +56,7 @@ class OpenCall implements Call {
   }
 }
 
-/** A pipeline step sets the user. That step may not have run. */
+/** Returns the user of a request. Undefined if the pipeline step that sets the user has not run yet. */
 function userOf(exchange: Exchange): string {
   return (exchange.user as Exchange['user'] | undefined)?.name ?? ''
 }
@@ -116,7 +116,7 @@ export class Calls implements CallLog {
     const call = new OpenCall(exchange)
     this.#open.set(exchange, call)
     this.#calls.push(call)
-    // Drops several calls at a time to keep the cost per call low.
+    // Several calls are dropped at a time, which keeps the cost per call low.
     if (this.#calls.length > this.#max * 1.1) this.#calls = this.#calls.slice(-this.#max)
   }
 

@@ -6,10 +6,10 @@ export type Failure =
   /** Responds with this status code without executing the request. */
   | {
       readonly code: number
-      /** Reason of the Status. Defaults to that of the code, such as `Conflict` for 409. */
+      /** Reason of the Status. Defaults to the reason for the code, such as `Conflict` for 409. */
       readonly reason?: string
       readonly message?: string
-      /** Seconds for the `Retry-After` header. */
+      /** Number of seconds for the `Retry-After` header. */
       readonly retryAfter?: number
     }
   /**

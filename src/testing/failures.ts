@@ -1,6 +1,6 @@
 /**
- * Failures that a test injects. Each applies once, to the next call that matches. Failures happen inside the server
- * after authentication, so they are the same over TLS and in-process.
+ * Failures that a test injects. Each failure applies once, to the next call that matches. Failures happen inside the
+ * server after authentication, so they are the same over TLS and in-process.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '../api/model/api-error.ts'
@@ -26,7 +26,7 @@ export class Failures {
     this.#calls = calls
   }
 
-  /** Plans a failure. Failures are used in the order in which they were planned. */
+  /** Plans a failure. Failures apply in the order in which they were planned. */
   plan(match: CallMatch, failure: Failure): PlannedFailure {
     checkFailure(failure)
     const plan: Plan = { match, failure, happened: Promise.withResolvers() }
@@ -44,7 +44,7 @@ export class Failures {
     this.#stopped.abort()
   }
 
-  /** A pipeline step. An error that it throws becomes the response. */
+  /** Applies a planned failure to a request. This is a pipeline step. An error that it throws becomes the response. */
   strike(exchange: Exchange): void | Promise<void> {
     if (this.#plans.size === 0) return
     const call = this.#calls.of(exchange)
@@ -94,14 +94,14 @@ function errorOf({ code, reason, message, retryAfter }: Extract<Failure, { code:
   return new ApiError(code, reason ?? reasons[code] ?? '', message ?? 'a failure that the test requested', details)
 }
 
-/** Closes the connection. The returned error ends the pipeline without a response. */
+/** Closes the connection. Returns an error that ends the pipeline without a response. */
 export function cutOff(exchange: Exchange): ApiError {
   exchange.answered = true
   exchange.transport.cut()
   return new ApiError(500, 'InternalError', 'the connection was closed, as the test requested')
 }
 
-/** Lets the request execute and truncates its response. */
+/** A transport that lets the request run and truncates its response. */
 class CutTransport implements ServerTransport {
   readonly #inner: ServerTransport
   #eventsLeft: number
@@ -169,7 +169,7 @@ class CutTransport implements ServerTransport {
     this.#eventsLeft -= end.events
     const room = this.#inner.write(chunk.subarray(0, end.bytes))
     if (this.#eventsLeft > 0) return room
-    // Earlier writes must arrive first.
+    // Earlier writes must arrive before the connection is cut.
     return (room ?? delay(0)).then(() => this.cut())
   }
 
@@ -186,7 +186,10 @@ class CutTransport implements ServerTransport {
   }
 }
 
-/** JSON events are lines. Protobuf events have a length prefix. */
+/**
+ * Returns the number of complete events in a chunk, and their size. JSON events are lines. Protobuf events have a
+ * length prefix.
+ */
 function endOfEvents(chunk: Buffer, max: number): { events: number; bytes: number } {
   let bytes = 0
   let events = 0

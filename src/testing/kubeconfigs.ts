@@ -1,6 +1,6 @@
 /**
  * Kubeconfigs for the users of a test server in three forms: an object, text and a file. Users authenticate with
- * tokens, which stay valid when the test advances the server's clock.
+ * tokens, which remain valid when the test advances the server's clock.
  */
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -10,11 +10,11 @@ import type { JsonObject } from '../api/json/json.ts'
 
 /** A kubeconfig for one user of one test server. */
 export interface TestKubeconfig {
-  /** As an object, for `KubeConfig.loadFromOptions` and similar functions. */
+  /** The kubeconfig as an object, for `KubeConfig.loadFromOptions` and similar functions. */
   readonly object: KubeconfigObject
-  /** As YAML text. */
+  /** The kubeconfig as YAML text. */
   readonly yaml: string
-  /** Path of a file that only this user of the machine may read. Removed with the server. */
+  /** Path of the file, which only this user of the machine may read. It is removed with the server. */
   readonly file: string
 }
 
@@ -37,15 +37,15 @@ export interface KubeconfigObject {
 /** Content of a kubeconfig. */
 export interface KubeconfigParts {
   readonly server: string
-  /** CA certificate in PEM form that verifies the server. */
+  /** CA certificate in PEM format that verifies the server. */
   readonly authority: string
   readonly user: string
   readonly token: string
-  /** Directory of the file. */
+  /** The directory for the file. */
   readonly directory: string
 }
 
-/** The text and the file are created on first use. */
+/** Returns a kubeconfig. Its text and its file are created on first use. */
 export function makeKubeconfig({ server, authority, user, token, directory }: KubeconfigParts): TestKubeconfig {
   const cluster = 'test'
   const object: KubeconfigObject = {

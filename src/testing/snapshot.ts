@@ -3,7 +3,7 @@ import type { ProfileName } from '../api/model/vendor.ts'
 
 /** The state of a test server at one point in time. It can be used repeatedly and by other servers. */
 export interface Snapshot {
-  /** Profile of the server. Its names are part of the state. */
+  /** Profile of the server. Its names are a part of the state. */
   readonly profile: ProfileName
   /** The `resourceVersion` of the snapshot. */
   readonly revision: number

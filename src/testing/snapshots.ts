@@ -3,8 +3,8 @@
  * differences, so caches, watches and control loops follow as usual, resource versions only increase, and the cost
  * depends on the changes, not on the size of the state.
  *
- * Data next to the objects (`meta/`, such as the service account key) is not restored, so that credentials stay valid.
- * A fork copies it.
+ * Data other than objects (`meta/`, such as the service account key) is not restored, so that credentials remain valid.
+ * A fork copies this data.
  */
 
 import { allKinds } from '../api/kinds/all.ts'
@@ -32,7 +32,7 @@ export async function takeSnapshot(
   return { profile, authority, revision, entries }
 }
 
-/** Returns the snapshot without the data next to the objects, for a server that creates its own keys. */
+/** Returns the snapshot without data other than objects, for a server that creates its own keys. */
 export function withoutMeta({ entries, ...snapshot }: StoredSnapshot): StoredSnapshot {
   return { ...snapshot, entries: entries.filter(({ key }) => !key.startsWith(metaPrefix)) }
 }
@@ -54,7 +54,7 @@ export async function restore(store: Store, { entries }: StoredSnapshot, eventTt
   throw new Error("the server's state did not settle: stop all writers before you reset it")
 }
 
-/** Deletions come first to free the keys of the restored objects. */
+/** Returns the writes that restore a snapshot. Deletions come first, to free the keys of the restored objects. */
 function differences(now: readonly Entry[], snapshotEntries: ReadonlyMap<string, Entry>, eventTtlMs: number): Write[] {
   const currentEntries = new Map(
     now.filter(({ key }) => !key.startsWith(metaPrefix)).map((entry) => [entry.key, entry]),
@@ -79,7 +79,10 @@ const expiring = allKinds
   .filter(({ lifecycle }) => lifecycle?.expires)
   .map(({ group, plural }) => prefixOf(group, plural))
 
-/** Objects that expire get a full lifetime, because only the store knows how much was left. */
+/**
+ * Returns the lifetime of an entry. The lifetime of objects that expire starts again, because only the store knows how
+ * much of it was left.
+ */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {
   return expiring.some((prefix) => key.startsWith(prefix)) ? { lifetimeSeconds: Math.ceil(eventTtlMs / 1000) } : {}
 }

@@ -1,5 +1,6 @@
 /**
- * Starts test servers: the parts of `orch up` on a separate store, with everything that a test may inspect or change.
+ * Starts test servers: the parts of `orch up` on a separate store, with the functions that a test uses to inspect or
+ * change it.
  */
 import { join } from 'node:path'
 import { serviceAccountName } from '../api/model/user.ts'
@@ -46,7 +47,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   return await start(options, undefined)
 }
 
-/** A fork knows the users of its `parent`. */
+/** Starts a server. A fork knows the users of its `parent`. */
 async function start(options: TestServerOptions, parent: Users | undefined): Promise<TestServer> {
   await using opened = new AsyncDisposableStack()
   const directory = temporaryDirectory('orch-testing-')
@@ -85,7 +86,7 @@ async function start(options: TestServerOptions, parent: Users | undefined): Pro
 
 type Flags = ServerOptions & UpOptions
 
-/** Parts of a server. */
+/** The parts of a server. */
 interface TestServerContext {
   readonly directory: string
   readonly flags: Flags
@@ -94,7 +95,7 @@ interface TestServerContext {
   readonly store: Store
   readonly calls: Calls
   readonly failures: Failures
-  /** Closes opened resources. */
+  /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -151,7 +152,7 @@ function hasLoops({ controlLoops = true }: TestServerOptions): boolean {
   return controlLoops !== false
 }
 
-/** Resolves when the loops have reconciled everything once. */
+/** Starts the control loops. Resolves when they have reconciled all objects once. */
 async function runLoops(
   server: ApiServer,
   { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>,
@@ -161,10 +162,10 @@ async function runLoops(
   await loops.firstPass
 }
 
-/** Delay before the loops start, so that the first requests of a test come first. */
+/** Delay in milliseconds before the loops start, so that the first requests of a test come first. */
 const loopsLaterMs = 10
 
-/** Starts the loops later, for a state that is already reconciled, so that the caller need not wait for them. */
+/** Starts the loops later, so that the caller need not wait for them. For a state that is already reconciled. */
 function runLoopsLater(server: ApiServer, { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>): void {
   const running = new AsyncDisposableStack()
   const timer = setTimeout(() => void runLoops(server, { flags, opened: running }).catch(() => {}), loopsLaterMs)
@@ -188,7 +189,7 @@ function isOwnUser(name: string): boolean {
 
 interface RunningParts extends TestServerContext {
   readonly server: ApiServer
-  /** State of the server after its start. */
+  /** The state of the server after its start. */
   readonly baseline: StoredSnapshot
 }
 

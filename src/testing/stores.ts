@@ -1,7 +1,7 @@
 /**
- * Stores of test servers. Creating the initial objects of a server (default roles, namespaces, API services) takes most
- * of its start, so they are created once per set of flags in a process. A server with the same flags as an earlier one
- * finds them in its store, as after a restart, and has the same CA. Other keys are not shared.
+ * Stores of test servers. The creation of the initial objects (default roles, namespaces, API services) takes most of a
+ * server's start, so they are created once per set of flags in a process. A server with the same flags as an earlier
+ * server finds these objects in its store, as after a restart, and has the same CA. Other keys are not shared.
  */
 import { join } from 'node:path'
 import { vendorOf } from '../api/model/vendor.ts'
@@ -13,9 +13,9 @@ import { MemoryStore } from '../storage/store/memory.ts'
 import type { Entry, Store } from '../storage/store/store.ts'
 import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
 
-/** Maximum number of sets of flags to remember. */
+/** Maximum number of sets of flags whose initial content is remembered. */
 const maxBeginnings = 50
-/** Initial contents by start options. */
+/** The initial contents by start options. */
 const beginnings = new BoundedMap<string, StoredSnapshot>(maxBeginnings)
 
 export interface StoreParts {
@@ -33,7 +33,7 @@ export async function openTestStore(parts: StoreParts, beginning: StoredSnapshot
   return store
 }
 
-/** Opens a store in memory. Entries keep their versions, except those that expire. */
+/** Opens a store in memory. Entries keep their versions, except for entries that expire. */
 export async function openMemory(
   { clock, eventTtlMs }: Pick<StoreParts, 'clock' | 'eventTtlMs'>,
   beginning: StoredSnapshot | undefined,
@@ -79,8 +79,8 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
 }
 
 /**
- * The Service of the API server contains its port, so each server creates its own. Reservations of that Service are
- * stored under its key.
+ * Returns the initial entries that another server can use. The Service of the API server contains the port, so each
+ * server creates its own. Reservations of that Service are stored under its key.
  */
 function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   if (beginning === undefined) return []

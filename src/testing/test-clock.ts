@@ -8,13 +8,13 @@ import type { TimerClock } from '../base/time/clock.ts'
 import { parseDuration } from '../base/time/duration.ts'
 
 interface Waiting {
-  /** Monotonic due time. */
+  /** The time on the monotonic clock at which the timer is due. */
   readonly due: number
   readonly run: () => void
   timer: NodeJS.Timeout | undefined
 }
 
-/** Maximum delay of system timers. Later timers are re-armed. */
+/** Maximum delay of system timers in milliseconds. Timers for later times are set again. */
 const maxTimerMs = 2 ** 31 - 1
 
 /** The clock of a test server, for tests. */
@@ -35,7 +35,7 @@ export class TestClock implements TimerClock, ServerClock {
   #monotonicAhead = 0
   readonly #waiting = new Set<Waiting>()
 
-  /** `start` is the initial time: a Date, or a value for `new Date(start)`. Defaults to now. */
+  /** Creates a clock. `start` is the initial time: a Date, or a value for `new Date(start)`. Defaults to now. */
   constructor(start?: Date | string | number) {
     this.#wallAhead = start === undefined ? 0 : readTime(start) - Date.now()
   }
@@ -66,7 +66,7 @@ export class TestClock implements TimerClock, ServerClock {
     for (const waiting of this.#waiting) this.#arm(waiting)
   }
 
-  /** Does not keep the process alive. */
+  /** Sets a system timer, which does not keep the process alive. */
   #arm(waiting: Waiting): void {
     clearTimeout(waiting.timer)
     const ms = Math.min(Math.max(waiting.due - this.monotonic(), 0), maxTimerMs)
@@ -78,7 +78,7 @@ export class TestClock implements TimerClock, ServerClock {
     else this.#arm(waiting)
   }
 
-  /** An earlier timer may have cancelled this one. */
+  /** Fires a timer. An earlier timer may have cancelled it. */
   #fire(waiting: Waiting): void {
     if (!this.#waiting.has(waiting)) return
     this.#forget(waiting)

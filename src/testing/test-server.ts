@@ -10,11 +10,11 @@ import type { TestKubeconfig } from './kubeconfigs.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { ServerClock } from './test-clock.ts'
 
-/** Options of a test server. All are optional. */
+/** Options of a test server. All of them are optional. */
 export interface TestServerOptions {
   /** API names: `kubernetes` (the default), which kubectl, client-go and all Kubernetes clients expect, or `orch`. */
   readonly profile?: ProfileName
-  /** Kubernetes version to emulate, such as `1.31`. Defaults to that of `--emulated-version`. */
+  /** Kubernetes version to emulate, such as `1.31`. Defaults to the default of `--emulated-version`. */
   readonly emulatedVersion?: EmulatedVersion
   /**
    * Control loops to run, such as namespace deletion, garbage collection and service accounts: `true` (the default) for
@@ -61,13 +61,12 @@ export interface TestUser {
 }
 
 /**
- * A complete API server with control loops in the process of a test. Any number may run at once.
+ * A complete API server with control loops in the process of a test. Any number of them can run at the same time.
  *
- * @example
- * import { startTestServer } from 'orch/testing'
+ * @example import { startTestServer } from 'orch/testing'
  *
- * await using server = await startTestServer()
- * await server.client.create(configMaps, { metadata: { namespace: 'default', name: 'a' }, data: { k: 'v' } })
+ * await using server = await startTestServer() await server.client.create(configMaps, { metadata: { namespace:
+ * 'default', name: 'a' }, data: { k: 'v' } })
  */
 export interface TestServer extends AsyncDisposable {
   /** URL of the server: `https://127.0.0.1:41234`. */
@@ -80,7 +79,7 @@ export interface TestServer extends AsyncDisposable {
   readonly kubeconfig: TestKubeconfig
   /** Clock of the server and its control loops: `server.clock.advance('1h')`. */
   readonly clock: ServerClock
-  /** Calls of clients in order. */
+  /** The calls of clients, in order. */
   readonly calls: CallLog
 
   /** Returns a user with only the permissions that RBAC grants to the name and groups. */
@@ -104,13 +103,13 @@ export interface TestServer extends AsyncDisposable {
 
   /**
    * Restores all objects to a snapshot, or to the state after the start, and clears calls and failures. Resource
-   * versions only increase. Watches stay open and see the changes, so that a controller shared by several tests follows
-   * at once. Users and the time of the clock stay.
+   * versions only increase. Watches stay open and receive the changes, so that a controller shared by several tests
+   * follows immediately. Users and the time of the clock are not reset.
    */
   reset(to?: Snapshot): Promise<void>
 
   /**
-   * Resolves when nothing has been written for a moment: the control loops and all controllers of the test have
+   * Resolves when no data has been written for a moment: the control loops and all controllers of the test have
    * finished their work. For tests that check that something does *not* happen.
    */
   settled(): Promise<void>

@@ -1,4 +1,4 @@
-/** The users of a test server, created when a test names them. They authenticate with random tokens. */
+/** The users of a test server. They are created when a test names them, and authenticate with random tokens. */
 import { randomBytes } from 'node:crypto'
 import type { User } from '../api/model/user.ts'
 import type { Authenticator } from '../apiserver/authn/authenticator.ts'
@@ -11,7 +11,7 @@ export class Users {
   /** Authenticates the current users. */
   readonly authenticator: Authenticator
 
-  /** Includes the users of another server, such as the parent of a fork. */
+  /** Creates the list of users. Includes the users of another server, such as the parent of a fork. */
   constructor(parentUsers: Users | undefined) {
     this.#tokens = new Map(parentUsers === undefined ? [] : parentUsers.#tokens)
     this.authenticator = staticTokens(() => this.#tokens)

@@ -3,7 +3,7 @@
  * full. `get` does not change the order. `use` makes the entry the newest, so a cache that reads with `use` evicts the
  * least recently used entries.
  *
- * A large map evicts one entry in 64 at a time, because finding the oldest entry of a JavaScript Map means skipping the
+ * A large map evicts one entry in 64 at a time, because a JavaScript Map finds its oldest entry only by skipping the
  * gaps that earlier deletions left. With 8192 entries, an insertion that evicts a single entry takes 6.2 µs. With
  * batched eviction, an insertion takes 0.6 µs on average.
  */
@@ -40,7 +40,7 @@ export class BoundedMap<K, V> {
     return value
   }
 
-  /** Returns the evicted values to callers that must release them. */
+  /** Sets a value. Returns the evicted values, for callers that must release them. */
   set(key: K, value: V): readonly V[] {
     this.#entries.delete(key)
     this.#entries.set(key, value)

@@ -1,14 +1,17 @@
 /**
- * A queue of bytes that arrive in chunks of any size. Memory stays within three times the size of the content, however
- * small the chunks are. A chunk is copied into a buffer shared with its neighbors if it is small, or if it is a small
+ * A queue of bytes that arrive in chunks of any size. Memory stays within three times the size of the content, even if
+ * the chunks are small. A chunk is copied into a buffer shared with its neighbors if it is small, or if it is a small
  * view of a large buffer (TLS records). Other chunks are not copied until `join`.
  */
 
-/** Smaller chunks are copied, because a Buffer object takes more memory than a tenth of their bytes. */
+/**
+ * Minimum size in bytes of a chunk that is not copied. A Buffer object would take more memory than a tenth of a smaller
+ * chunk.
+ */
 const minKeptBytes = 2048
 /**
- * Most bodies are a single chunk below this size. A copy comes from Node's buffer pool, which costs a third of a
- * separate allocation.
+ * Maximum size in bytes of a copy from Node's buffer pool, which costs a third of a separate allocation. Most bodies
+ * are a single chunk below this size.
  */
 const maxPooledBytes = 4096
 const minTailBytes = 256
@@ -19,9 +22,9 @@ const nothing: Buffer = Buffer.alloc(0)
 /** Received bytes, in order. */
 export class ByteQueue {
   #parts: Buffer[] = []
-  /** The only chunk so far, if it is not in `#parts`. */
+  /** The only chunk so far. Undefined if it is in `#parts`. */
   #lone: Buffer | undefined
-  /** Buffer for small chunks, and the range of it that is in use but not yet in `#parts`. */
+  /** The buffer for small chunks. */
   #tail = nothing
   #from = 0
   #to = 0
@@ -42,7 +45,7 @@ export class ByteQueue {
     this.#size += part.length
   }
 
-  /** Returns all bytes as one buffer. They stay in the queue. */
+  /** Returns all bytes as one buffer. They remain in the queue. */
   join(): Buffer {
     if (this.#lone !== undefined) return this.#lone
     this.#seal()
@@ -91,7 +94,7 @@ export class ByteQueue {
     this.#to = 0
   }
 
-  /** Appends the small chunks copied so far. */
+  /** Appends the small chunks that have been copied so far. */
   #seal(): void {
     if (this.#from === this.#to) return
     this.#parts.push(this.#tail.subarray(this.#from, this.#to))
@@ -99,7 +102,10 @@ export class ByteQueue {
   }
 }
 
-/** TLS sockets return either views of a 64 KiB buffer that they fill step by step, or separate buffers. */
+/**
+ * Whether a chunk uses most of the memory of its buffer. TLS sockets return either views of a 64 KiB buffer that they
+ * fill step by step, or separate buffers.
+ */
 function isMostOfItsMemory(part: Buffer): boolean {
   return 2 * part.length >= part.buffer.byteLength
 }

@@ -1,4 +1,7 @@
-/** A binary heap that finds its first value in logarithmic time. The owner removes outdated values lazily. */
+/**
+ * A binary heap that finds its first value in logarithmic time. It does not remove outdated values. The owner skips
+ * them when they become the first value.
+ */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean
   readonly #values: T[] = []

@@ -4,7 +4,7 @@
  */
 type Unpack = (packed: Buffer) => Promise<Buffer>
 
-/** Wraps the function so that callers share its result for as long as any of them holds it. */
+/** Wraps a function so that callers share its result as long as any of them uses it. */
 export function sharedUnpacking(unpack: Unpack): Unpack {
   const underWay = new Map<Buffer, Promise<Buffer>>()
   const inUse = new WeakMap<Buffer, WeakRef<Buffer>>()

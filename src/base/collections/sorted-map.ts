@@ -11,22 +11,24 @@
 import { compareUtf8 } from './utf8-order.ts'
 
 const maxChunk = 512
-/** UTF-16 order and UTF-8 order differ only for characters in this range. */
+/** Matches characters for which UTF-16 order and UTF-8 order may differ. */
 const fromSurrogatesOn = /[\ud800-\uffff]/
 
 interface Chunk<V> {
   readonly keys: string[]
   readonly values: V[]
-  /** Epoch in which the chunk was created. Readers that started in a later epoch may still need its current content. */
+  /**
+   * The epoch in which the chunk was created. Readers that started in a later epoch may still need its current content.
+   */
   readonly epoch: number
 }
 
 /** A sorted map that can be read in slices while it changes. */
 export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
-  /** Chunks in order. None is empty, so an empty map has no chunks. */
+  /** The chunks in order. No chunk is empty, so an empty map has no chunks. */
   readonly #chunks: Chunk<V>[] = []
-  /** Whether the native string order equals UTF-8 order for all current keys. The native order is much faster. */
+  /** Whether native string comparison results in UTF-8 order for all current keys. Native comparison is much faster. */
   #plain = true
   /**
    * Incremented for every reader that may continue later. Writes replace chunks of earlier epochs instead of changing
@@ -63,7 +65,10 @@ export class SortedMap<V> {
     if (keys.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /** Returns the values whose keys have this prefix and come after `after`, in key order, at most `limit`. */
+  /**
+   * Returns the values whose keys have this prefix and come after `after`, in key order. Returns at most `limit`
+   * values.
+   */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
     const matches: V[] = []
     let { index, at } = this.#start(prefix, after)
@@ -80,8 +85,8 @@ export class SortedMap<V> {
   }
 
   /**
-   * Returns the same values in slices of at most one chunk. All slices show the current state, even if the map changes
-   * meanwhile.
+   * Returns the same values as `withPrefix` in slices of at most one chunk. All slices show the current state, even if
+   * the map changes in the meantime.
    */
   slices(prefix: string, after?: string): Generator<V[]> {
     const { index, at } = this.#start(prefix, after)
@@ -98,8 +103,8 @@ export class SortedMap<V> {
   }
 
   /**
-   * Returns the number of keys between `after` and `end`, both exclusive. The cost depends on the number of chunks, not
-   * of keys.
+   * Returns the number of keys between `after` and `end`, without these two. The cost depends on the number of chunks,
+   * not of keys.
    */
   countBetween(after: string, end: string): number {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
@@ -141,7 +146,7 @@ export class SortedMap<V> {
     }
   }
 
-  /** Returns the chunk for writing. Replaces it with a copy first if a reader may still need it. */
+  /** Returns a chunk for writing. If a reader may still need the chunk, replaces it with a copy first. */
   #own(index: number): Chunk<V> {
     const chunk = this.#chunks[index]!
     if (chunk.epoch === this.#epoch) return chunk
@@ -150,7 +155,10 @@ export class SortedMap<V> {
     return copy
   }
 
-  /** Returns the first chunk whose last key is not before `key`, or the number of chunks if there is none. */
+  /**
+   * Returns the index of the first chunk whose last key is not before `key`. If there is none, returns the number of
+   * chunks.
+   */
   #chunkOf(key: string): number {
     let low = 0
     let high = this.#chunks.length
@@ -163,7 +171,7 @@ export class SortedMap<V> {
     return low
   }
 
-  /** Returns the first index whose key is not before `key`. */
+  /** Returns the index of the first key that is not before `key`. */
   #position(keys: readonly string[], key: string): number {
     let low = 0
     let high = keys.length
@@ -181,7 +189,9 @@ export class SortedMap<V> {
   }
 }
 
-/** Releases each chunk after reading it, so that a slow reader keeps only unread chunks in memory. */
+/**
+ * Yields slices. Releases each chunk after it has been read, so that a slow reader keeps only unread chunks in memory.
+ */
 function* readSlices<V>(chunks: (Chunk<V> | undefined)[], from: number, prefix: string): Generator<V[]> {
   for (let index = 0; index < chunks.length; index++) {
     const { keys, values } = chunks[index]!

@@ -24,7 +24,7 @@ export class TtlCache<V> {
     this.#clock = clock
   }
 
-  /** Returns the cached value or joins the pending lookup. Otherwise starts a lookup. */
+  /** Returns the cached value or the result of a pending lookup. Otherwise starts a lookup. */
   get(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
     const cachedAnswer = this.#answers.get(key)
     if (cachedAnswer !== undefined && cachedAnswer.until > this.#clock.monotonic()) return cachedAnswer.value

@@ -14,17 +14,17 @@ export function compareUtf8(a: string, b: string): number {
 
 const few = 32
 
-/** Sorts in place. Most lists are short or already sorted, and for these `sort` would be slow and allocate memory. */
+/** Sorts keys in place. Most lists are short or already sorted, for which `sort` would be slow and allocate memory. */
 export function sortUtf8(keys: string[]): string[] {
   let sorted = 1
   while (sorted < keys.length && compareUtf8(keys[sorted - 1]!, keys[sorted]!) <= 0) sorted++
-  // For keys without surrogates, the native order is the same and much faster.
+  // For keys without surrogates, native comparison results in the same order and is much faster.
   if (sorted < keys.length && keys.length > few) return keys.some(isHigh) ? keys.sort(compareUtf8) : keys.sort()
   for (; sorted < keys.length; sorted++) insertLast(keys, sorted)
   return keys
 }
 
-/** Moves the key at this index to its position among the previous ones. */
+/** Moves the key at this index to its position among the preceding keys. */
 function insertLast(keys: string[], index: number): void {
   const key = keys[index]!
   let place = index
@@ -36,7 +36,7 @@ function isHigh(key: string): boolean {
   return /[\ud800-\uffff]/.test(key)
 }
 
-// A surrogate is half of a code point above U+FFFF, so it sorts after all other code units.
+// Whether a code unit is a surrogate. It is half of a code point above U+FFFF, so it sorts after all other code units.
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff
 }

@@ -1,4 +1,4 @@
-/** Waits that an abort signal can interrupt. They leave no timers or listeners behind. */
+/** Functions that wait and that an abort signal can interrupt. They leave no timers or listeners behind. */
 
 /** Resolves after `ms`, or as soon as the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -14,7 +14,9 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Runs a function with a signal that aborts when the outer signal does, or after `ms` with `late()` as the reason. */
+/**
+ * Runs a function with a signal. The signal aborts when the outer signal does, or after `ms` with the reason `late()`.
+ */
 export async function withDeadline<T>(
   { ms, outer, late }: { ms: number; outer: AbortSignal | undefined; late: () => Error },
   run: (signal: AbortSignal) => Promise<T>,

@@ -16,7 +16,7 @@ export class TaskPool {
     return this.#room.promise
   }
 
-  /** Starts a task, which must handle its own errors. */
+  /** Starts a task. The task must handle its own errors. */
   run(task: () => Promise<void>): void {
     this.#busy++
     const running = task().finally(() => {
@@ -26,7 +26,7 @@ export class TaskPool {
     this.#running.add(running)
   }
 
-  /** Lets another task run while this one waits for something else. */
+  /** Waits for a promise inside a task. Lets another task run in the meantime. */
   async outside<T>(waiting: Promise<T>): Promise<T> {
     this.#leave()
     try {

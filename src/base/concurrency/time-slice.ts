@@ -18,12 +18,14 @@ import { performance } from 'node:perf_hooks'
 const clock = performance
 const { nodeTiming } = clock
 
-/** Time budget of a turn in milliseconds, much less than a client would notice. It is longer while a server starts. */
+/**
+ * The time budget of a turn in milliseconds, much less than a client would notice. It is longer while a server starts.
+ */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
 /**
- * Work shorter than this never yields, regardless of other work in the same turn. Longer work checks the budget at this
- * interval.
+ * Duration in milliseconds below which work never yields, regardless of other work in the same turn. Longer work checks
+ * the budget at this interval.
  */
 const briefMs = 0.25
 /** Number of work units between two reads of the clock. */
@@ -35,14 +37,14 @@ export class TimeSlice {
   #units = 0
 
   /**
-   * Starts the measurement. Call this after waiting, because waiting is not work. Checking the budget of the turn has a
-   * cost.
+   * Starts the measurement. Must be called after waiting, because waiting is not work. Checking the budget of the turn
+   * has a cost.
    */
   begin(): void {
     this.#since = clock.now()
   }
 
-  /** Adds work units. Returns whether it is time to yield. */
+  /** Adds work units. Returns whether the task must yield. */
   charge(units: number): boolean {
     this.#units += units
     if (this.#units < unitsBetweenLooks) return false
@@ -73,7 +75,7 @@ export class TimeSlice {
     const now = clock.now()
     if (now - this.#since < briefMs) return false
     const isDue = now - stretchBegan(now) >= stretchMs
-    // Stays due until it has yielded, so that `yieldIfDue` agrees with the preceding `charge`.
+    // The slice remains due until it has yielded, so that `yieldIfDue` agrees with the preceding `charge`.
     if (!isDue) this.#since = now
     return isDue
   }
@@ -82,8 +84,8 @@ export class TimeSlice {
 let starts = 0
 
 /**
- * Uses a longer budget while a server starts, until the result is disposed of. Few clients wait yet, and all objects
- * that the server creates in one turn share a store transaction, so longer turns need fewer transactions.
+ * Uses a longer budget while a server starts, until the result is disposed of. Few clients wait at that time, and all
+ * objects that the server creates in one turn share a store transaction, so longer turns need fewer transactions.
  */
 export function beginStart(): Disposable {
   starts++
@@ -99,7 +101,7 @@ export function beginStart(): Disposable {
 /** The turn of the event loop in which the current measurement began, and its start time. */
 const stretch = { turn: -1, began: 0 }
 
-/** Returns when long work was first noticed in this turn of the event loop. */
+/** Returns the time at which long work was first noticed in this turn of the event loop. */
 function stretchBegan(now: number): number {
   const turn = nodeTiming.uvMetricsInfo.loopCount
   if (turn !== stretch.turn) beginStretch(turn, now)
@@ -111,10 +113,10 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** State of the current turn of the event loop before suspended work resumes in it. */
+/** The state of the current turn of the event loop before suspended work resumes in it. */
 interface Turn {
   readonly turn: number
-  /** Whether the shared budget of the turn is not used up. */
+  /** Whether the turn has time left in its shared budget. */
   readonly hasTime: boolean
 }
 
@@ -124,10 +126,10 @@ function presentTurn(): Turn {
   return { turn: stretch.turn, hasTime }
 }
 
-/** Suspended work of one sort, in order of suspension. */
+/** Suspended work of one kind, in the order in which it was suspended. */
 class RestingWork {
   readonly #waiting: (() => void)[] = []
-  /** The last turn in which a piece resumed. */
+  /** The last turn in which work of this kind resumed. */
   #resumedIn = -1
 
   get length(): number {
@@ -144,7 +146,7 @@ class RestingWork {
   }
 
   /**
-   * Resumes one piece of work if the turn has time left or has resumed none of this sort yet. Returns whether it
+   * Resumes one piece of work if the turn has time left or has not resumed any of this kind yet. Returns whether it
    * resumed one.
    */
   resume({ turn, hasTime }: Turn): boolean {
@@ -161,21 +163,22 @@ const loopPieces = new RestingWork()
 /** Whether a call of `resumeNext` is scheduled. */
 let isResuming = false
 
-/** Resumes pieces one by one while the turn has time, then continues in the next turn. */
+/** Resumes pieces one by one while the turn has time left, and then continues in the next turn. */
 function resumeNext(): void {
   const turn = presentTurn()
   const hasResumed = longWork.resume(turn) || loopPieces.resume(turn)
   isResuming = longWork.length + loopPieces.length > 0
   if (!isResuming) return
   if (!hasResumed) setImmediate(resumeNext)
-  // The next piece resumes after all work of this one, because ticks run when the microtask queue is empty.
+  // The next piece resumes after all work of this piece, because nextTick callbacks run when the microtask queue is
+  // empty.
   else queueMicrotask(() => process.nextTick(resumeNext))
 }
 
 /**
- * For short pieces of work, of which loops may run hundreds in a turn. Resolves in a later turn if the budget of this
- * turn is used up or other pieces are waiting. Otherwise returns undefined. The check has a cost, so use it for pieces
- * that take at least a tenth of a millisecond.
+ * Waits before a short piece of work, of which loops may run hundreds in a turn. Resolves in a later turn if the budget
+ * of this turn is used up or other pieces are waiting. Otherwise returns undefined. The check has a cost, so use it for
+ * pieces that take at least a tenth of a millisecond.
  */
 export function roomInTurn(): Promise<void> | undefined {
   return loopPieces.length === 0 && presentTurn().hasTime ? undefined : loopPieces.rest()

@@ -1,15 +1,18 @@
 /**
  * A lock between programs: a file that only one of them can create. The lock of a killed program expires after a while.
- * Its death cannot be detected, because it may have run on another machine.
+ * Other programs cannot detect that it was killed, because it may have run on another machine.
  */
 import { open, rm, stat } from 'node:fs/promises'
 import { pause } from '../concurrency/abort.ts'
 import { ignoring } from './files.ts'
 
-/** Age at which a lock expires. Holders keep a lock for a few requests at most, which takes much less time. */
+/**
+ * Age in milliseconds at which a lock expires. Programs hold a lock for a few requests at most, which takes much less
+ * time.
+ */
 const staleMs = 60_000
 const retryMs = 50
-/** Maximum time to wait while other programs hold the lock. */
+/** Maximum time in milliseconds to wait while other programs hold the lock. */
 const patienceMs = 2 * staleMs
 
 /** Runs a function while this program holds the lock. Waits for other holders and throws after a timeout. */

@@ -9,7 +9,7 @@ import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/pro
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../text/errors.ts'
 
-/** Writes the file unless it exists. If several writers race, one of them wins and the file is complete. */
+/** Writes the file unless it exists. If several writers run at once, one of them succeeds and the file is complete. */
 export async function createFile(file: string, text: string, mode: number): Promise<void> {
   await place(file, { text, mode }, async (temporary) => {
     await link(temporary, file).catch(ignoring('EEXIST'))
@@ -29,8 +29,8 @@ export async function makeDirectory(directory: string, mode = 0o777): Promise<vo
     await makeOne(path, mode)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    // Tries only once more. A `recursive` mkdir never returns in /proc, where mkdir fails with ENOENT even though the
-    // parent exists. Checking for the parent first could race with a process that creates it.
+    // The directory is tried only once more. A `recursive` mkdir never returns in /proc, where mkdir fails with ENOENT
+    // even though the parent exists. Checking for the parent first could conflict with a process that creates it.
     await makeDirectory(dirname(path), mode)
     await makeOne(path, mode)
   }
@@ -46,8 +46,8 @@ async function makeOne(path: string, mode: number): Promise<void> {
 }
 
 /**
- * Creates the directory and its parents, and makes the directory accessible to its owner only. An existing directory
- * may contain only the names in `ours`, so that a mistake such as `--data-dir=/` does not lock out other users. If
+ * Creates the directory and its parents, and makes the directory accessible to its owner only. If the directory exists,
+ * it may contain only the names in `ours`, so that a mistake such as `--data-dir=/` does not lock out other users. If
  * other users could write to the directory, it must be empty, because they may have written its content.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
@@ -63,7 +63,10 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   await chmod(directory, 0o700)
 }
 
-/** For `catch`: returns undefined for an error with this code (`ENOENT`) and rethrows all others. */
+/**
+ * Returns a function for `catch`. It returns undefined for an error with this code (such as `ENOENT`) and throws all
+ * others again.
+ */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {
     if (codeOf(error) !== code) throw error
@@ -71,7 +74,8 @@ export function ignoring(code: string): (error: unknown) => undefined {
   }
 }
 
-// Syncs the temporary file before the rename and the directory after it, so that both survive a power loss.
+// Moves a file to its place. Syncs the temporary file before the rename and the directory after it, so that both
+// survive a power loss.
 async function place(
   file: string,
   content: { text: string; mode: number },

@@ -19,7 +19,8 @@ export class FollowedFiles {
   }
 
   /**
-   * Call this before the files are first read. `onChange` must not throw. Returns a function that stops the polling.
+   * Starts to poll files. Must be called before the files are first read. `onChange` must not throw. Returns a function
+   * that stops polling.
    */
   follow(files: readonly string[], onChange: () => void): () => void {
     const look = looksNow(files)
@@ -50,7 +51,7 @@ export class FollowedFiles {
 interface Followed {
   readonly files: readonly string[]
   readonly onChange: () => void
-  /** State of the files at the last report and at the last poll. */
+  /** The state of the files at the last report. */
   lastReported: string
   last: string
 }

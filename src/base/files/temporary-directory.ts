@@ -1,14 +1,14 @@
 /**
  * Temporary directories of this process, in memory if possible. They are removed by `removeTemporary`, or when the
- * process exits. If a process is killed, the next one removes its directories.
+ * process exits. If a process is killed, the next process removes its directories.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Memory-backed directory of Linux. */
+/** The memory-backed directory of Linux. */
 const inMemory = '/dev/shm'
-/** The directories that this process has created and not yet removed. */
+/** The directories that this process has created and not removed yet. */
 const own = new Set<string>()
 
 /** Creates an empty directory that only this user may read. Its name starts with `prefix`. Throws if that fails. */
@@ -35,12 +35,12 @@ function makeIn(place: string, prefix: string): string {
   return directory
 }
 
-/** One exit listener removes all directories. */
+/** Removes all directories. There is one exit listener for all of them. */
 function removeAll(): void {
   for (const directory of own) rmSync(directory, { recursive: true, force: true })
 }
 
-/** Removes directories of processes that no longer run. Directories of other users cannot be removed, so they stay. */
+/** Removes directories of processes that no longer run. Directories of other users cannot be removed and remain. */
 function removeAbandoned(place: string, prefix: string): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(prefix)) continue

@@ -12,7 +12,7 @@ export function helpText(flags: Flags): string {
 }
 
 const indent = ' '.repeat(14)
-/** Longer lines are hard to read, even on a wide terminal. */
+/** Maximum line width. Longer lines are hard to read, even on a wide terminal. */
 const maxWidth = 120
 
 /** Returns groups of flags under their titles, wrapped at `width` characters where possible. */

@@ -1,12 +1,12 @@
 /**
- * Flag tables and their parser. A flag is `--name=value`, `--name value` or `--switch`. A flag with a letter is also
- * `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends the flags. A `repeated` flag may occur
- * several times. For all other flags, the last value wins, so that users can override a flag in a shell alias. Invalid
- * flags are reported before anything starts. The message names the flag and, for a misspelled flag, suggests the
- * closest known one.
+ * Flag tables and their parser. A flag is `--name=value`, `--name value` or `--switch`. A flag with a letter can also
+ * be written as `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends the flags. A `repeated` flag
+ * may occur several times. For all other flags, the last value counts, so that users can override a flag in a shell
+ * alias. Invalid flags are reported before anything starts. The message names the flag and, for a misspelled flag,
+ * suggests the closest known flag.
  */
 
-/** A usage error, described in one line. */
+/** A usage error. Its message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -14,7 +14,7 @@ export class UsageError extends Error {
 /** A flag: its name, default, help and parser. */
 export interface Flag<T> {
   readonly name: string
-  /** One-letter alias. Empty if there is none. */
+  /** The letter of the short form. Empty if there is none. */
   readonly letter: string
   /** Placeholder of the value in the help, such as `PORT`. Empty for a switch. */
   readonly value: string
@@ -27,7 +27,7 @@ export interface Flag<T> {
   readonly readAll?: (texts: readonly string[]) => T
   /** Whether the flag has no default. It is then undefined unless the user sets it. */
   readonly mayLack?: boolean
-  /** Value of the flag if it is given without one. The next word becomes the value if it is valid. */
+  /** The value of the flag if the command line gives none. The next word becomes the value if it is valid. */
   readonly bare?: string
   /** Whether help and completion omit the flag, because it exists only to explain why it is rejected. */
   readonly hidden?: boolean
@@ -72,7 +72,8 @@ export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
 
 /**
  * Returns a flag that users know from other programs and that has no effect here. It accepts only the value `accepted`,
- * which describes the existing behavior, and rejects all others with the reason. Without `value`, it is a switch.
+ * which corresponds to the existing behavior, and rejects all other values with the reason. Without `value`, it is a
+ * switch.
  */
 export function refusedFlag(
   name: string,
@@ -98,7 +99,7 @@ export function readBoolean(value: string): boolean {
   return truths.has(value)
 }
 
-/** Returns a parser for one of these words. */
+/** Returns a parser that accepts only these words. */
 export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const matchingWord = words.find((word) => word === text)
@@ -125,7 +126,7 @@ export function parseCommandLine<F extends Flags>(flags: F, args: readonly strin
   return { options: Object.freeze(Object.fromEntries(optionValues)) as OptionsOf<F>, words }
 }
 
-/** Parses flags only. Each may occur only once, because server command lines usually come from files. */
+/** Parses flags only. Each flag may occur only once, because server command lines usually come from files. */
 export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): OptionsOf<F> {
   const { options, words } = parseCommandLine(flags, args)
   for (const [name, texts] of scan(flags, args).givenValues)
@@ -136,8 +137,8 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
 }
 
 /**
- * Splits a command line at the first argument that is not a flag: `--config=x get y` becomes `get` and `--config=x y`.
- * Only flags of this table may precede that argument.
+ * Splits a command line at the first argument that is not a flag. For example, `--config=x get y` is split into `get`
+ * and `--config=x y`. Only flags of this table may precede that argument.
  */
 export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
@@ -163,18 +164,18 @@ function scan(flags: Flags, args: readonly string[]): { givenValues: Map<string,
   return { givenValues, words }
 }
 
-/** A single dash is a word. It usually stands for standard input. */
+/** Whether an argument is a flag. A single dash is a word, which usually stands for standard input. */
 function isFlag(argument: string): boolean {
   return argument.startsWith('-') && argument !== '-'
 }
 
 interface Given {
   readonly flag: Flag<unknown>
-  /** Undefined if this argument has no value. */
+  /** The value. Undefined if this argument contains none. */
   readonly text: string | undefined
 }
 
-/** Returns the flags in one argument: one flag, or several letters of which all but the last are switches. */
+/** Returns the flags in one argument: one flag, or several letters, of which all but the last are switches. */
 function argumentFlags(flags: Flags, argument: string): Given[] {
   if (!argument.startsWith('--')) return letterFlags(flags, argument)
   const equals = argument.indexOf('=')
@@ -240,13 +241,13 @@ function readFlag(flag: Flag<unknown>, givenValues: readonly string[] | undefine
   }
 }
 
-/** Returns how many typos are tolerated in a name of this length. A very short name must be exact. */
+/** Returns the number of typing errors that are tolerated in a name of this length. A very short name must be exact. */
 export function maxTypos(name: string): number {
   if (name.length < 3) return 0
   return name.length < 6 ? 1 : 2
 }
 
-/** Returns the candidate closest to the word, or undefined if all exceed the maximum edit distance. */
+/** Returns the candidate that is closest to the word. Undefined if all candidates exceed the maximum edit distance. */
 export function closestMatch(
   word: string,
   candidates: readonly string[],
@@ -262,8 +263,8 @@ export function closestMatch(
 }
 
 /**
- * Returns the edit distance: how many letters to change, insert, delete or swap with a neighbor to turn one word into
- * the other.
+ * Returns the edit distance: the number of letters to change, insert, delete or swap with a neighbor to turn one word
+ * into the other.
  */
 function distance(a: string, b: string): number {
   let before: number[] = []

@@ -1,7 +1,7 @@
-/** Open-file limit of this process. */
+/** The limit of open files of this process. */
 import { readFileSync } from 'node:fs'
 
-/** Returns undefined if the system does not report the limit. Only Linux reports it. */
+/** Returns the limit. Undefined if the operating system does not report it. Only Linux reports it. */
 export function openFileLimit(): number | undefined {
   try {
     const limitText = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

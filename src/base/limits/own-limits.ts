@@ -1,4 +1,4 @@
-/** Error codes of Node for local resource limits on connections. The remote side is not the cause of such errors. */
+/** Error codes of Node for local resource limits on connections. The remote server does not cause such errors. */
 
 const codes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
 

@@ -1,10 +1,10 @@
 /**
  * Token buckets in memory that all workers of a process share, so that a rate limits all workers together. Each key has
- * a bucket. If the table is full, the bucket closest to full is dropped, which has the same effect as filling it.
+ * a bucket. If the table is full, the bucket with the most tokens is dropped, which has the same effect as filling it.
  *
  * A bucket is a single number: the time at which it will be full again (generic cell rate algorithm). A worker
- * therefore takes a token with one atomic exchange. It holds no lock and may exit at any moment. If two workers reuse a
- * slot at the same moment, one extra event may pass.
+ * therefore takes a token with one atomic exchange. It needs no lock and may exit at any moment. If two workers reuse a
+ * slot at the same moment, one additional event may be allowed.
  *
  * `TokenBucket` does not work here, because it has two fields (the tokens and the time of the last refill) that cannot
  * be changed in one atomic exchange.
@@ -12,9 +12,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 const seedBytes = 16
-/** Size of a slot: a 64-bit key and a 64-bit time. */
+/** Size of a slot in bytes: a 64-bit key and a 64-bit time. */
 const bucketBytes = 16
-/** Size of the reserved memory. The system allocates it only when buckets use it. */
+/** Size of the reserved memory in bytes. The operating system allocates it only when buckets use it. */
 const maxBytes = 64 * 1024 * 1024
 /** Number of slots that a key can occupy. A lookup checks all of them. */
 const ways = 8
@@ -29,7 +29,7 @@ export function newBucketMemory(): SharedArrayBuffer {
 export interface Rate {
   readonly perSecond: number
   readonly burst: number
-  /** Maximum number of keys with a bucket. */
+  /** Maximum number of keys that can have a bucket. */
   readonly keys: number
 }
 
@@ -49,7 +49,10 @@ export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[
   return rates.map((rate, i) => new RateBuckets(memory, { ...rate, start: starts[i]! }, now))
 }
 
-/** Reserves twice as many slots as needed, so that few sets overflow although hashing distributes the keys unevenly. */
+/**
+ * Returns the number of sets. There are twice as many slots as needed, so that few sets overflow although hashing
+ * distributes the keys unevenly.
+ */
 function setsFor(keys: number): number {
   return keys <= ways ? 1 : Math.ceil((2 * keys) / ways)
 }
@@ -62,7 +65,7 @@ function growTo(memory: SharedArrayBuffer, bytes: number): void {
   try {
     memory.grow(bytes)
   } catch (error) {
-    // Another worker has already grown the memory.
+    // Another worker may have already grown the memory.
     if (memory.byteLength < bytes) throw error
   }
 }
@@ -75,12 +78,12 @@ export class RateBuckets {
   readonly #ways: number
   /** Keys, each followed by its time. A key of 0 marks a free slot. */
   readonly #words: BigInt64Array
-  /** Nanoseconds per event, and nanoseconds for the whole burst. */
+  /** Nanoseconds per event. */
   readonly #interval: bigint
   readonly #burst: bigint
   readonly #now: () => bigint
 
-  /** `start` is the offset of these buckets in the memory. */
+  /** Creates the buckets. `start` is their offset in the memory. */
   constructor(memory: SharedArrayBuffer, rate: Rate & { readonly start: number }, now: () => bigint) {
     const { perSecond, burst, keys, start } = rate
     this.#seed = new Uint8Array(memory, 0, seedBytes).slice()
@@ -107,7 +110,7 @@ export class RateBuckets {
     return [hash.readBigInt64LE(0) || 1n, 2 * this.#ways * (hash.readUInt32LE(8) % this.#sets)]
   }
 
-  /** Returns the slot of the key, or the slot to reuse for it. */
+  /** Returns the slot of the key, or a slot to reuse for it. */
   #find(mark: bigint, first: number): number {
     let earliest = first
     for (let at = first; at < first + 2 * this.#ways; at += 2) {
@@ -117,7 +120,9 @@ export class RateBuckets {
     return earliest
   }
 
-  /** Returns undefined if another worker has changed the slot in between. */
+  /**
+   * Takes a token from the bucket in a slot. Returns undefined if another worker has changed the slot in the meantime.
+   */
   #takeAt(mark: bigint, at: number): boolean | undefined {
     const words = this.#words
     const owner = Atomics.load(words, at)

@@ -9,7 +9,7 @@ export class SharedCount {
   readonly #own: number
   readonly #max: number
 
-  /** `counts` contains one number per worker. `own` is the index of this worker. */
+  /** Creates the count. `counts` contains one number per worker. `own` is the index of this worker. */
   constructor(max: number, counts: Int32Array = new Int32Array(1), own = 0) {
     this.#counts = counts
     this.#own = own
@@ -18,8 +18,8 @@ export class SharedCount {
   }
 
   /**
-   * Returns whether another operation may start. If it returns true, call `leave` when the operation ends. Two
-   * concurrent calls may both be rejected.
+   * Counts a new operation if the limit allows it. Returns false otherwise. If it returns true, `leave` must be called
+   * when the operation ends. Two concurrent calls may both be rejected.
    */
   enter(): boolean {
     Atomics.add(this.#counts, this.#own, 1)

@@ -15,15 +15,18 @@ export interface RateLimit {
   readonly burst: number
 }
 
-/** The remaining tokens of one rate limit. */
+/** A token bucket with its remaining tokens. */
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number
-  /** Negative if `reserve` or `spend` took more tokens than the bucket had. */
+  /** Number of tokens. Negative if `reserve` or `spend` took more tokens than the bucket had. */
   #tokens: number
   #refilledAt: number
 
-  /** `now` returns monotonic milliseconds. Throws RangeError for a limit that would never allow anything. */
+  /**
+   * Creates a bucket. `now` returns monotonic milliseconds. Throws RangeError for a limit that would never allow any
+   * event.
+   */
   constructor(limit: RateLimit, now: () => number) {
     if (!(limit.perSecond > 0) || !(limit.burst >= 1))
       throw new RangeError('a rate limit needs perSecond above 0 and a burst of at least 1')
@@ -45,8 +48,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token even if the bucket is empty. Returns how many milliseconds the caller must wait before it uses the
-   * token.
+   * Takes a token even if the bucket is empty. Returns the number of milliseconds that the caller must wait before it
+   * uses the token.
    */
   reserve(): number {
     this.#refill()
@@ -54,7 +57,7 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : this.#msFor(-this.#tokens)
   }
 
-  /** Takes `cost` tokens even if the bucket has fewer. Returns false in that case. */
+  /** Takes `cost` tokens even if the bucket has fewer. In this case, returns false. */
   spend(cost: number): boolean {
     this.#tokens -= cost
     if (this.#tokens >= 0) return true

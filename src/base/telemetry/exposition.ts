@@ -17,7 +17,7 @@ export interface Exposition {
 
 /** Exposes metrics in the Prometheus format. */
 export interface Exposing {
-  /** The page defaults to `/metrics`. */
+  /** Returns the text of a page. Defaults to the page `/metrics`. */
   expose(page?: MetricsPage): Promise<Exposition>
 }
 
@@ -42,7 +42,7 @@ export class Exposer implements Exposing {
   }
 }
 
-/** Exposes those of the metrics that belong to the page. */
+/** Returns the text of those metrics that belong to the page. */
 export async function exposePage(metrics: readonly Metric[], page: MetricsPage): Promise<Exposition> {
   const ofPage = metrics.filter((metric) => (metric.page ?? '/metrics') === page)
   if (page !== '/metrics') return { mediaType, text: await expositionText(ofPage) }

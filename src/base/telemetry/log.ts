@@ -2,8 +2,8 @@
  * The log: one line per event on standard error, as `key=value` pairs or JSON. Data from clients is always quoted, and
  * credentials are never logged.
  *
- * The verbosity (`-v`) controls how much is logged. 0 logs what an operator must know, and each `verbose` line has a
- * minimum level. At 3, the server logs every request and its response.
+ * The verbosity (`-v`) controls how much is logged. At 0, the log contains only the lines that an operator must know.
+ * Each `verbose` line has a minimum level. At 3, the server logs every request and its response.
  */
 import { isError } from '../text/errors.ts'
 import { openStandardError } from './standard-error.ts'
@@ -16,7 +16,7 @@ export interface Log {
   error(message: string, fields?: LogFields): void
   /** Logs the line if the verbosity is at least `level`. */
   verbose(level: number, message: string, fields?: LogFields): void
-  /** Whether lines of this level are logged. Check this before computing expensive fields. */
+  /** Whether lines of this level are logged. Should be checked before computing expensive fields. */
   isEnabled(level: number): boolean
 }
 
@@ -45,7 +45,7 @@ interface Line {
   readonly fields: LogFields
 }
 
-/** Opens a log with the level and format from the flags. Tests pass a writer and a clock. */
+/** Opens a log with the level and the format in the flags. Tests pass a writer and a clock. */
 export function openLog({
   level = 0,
   format = 'text',

@@ -28,7 +28,7 @@ export class MetricSums<Id> {
     this.#snapshotsById.set(id, metrics)
   }
 
-  /** Marks a thread as ended. Its counters stay and its gauges are dropped. */
+  /** Marks a thread as ended. Its counters are kept and its gauges are dropped. */
   end(id: Id): void {
     const last = this.#snapshotsById.get(id)?.filter(({ type }) => type !== 'gauge') ?? []
     this.#snapshotsById.delete(id)

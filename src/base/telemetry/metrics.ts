@@ -1,11 +1,11 @@
 /**
- * Metrics of the running server. Their names are those of kube-apiserver.
+ * Metrics of the running server. Their names are the same as in kube-apiserver.
  *
  * Every request is recorded, so recording must be cheap. A series is a plain object: its recorder looks it up once,
  * keeps a reference and increments it. The text is created only when a scrape requests it (`exposition.ts`).
  *
- * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Any further
- * series are combined into one, so that clients cannot fill the memory with invented names.
+ * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Further series
+ * are combined into one, so that clients cannot fill the memory with arbitrary names.
  */
 export interface Sample {
   /**
@@ -30,7 +30,7 @@ export interface Metric {
   readonly across?: 'sum' | 'max' | 'min' | undefined
   /** The path that exposes the metric. Defaults to `/metrics`. */
   readonly page?: MetricsPage | undefined
-  /** Yields the samples one by one. There may be many, so the caller yields to other tasks in between. */
+  /** Yields the samples one by one. There may be many, so the caller lets other tasks run in between. */
   samples(): Generator<Sample>
 }
 
@@ -138,7 +138,7 @@ export class Gauge implements Metric {
   }
 }
 
-/** Numbers of observed values per bucket. Recorders keep a reference. */
+/** Numbers of observed values per bucket. Recorders keep a reference to it. */
 export class Distribution {
   readonly #bounds: readonly number[]
   /** Counts per bucket, not cumulative. The last count is for values above all bounds. */

@@ -1,7 +1,7 @@
 /**
- * Process metrics: memory, CPU, open files, the event loop and garbage collection. Names, help texts and labels are
- * those of the prom-client package, which dashboards for Node.js use. Observing the event loop and garbage collection
- * has a constant cost, so it starts at the first scrape. Each thread has a separate set.
+ * Process metrics: memory, CPU, open files, the event loop and garbage collection. Names, help texts and labels are the
+ * same as in the prom-client package, which dashboards for Node.js use. Observing the event loop and garbage collection
+ * has a constant cost, so it starts at the first scrape. Each thread has its own metrics.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
@@ -31,7 +31,7 @@ let observed: readonly Metric[] | undefined
 
 const startTime = Math.round(Date.now() / 1000 - process.uptime())
 
-/** Returns a gauge without labels. It has no value if the system does not report one. */
+/** Returns a gauge without labels. It has no value if the operating system does not report one. */
 function one(name: string, help: string, read: () => number | undefined): Metric {
   return new Gauge({ name, help, labels: [] }, () => {
     const value = read()
@@ -71,7 +71,7 @@ function memoryMetrics(): Metric[] {
 }
 
 function fileMetrics(): Metric[] {
-  // Does not count the file descriptor that is open only to read the directory.
+  // The count excludes the file descriptor that is open only to read the directory.
   const open = () => ifReadable(() => readdirSync('/proc/self/fd').length - 1)
   const max = () => numberIn('/proc/self/limits', /^Max open files +(\d+)/m)
   return ifLinux(
@@ -94,7 +94,9 @@ function numberIn(file: string, pattern: RegExp): number | undefined {
   return numberText === undefined ? undefined : Number(numberText)
 }
 
-/** Returns undefined if the file is not readable, as in some containers. The metric then has no value. */
+/**
+ * Reads a value. Returns undefined if the file is not readable, as in some containers. The metric then has no value.
+ */
 function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -105,7 +107,10 @@ function ifReadable<T>(read: () => T): T | undefined {
 
 const nanosecond = 1e-9
 
-/** Event loop delays since the last scrape. The first metric is the delay that the previous scrape measured. */
+/**
+ * Returns metrics of event loop delays since the last scrape. The first metric is the delay that the previous scrape
+ * measured.
+ */
 function eventLoopMetrics(): Metric[] {
   const delays = monitorEventLoopDelay({ resolution: 10 })
   delays.enable()
@@ -134,7 +139,7 @@ function eventLoopMetrics(): Metric[] {
     delay('stddev', 'The standard deviation of the recorded event loop delays.', () => delays.stddev),
     percentile(50),
     percentile(90),
-    // Must be read last, because reading it starts the next period.
+    // This metric must be read last, because reading it starts the next period.
     delay('p99', 'The 99th percentile of the recorded event loop delays.', last),
   ]
 }

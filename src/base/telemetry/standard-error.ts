@@ -20,7 +20,7 @@ function isFile(): boolean {
   }
 }
 
-/** A file stream would be closed by its first error. */
+/** Returns a function that writes to a file. A file stream is not used, because its first error would close it. */
 function fileWriter(): (line: string) => void {
   let lostLines = 0
   return (line) => {
@@ -39,7 +39,7 @@ function writeAll(text: string): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
 }
 
-/** A pipe or a terminal. Errors are final, because the reader does not come back. */
+/** Returns a function that writes to a pipe or a terminal. Errors are final, because the reader does not return. */
 function streamWriter(): (line: string) => void {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return (line) => void process.stderr.write(line)

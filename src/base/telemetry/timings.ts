@@ -4,7 +4,7 @@
  */
 import { performance } from 'node:perf_hooks'
 
-/** Records the parts of a request. */
+/** The names of the parts of a request. */
 export type PartName = 'authentication' | 'queue' | 'authorization' | 'body' | 'admission' | 'store' | 'client'
 
 /** A part of a request, in monotonic milliseconds. `end` is undefined while the part is running. */

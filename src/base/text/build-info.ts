@@ -1,6 +1,6 @@
-/** The commit that the bundle was built from, and whether the working tree was dirty. */
+/** The commit from which the bundle was built, and whether the working tree was dirty. */
 
-/** Set by scripts/bundle.mjs. Undefined if the sources run directly. */
+/** The commit, which scripts/bundle.mjs sets. Undefined if the sources run directly. */
 declare const __commit: string
 
 const bundledCommit = typeof __commit === 'string' ? __commit : ''
@@ -8,7 +8,7 @@ const dirtySuffix = '-dirty'
 
 /** The commit and the state of the working tree. */
 export const buildInfo = {
-  /** Empty if unknown, because the program was built outside a repository or is not bundled. */
+  /** The commit. Empty if it is unknown, because the program was built outside of a repository or is not bundled. */
   commit: bundledCommit.replace(dirtySuffix, ''),
   treeState: bundledCommit.endsWith(dirtySuffix) ? 'dirty' : 'clean',
 }

@@ -1,8 +1,8 @@
-/** Helpers for caught values, which may be of any type. */
+/** Functions for caught values, which may be of any type. */
 
 /**
- * Whether the value is an error of any realm. Test runners such as Jest load this code into a separate realm, where
- * `instanceof` fails for errors of Node.js. Browsers without `Error.isError` have only one realm.
+ * Whether the value is an error, even of another realm. Test runners such as Jest load this code into a separate realm,
+ * where `instanceof` fails for errors of Node.js. Browsers without `Error.isError` have only one realm.
  */
 export const isError: (thrown: unknown) => thrown is Error =
   (Error as { isError?: (thrown: unknown) => thrown is Error }).isError ?? ((thrown) => thrown instanceof Error)

@@ -1,8 +1,11 @@
 /** The clock, passed in as a parameter so that tests can control it. */
 export interface Clock {
-  /** Wall clock in milliseconds since 1970. Use it for timestamps and certificates, not for measuring durations. */
+  /**
+   * Returns the wall clock in milliseconds since 1970. Use it for timestamps and certificates, not for measuring
+   * durations.
+   */
   now(): number
-  /** Monotonic milliseconds, independent of the wall clock. Use it for timeouts and ages. */
+  /** Returns monotonic milliseconds, which do not depend on the wall clock. Use it for timeouts and ages. */
   monotonic(): number
 }
 

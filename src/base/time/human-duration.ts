@@ -1,4 +1,4 @@
-/** Formats durations and ages for people. Shorter durations are more exact. */
+/** Formats durations and ages for display. Shorter durations are more exact. */
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute

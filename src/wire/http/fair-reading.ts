@@ -2,12 +2,12 @@
  * Bounds the cost of reading connections.
  *
  * Time: libuv reads a socket up to 32 times in a row while the other side keeps it full, which is up to 2 MiB. All
- * other connections would wait for that. A connection is therefore read only up to a limit in each turn of the event
- * loop, and so are all connections of a client together. Data beyond the limit waits for later turns, in which the
- * connections of the client are read in order.
+ * other connections would wait during that time. There is therefore a limit per turn of the event loop for each
+ * connection, and for all connections of a client together. Data that exceeds the limit waits for later turns, in which
+ * the connections of the client are read in order.
  *
- * Memory: a stream stores each chunk separately, and a client can send each byte in a separate TLS record. While the
- * reader of a connection is behind, small chunks are joined.
+ * Memory: a stream stores each chunk separately, and a client can send each byte in a separate TLS record. Small chunks
+ * are therefore joined while the data of a connection waits to be read.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
@@ -15,16 +15,17 @@ import { ReadingTurns } from './reading-turns.ts'
 
 /** Maximum number of bytes that a connection delivers in a turn. */
 const maxBytesPerTurn = 64 * 1024
-/** Cost of delivering a chunk, in bytes. Small TLS records cost far more than their bytes. */
+/** Cost of delivering a chunk, expressed in bytes. Small TLS records cost far more than their bytes. */
 const bytesPerChunk = 128
-/** Time to decrypt a TLS record and pass it to the stream, in milliseconds. */
+/** Time in milliseconds to decrypt a TLS record and pass it to the stream. */
 const msPerChunk = 0.002
 
 const turns = new ReadingTurns()
 
 /**
- * Stops reading the socket for the rest of the turn when the socket or its client has reached the limit, and joins
- * small chunks. `clientOf` identifies the client. By default, the socket shares its time with no other.
+ * Makes reading of a socket fair. When the socket or its client has reached the limit, stops reading the socket for the
+ * rest of the turn. Joins small chunks. `clientOf` identifies the client. By default, no other socket counts towards
+ * the same limit.
  */
 export function readFairly(socket: Socket, clientOf: () => string | undefined = () => undefined): void {
   const reader = new FairReader(socket, clientOf)
@@ -33,7 +34,9 @@ export function readFairly(socket: Socket, clientOf: () => string | undefined = 
   socket.read = (size) => reader.take(size)
 }
 
-/** Sits between a socket and its native stream, which stops reading if `receive` returns false. */
+/**
+ * Controls the flow between a socket and its native stream. The native stream stops reading if `receive` returns false.
+ */
 class FairReader {
   readonly #socket: Socket
   readonly #clientOf: () => string | undefined
@@ -43,14 +46,14 @@ class FairReader {
   readonly #take: Socket['read']
   #lastTurn = -1
   #delivered = 0
-  /** Time that the connection has used since it was resumed. */
+  /** Time in milliseconds that the connection has used since it was resumed. */
   #spentMs = 0
   #isStopped = false
-  /** Whether the stream requested more data while reading was stopped. It does not request it again. */
+  /** Whether the stream requested more data while reading was stopped. The stream does not repeat the request. */
   #isAwaited = false
   /** Whether the connection ended while reading was stopped. */
   #isEnding = false
-  /** Data that arrived while reading was stopped or the reader was behind, and that is not in the stream yet. */
+  /** Data that arrived while reading was stopped or that the stream had no room for. */
   readonly #late = new ByteQueue()
   readonly #pushLate = () => {
     for (const part of this.#late.takeParts()) this.#push(part)

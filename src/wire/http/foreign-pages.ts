@@ -3,23 +3,23 @@
  * and pages cannot set. Browsers attach client certificates and the credentials of a local proxy to any page's
  * requests, so these headers are the only evidence.
  *
- * Most programs send none of these headers. Some WebSocket libraries invent an `Origin`. They are recognized by a
- * `User-Agent` that no browser sends and that a page cannot change without a preflight. Another port on the same host
- * is another origin.
+ * Most programs send neither of these headers. Some WebSocket libraries send an arbitrary `Origin`. Such programs are
+ * recognized by a `User-Agent` that no browser sends and that a page cannot set without a preflight. A different port
+ * on the same host is a different origin.
  */
 
-/** The parts of a request that show where it comes from. */
+/** The parts of a request that show whether a web page sent it. */
 export interface PageRequest {
   readonly method: string
-  /** Whether the request asks to switch protocols, as WebSockets do. */
+  /** Whether the request asks to switch protocols, like a WebSocket request. */
   readonly isUpgrade: boolean
   /** The origin under which the client reached this server, such as `https://127.0.0.1:6443`. */
   readonly ownOrigin: string
-  /** All values of a header, by its lower-case name. */
+  /** Returns all values of a header, by its lower-case name. */
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/** Returns the origin for this `Host` header, or '', which matches no origin, if the host is missing. */
+/** Returns the origin for this `Host` header. Empty, which matches no origin, if the host is missing. */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/
@@ -29,14 +29,14 @@ export function originOf(scheme: 'http' | 'https', host: string): string {
 /** Methods that change nothing. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether the request can change data: a write, or an upgrade to a protocol that can carry anything. */
+/** Whether the request can change data: it is a write, or an upgrade to a protocol that can carry any data. */
 export function canChange({ method, isUpgrade }: Pick<PageRequest, 'method' | 'isUpgrade'>): boolean {
   return isUpgrade || !safeMethods.has(method)
 }
 
 /**
- * Returns why to reject a request that can change data, or undefined if it does not come from a page of another origin.
- * `isAllowed` accepts additional origins.
+ * Returns the reason to reject a request that can change data. Undefined if the request does not come from a page of
+ * another origin. `isAllowed` accepts additional origins.
  */
 export function foreignPageFault(
   request: PageRequest,
@@ -47,7 +47,7 @@ export function foreignPageFault(
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
     return `a page from the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
-  // Browsers send `Sec-Fetch-Site: cross-site` even for allowed origins.
+  // For allowed origins, `Sec-Fetch-Site` is not checked, because browsers send `cross-site` for them too.
   if (origins.some(isAllowed)) return undefined
   const site = request.valuesOf('sec-fetch-site').find((value) => !ownSites.has(value.toLowerCase()))
   return site === undefined
@@ -55,7 +55,9 @@ export function foreignPageFault(
     : `a page from another origin caused the request (Sec-Fetch-Site: ${site.slice(0, maxShown)})`
 }
 
-/** Whether the client identifies as something other than a browser and sends no header that only browsers send. */
+/**
+ * Whether the client identifies itself as a program other than a browser, and sends no header that only browsers send.
+ */
 function isProgram({ valuesOf }: PageRequest): boolean {
   const agents = valuesOf('user-agent')
   if (agents.length !== 1 || browserAgent.test(agents[0]!) || agents[0]!.trim() === '') return false
@@ -65,7 +67,10 @@ function isProgram({ valuesOf }: PageRequest): boolean {
 const browserAgent = /^\s*(?:Mozilla|Opera)\//i
 const browserHeaders = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-user', 'accept-language']
 
-/** `none` means that the user made the request directly, without a page. */
+/**
+ * Values of `Sec-Fetch-Site` for requests that do not come from other origins. `none` means that the user made the
+ * request directly, without a page.
+ */
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none'])
 const maxShown = 100
 

@@ -1,6 +1,6 @@
 /** The syntax of HTTP header lines: names, and values without surrounding whitespace. */
 
-/** A header name, as part of a regular expression. */
+/** Matches a header name, as a part of a regular expression. */
 export const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+"
 const wholeToken = new RegExp(`^${token}$`)
 const notInLine = /[^\t\x20-\x7e\x80-\xff]/
@@ -10,12 +10,12 @@ export function isToken(text: string): boolean {
   return wholeToken.test(text)
 }
 
-/** Whether the text contains only valid characters for a line. A line break would allow header injection. */
+/** Whether the text contains only characters that are valid in a line. A line break would allow header injection. */
 export function fitsLine(text: string): boolean {
   return !notInLine.test(text)
 }
 
-/** The text from `start`, without surrounding spaces and tabs. */
+/** Returns the text from `start`, without surrounding spaces and tabs. */
 export function withoutBlanks(text: string, start = 0): string {
   let from = start
   let to = text.length

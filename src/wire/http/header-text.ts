@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 
-/** Returns the header value decoded as UTF-8, or undefined if it is not valid UTF-8. */
+/** Decodes a header value as UTF-8. Returns undefined if it is not valid UTF-8. */
 export function headerText(value: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (/^[\x00-\x7f]*$/.test(value)) return value

@@ -11,19 +11,24 @@ import type { UrlConnections } from './client/url-connections.ts'
 export interface JsonQuestion {
   readonly url: string
   readonly connections: UrlConnections
-  /** Sent with POST, as JSON unless the headers say otherwise. If omitted, the method is GET. */
+  /**
+   * The body of a POST request, which is JSON unless the headers specify another type. If omitted, the request is a
+   * GET.
+   */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
-  /** Timeout for getting a connection, and again for the response, in milliseconds. Defaults to ten seconds. */
+  /** Timeout in milliseconds for obtaining a connection, and separately for the response. Defaults to ten seconds. */
   readonly timeoutMs?: number
 }
 
-/** The server's response was unacceptable, so a retry would not help. */
+/** The error if the server's response was unacceptable, so that a retry would not help. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
-/** No connection was free or could be opened. The cause is a limit of this server, not the other server. */
+/**
+ * The error if no connection was free or could be opened. A limit of this server is the cause, not the other server.
+ */
 export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection'
 }
@@ -37,7 +42,7 @@ export async function askForJson(question: JsonQuestion): Promise<unknown> {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    // The parser's error would quote the response.
+    // The parser's error is dropped because it would quote the response.
     throw new BadAnswer('the service did not return JSON')
   }
 }
@@ -47,7 +52,7 @@ export async function tellJson(question: JsonQuestion): Promise<void> {
   await ask(question)
 }
 
-/** Returns the body of a successful response. */
+/** Sends a request. Returns the body of a successful response. */
 async function ask({ url, headers, timeoutMs = defaultTimeoutMs, ...question }: JsonQuestion): Promise<Buffer> {
   try {
     const { body } = await callUrl({

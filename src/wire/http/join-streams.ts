@@ -4,10 +4,10 @@
  */
 import type { Duplex } from 'node:stream'
 
-/** Maximum time without progress while a side reads its remaining data. */
+/** Maximum time in milliseconds without progress while a side reads its remaining data. */
 const lingerMs = 30_000
 
-/** Resolves when both streams are closed. */
+/** Joins two streams. Resolves when both are closed. */
 export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   const closed = [closedAfter(one, other), closedAfter(other, one)]
   copy(one, other)
@@ -15,7 +15,10 @@ export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   await Promise.all(closed)
 }
 
-/** Writes one chunk at a time, because each queued chunk takes separate memory. Sockets join small chunks. */
+/**
+ * Copies data from one stream to another. Writes one chunk at a time, because each queued chunk takes separate memory.
+ * Sockets join small chunks.
+ */
 function copy(from: Duplex, to: Duplex): void {
   from.on('data', (chunk: Buffer) => {
     from.pause()
@@ -24,7 +27,7 @@ function copy(from: Duplex, to: Duplex): void {
   from.on('end', () => to.end())
 }
 
-/** Resolves when `side` is closed, and then closes `other`. */
+/** Waits until `side` is closed, and then closes `other`. */
 function closedAfter(side: Duplex, other: Duplex): Promise<void> {
   side.on('error', () => other.destroy())
   return new Promise((resolve) => {
@@ -48,7 +51,7 @@ function finish(stream: Duplex): void {
   }
   const timer = setInterval(look, lingerMs)
   stream.on('close', () => clearInterval(timer))
-  // Discards the remaining data, because nothing reads it.
+  // The remaining data is discarded, because nothing reads it.
   stream.resume()
   stream.end(() => stream.destroy())
 }

@@ -1,27 +1,27 @@
 /**
  * Divides each turn of the event loop among the clients whose connections are read. If a client has used up its time,
- * its connections wait in a queue. Later turns read them in this order, as many as fit.
+ * its connections wait in a queue. Later turns read the connections in this order, as many as there is time for.
  */
 
-/** Time that one client may take in a turn for delivering what it sent, in milliseconds. */
+/** Maximum time in milliseconds per turn for delivering the data of one client. */
 const maxMsPerTurn = 4
 
 /** A connection that waits for a later turn. */
 export interface WaitingConnection {
-  /** The client that owns the connection, or undefined if the connection shares its time with no other. */
+  /** The client that owns the connection. Undefined if no other connection counts towards the same limit. */
   readonly client: string | undefined
-  /** Time that the next read of the connection is expected to take, in milliseconds. */
+  /** The expected duration of the next read of the connection, in milliseconds. */
   readonly expectedMs: number
   readonly resume: () => void
 }
 
 export class ReadingTurns {
-  /** The number of the turn. */
+  /** The number of the current turn. */
   current = 0
   #isScheduled = false
-  /** Time that each client has taken in this turn. */
+  /** The time in milliseconds that each client has used in this turn. */
   readonly #spentMs = new Map<string, number>()
-  /** Connections that share their time with no other connection. */
+  /** Waiting connections that do not belong to a client with other connections. */
   #single: WaitingConnection[] = []
   readonly #queues = new Map<string, WaitingConnection[]>()
 
@@ -31,7 +31,7 @@ export class ReadingTurns {
     if (client !== undefined) this.#spentMs.set(client, (this.#spentMs.get(client) ?? 0) + ms)
   }
 
-  /** Runs the work and counts its time. Returns that time in milliseconds. */
+  /** Runs a function and counts its duration as time of the client. Returns the duration in milliseconds. */
   time(client: string | undefined, work: () => void): number {
     const begin = performance.now()
     work()
@@ -45,7 +45,7 @@ export class ReadingTurns {
     return client !== undefined && (this.#hasUsedTime(client) || this.#queues.has(client))
   }
 
-  /** Calls `resume` in a later turn. */
+  /** Adds a connection to the queue. Calls its `resume` in a later turn. */
   wait(connection: WaitingConnection): void {
     this.#schedule()
     const { client } = connection
@@ -79,7 +79,7 @@ export class ReadingTurns {
     if (this.#queues.size > 0) this.#schedule()
   }
 
-  /** Resumes as many connections as fit into the turn, but at least one. */
+  /** Resumes as many connections as there is time for in the turn, but at least one. */
   #continue(client: string, queue: readonly WaitingConnection[]): void {
     let count = 0
     while (count < queue.length && !this.#hasUsedTime(client)) {

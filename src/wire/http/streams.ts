@@ -1,7 +1,7 @@
-/** Writing to streams: waiting until there is room, or until a buffer can be reused. */
+/** Functions that write to streams: they wait until there is room, or until a buffer can be reused. */
 import type { Writable } from 'node:stream'
 
-/** Resolves when there is room for more or the stream is closed. */
+/** Resolves when there is room for more data or the stream is closed. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -3,7 +3,10 @@
  * and unpaired surrogates become `?` because headers must not contain them. Long texts are cut between characters.
  */
 
-/** `maxBytes` limits the UTF-8 length of the text. The result has one character per byte, as Node writes headers. */
+/**
+ * Returns the value of a header. `maxBytes` limits the UTF-8 length of the text. The result has one character per byte,
+ * as Node writes headers.
+ */
 export function warningHeader(text: string, maxBytes: number): string {
   // Every character takes at least one byte, so the rest of a long text need not be encoded.
   const printable = text.slice(0, maxBytes + 1).replaceAll(/\p{Cc}|\p{Cs}/gu, '?')

@@ -5,8 +5,8 @@
  * Node's implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
  * Here, a request is one entry in a map.
  *
- * It never sends more of a body than the peer's windows allow, and never passes more than `maxUnsent` bytes to a slow
- * socket. Pending bodies are sent in turns. A protocol violation ends the connection.
+ * A connection never sends more of a body than the peer's windows allow, and never passes more than `maxUnsent` bytes
+ * to a slow socket. Pending bodies are sent in turns. A protocol violation ends the connection.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
@@ -31,28 +31,29 @@ import {
 import { type DecoderLimits, HeaderDecoder } from './header-block.ts'
 import { Outgoing } from './outgoing.ts'
 
-/** Maximum number of bytes passed to a socket that have not been flushed. */
+/** Maximum number of bytes that were passed to a socket but have not been flushed. */
 const maxUnsent = 512 * 1024
 /** Number of bytes sent of one body before the next body gets its turn. */
 const turnBytes = 64 * 1024
 
 /**
- * A header fragment smaller than this counts as an idle frame, because there is no reason to split headers so finely.
+ * Minimum size of a header fragment in bytes. A smaller fragment counts as an idle frame, because there is no reason to
+ * split headers into such small parts.
  */
 const usefulPart = 1024
-/** Maximum number of settings in a frame; only seven exist. */
+/** Maximum number of settings in a frame. Only seven settings exist. */
 const maxSettings = 32
 
 /** The state of a stream for sending. */
 export class Http2Stream {
-  /** 0 before the stream starts. */
+  /** The ID of the stream. 0 before the stream starts. */
   id = 0
-  /** Remaining flow-control window of the peer. */
+  /** Remaining size of the peer's flow-control window. */
   window = 0
-  /** Whether the queued data is the last of the stream, and whether END_STREAM has been sent. */
+  /** Whether the queued data is the last of the stream. */
   isEnding = false
   isEnded = false
-  /** Data that is queued but not sent. */
+  /** Data that is queued but has not been sent. */
   #waiting: Buffer[] | undefined
   unsent = 0
   #onSent: (() => void)[] | undefined
@@ -87,7 +88,7 @@ export class Http2Stream {
     if (this.unsent === 0) this.#tellSent()
   }
 
-  /** Drops the queue; nothing more will be sent. */
+  /** Drops the queue. No more data will be sent. */
   drop(): void {
     this.#isDropped = true
     this.#waiting = undefined
@@ -103,11 +104,11 @@ export class Http2Stream {
 
 export interface ConnectionLimits {
   readonly headers: DecoderLimits
-  /** Maximum size of an encoded header block. */
+  /** Maximum size of an encoded header block in bytes. */
   readonly blockBytes: number
 }
 
-/** One end of a connection. */
+/** One end of an HTTP/2 connection. */
 export abstract class Http2Connection<S extends Http2Stream> {
   protected readonly socket: Socket
   protected readonly streams = new Map<number, S>()
@@ -117,10 +118,10 @@ export abstract class Http2Connection<S extends Http2Stream> {
   readonly #blockBytes: number
   /** Streams whose bodies wait for a window or for the socket. */
   readonly #blocked = new Set<S>()
-  /** Remaining send window of the connection, and the initial window of a new stream. */
+  /** Remaining send window of the connection. */
   #window = firstWindow
   #streamWindow = firstWindow
-  /** Headers that continue in the next frame. */
+  /** Headers that will continue in the next frame. */
   #openBlock: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
   /** Whether the peer has sent its settings. */
   #isKnown = false
@@ -129,7 +130,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Number of bytes that may still be discarded before the connection is closed. */
   #mayDrop = 0
 
-  /** `first` is the bytes that must precede all frames. */
+  /** Creates a connection. `first` contains the bytes that must precede all frames. */
   protected constructor(socket: Socket, { headers, blockBytes }: ConnectionLimits, first?: Buffer) {
     this.socket = socket
     this.outgoing = new Outgoing(socket, () => this.#onSent())
@@ -151,12 +152,13 @@ export abstract class Http2Connection<S extends Http2Stream> {
 
   /** Called when the peer has violated the protocol. */
   protected abstract onMalformed(error: Error): void
-  /** Returns the stream of a frame, or undefined if it has already ended. Throws if it never existed. */
+  /** Returns the stream of a frame. Undefined if it has already ended. Throws if it never existed. */
   protected abstract streamOf(id: number): S | undefined
-  /** Called with a part of a body. `length` is the number of window bytes used, including padding. */
+  /** Called with a part of a body. `length` is the number of window bytes that it uses, including padding. */
   protected abstract onBody(head: Required<FrameHead>, data: Buffer, length: number): void
   /**
-   * Called with the headers of a stream, as alternating names and values, or with undefined if they exceed the limits.
+   * Called with the headers of a stream, as alternating names and values. `headers` is undefined if they exceed the
+   * limits.
    */
   protected abstract onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void
   protected abstract onReset(stream: S | undefined, code: number): void
@@ -167,12 +169,14 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Called when END_STREAM has been sent on the stream. */
   protected abstract onEnded(stream: S): void
 
-  /** Maximum number of unread bytes for a peer before the connection stops reading from it. */
+  /** Maximum number of bytes that a peer has not read. Above it, the connection stops reading from the peer. */
   protected get maxUntaken(): number {
     return 2 * maxUnsent
   }
 
-  /** Called when the peer has sent this many frames, or parts of one, that neither start a stream nor carry a body. */
+  /**
+   * Called when the peer has sent frames that neither start a stream nor carry a body. The parameter is their number.
+   */
   protected onIdleFrames(_count: number): void {}
 
   /** Called when a frame of a body has been sent. */
@@ -196,7 +200,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     stream.drop()
   }
 
-  /** Sends headers. `block` contains the encoded headers. If the stream is ending, they end it. */
+  /** Sends headers. `block` contains the encoded headers. If the stream is ending, the headers end it. */
   protected sendHeaders(stream: S, block: Buffer): void {
     const ends = stream.isEnding ? flags.endStream : 0
     for (let at = 0, type: number = frameTypes.headers; at < block.length; at += maxFrameBytes) {
@@ -212,8 +216,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Sends data. If the stream is ending, the data ends it. Unsent data is queued without copying, so do not modify it
-   * until `stream.whenSent` resolves.
+   * Sends data. If the stream is ending, the data ends it. Data that cannot be sent now is queued without copying, so
+   * the caller must not modify it until `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
     const sentBytes = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
@@ -236,7 +240,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     payload.copy(bytes, frameHeadBytes)
   }
 
-  /** Sends as much of a body as possible and returns the number of bytes. */
+  /** Sends as much of a body as possible. Returns the number of bytes that were sent. */
   #sendSome(stream: S, bytes: Buffer, most: number): number {
     let sentBytes = 0
     do {
@@ -274,7 +278,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       if (sentBytes > 0) stream.sent(sentBytes)
       if (sentBytes < next.length || stream.unsent === 0) break
     }
-    // Moves the stream to the end of the queue if more is pending.
+    // If more data is pending, the stream moves to the end of the queue.
     this.#blocked.delete(stream)
     if (stream.isEnded) this.onEnded(stream)
     else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)
@@ -303,7 +307,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   #receive(head: Required<FrameHead>, payload: Buffer): void {
-    // Ignores frames after the end.
+    // Frames after the end are ignored.
     if (this.#isOver || this.socket.destroyed) return
     if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('the first frame is not SETTINGS')
     if (this.#openBlock !== undefined && head.type !== frameTypes.continuation) {
@@ -354,12 +358,12 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.onHeaders(block.head, this.decode(this.#decoder, block.bytes))
   }
 
-  /** Returns alternating names and values, or undefined if they exceed the limits. */
+  /** Decodes headers to alternating names and values. Returns undefined if they exceed the limits. */
   protected decode(decoder: HeaderDecoder, block: Buffer): string[] | undefined {
     return decoder.decode(block)
   }
 
-  /** Returns the complete header block; undefined if more frames must follow. */
+  /** Returns the complete header block. Undefined if more frames must follow. */
   #wholeBlock(head: Required<FrameHead>, payload: Buffer): { head: Required<FrameHead>; bytes: Buffer } | undefined {
     const isFirst = head.type === frameTypes.headers
     if (!isFirst && this.#openBlock?.head.stream !== head.stream)
@@ -370,7 +374,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.#openBlock ??= { head, block: new ByteQueue(), length: 0 }
     const openBlock = this.#openBlock
     if (part.length < usefulPart) this.onIdleFrames(1)
-    // Counts empty fragments, too, because a peer could send them forever.
+    // Empty fragments count too, because a peer could send an endless series of them.
     openBlock.length += frameHeadBytes + part.length
     if (openBlock.length > this.#blockBytes) {
       throw new MalformedHttp2(`a header block exceeds ${this.#blockBytes} bytes`, errorCodes.excess)
@@ -403,7 +407,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     } else this.onSetting(id, value)
   }
 
-  /** Changes the windows of all streams, so it counts as that many frames. */
+  /** Sets the initial window. This changes the windows of all streams, so it counts as that many frames. */
   #setStreamWindow(value: number): void {
     if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)
     if (value === this.#streamWindow) return

@@ -15,7 +15,7 @@ export const frameTypes = {
   continuation: 9,
 } as const
 
-/** `endStream` applies to data and headers, `ack` to settings and pings. */
+/** The flags of frames. `endStream` applies to data and headers, `ack` to settings and pings. */
 export const flags = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 
 /** Identifiers of settings. */
@@ -45,17 +45,17 @@ export const errorCodes = {
 /** An HTTP/2 error code. */
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
-/** The connection preface of a client. */
+/** The bytes with which a client begins a connection. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 export const frameHeadBytes = 9
-/** Default maximum frame size, which neither end changes. */
+/** Default maximum frame size in bytes, which neither end changes. */
 export const maxFrameBytes = 16_384
-/** The default size of a window, and the maximum. */
+/** The default size of a window. */
 export const firstWindow = 65_535
 export const largestWindow = 2 ** 31 - 1
 
-/** A protocol violation, or a peer that does not speak HTTP/2. */
+/** The error for a protocol violation, or for a peer that does not use HTTP/2. */
 export class MalformedHttp2 extends Error {
   override readonly name = 'MalformedHttp2'
   /** The error code to send to the peer. */
@@ -71,11 +71,11 @@ export class MalformedHttp2 extends Error {
 export interface FrameHead {
   readonly type: number
   readonly flags?: number
-  /** 0 for the connection itself. */
+  /** The ID of the stream. 0 for the connection itself. */
   readonly stream?: number
 }
 
-/** Writes the header of a frame with `length` bytes of payload to the start of `into`. */
+/** Writes the header of a frame with `length` bytes of payload at the start of `into`. */
 export function writeFrameHead(into: Buffer, length: number, { type, flags: set = 0, stream = 0 }: FrameHead): void {
   into[0] = length >> 16
   into[1] = length >> 8
@@ -88,7 +88,7 @@ export function writeFrameHead(into: Buffer, length: number, { type, flags: set 
   into[8] = stream
 }
 
-/** Returns a whole frame. */
+/** Returns a complete frame. */
 export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.allocUnsafe(frameHeadBytes + payload.length)
   writeFrameHead(bytes, payload.length, head)
@@ -106,7 +106,7 @@ export function settingsFrame(values: readonly (readonly [id: number, value: num
   return frame({ type: frameTypes.settings }, payload)
 }
 
-/** Returns a frame with a 32-bit payload: a window update or a reset. */
+/** Returns a frame with a 32-bit payload, which is a window update or a reset. */
 export function numberFrame(head: FrameHead, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4)
   payload.writeUInt32BE(value)
@@ -116,7 +116,7 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
 /**
- * Splits incoming data into frames. Reads each byte once, however small the chunks are, and buffers at most one
+ * Splits incoming data into frames. Reads each byte once, even if the chunks are small, and buffers at most one
  * incomplete frame.
  */
 export class FrameCutter {
@@ -124,7 +124,7 @@ export class FrameCutter {
   /** The bytes that must precede all frames. */
   #first: Buffer | undefined
   readonly #pendingBytes = new ByteQueue()
-  /** Number of bytes needed to make progress. */
+  /** Number of bytes that are needed to make progress. */
   #needed: number
 
   constructor(take: TakeFrame, first?: Buffer) {
@@ -171,7 +171,7 @@ export class FrameCutter {
       const head = {
         type: bytes[at + 3]!,
         flags: bytes[at + 4]!,
-        // The first bit is reserved.
+        // The first bit of the stream ID is reserved.
         stream: bytes.readUInt32BE(at + 5) & largestWindow,
       }
       at = payloadAt + length

@@ -32,11 +32,12 @@ const statuses: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * First byte of a block that sets the size of the dynamic table to 0. Required if the peer reduces the maximum size.
+ * First byte of a block that sets the size of the dynamic table to 0. It is required if the peer reduces the maximum
+ * size.
  */
 export const rememberNothing = 0x20
 
-/** Returns an upper limit for the encoded size of these alternating names and values. */
+/** Returns an upper limit for the encoded size of headers, which are alternating names and values. */
 export function maxEncodedBytes(headers: readonly string[]): number {
   let bytes = 1
   for (const text of headers) bytes += text.length + maxNumberBytes
@@ -45,14 +46,17 @@ export function maxEncodedBytes(headers: readonly string[]): number {
 
 const maxNumberBytes = 5
 
-/** Writes alternating names and values as latin1, pseudo-headers first. Returns the end position. */
+/**
+ * Writes headers as latin1, pseudo-headers first. The headers are alternating names and values. Returns the end
+ * position.
+ */
 export function writeHeaders(into: Buffer, start: number, headers: readonly string[]): number {
   const writer = new BlockWriter(into, start)
   for (let i = 0; i < headers.length; i += 2) writer.header(headers[i]!, headers[i + 1]!)
   return writer.at
 }
 
-/** Encodes alternating names and values as a header block. */
+/** Encodes headers as a header block. The headers are alternating names and values. */
 export function encodeHeaders(headers: readonly string[]): Buffer {
   const bytes = Buffer.allocUnsafe(maxEncodedBytes(headers))
   return bytes.subarray(0, writeHeaders(bytes, 0, headers))
@@ -85,8 +89,8 @@ class BlockWriter {
   }
 
   /**
-   * Writes an integer with a prefix of `bits` bits. If it does not fit, the rest follows in groups of seven bits,
-   * lowest first.
+   * Writes an integer with a prefix of `bits` bits. If the integer does not fit, the rest follows in groups of seven
+   * bits, lowest first.
    */
   #number(value: number, bits: number): void {
     const most = 2 ** bits - 1
@@ -98,13 +102,13 @@ class BlockWriter {
   }
 }
 
-/** Overhead of an entry in the dynamic table. */
+/** Overhead of an entry in the dynamic table, in bytes. */
 const entryBytes = 32
 
 export interface DecoderLimits {
-  /** Maximum size of the dynamic table. */
+  /** Maximum size of the dynamic table in bytes. */
   readonly remembered: number
-  /** Maximum number of headers in a block, and their maximum total size. */
+  /** Maximum number of headers in a block. */
   readonly count: number
   readonly bytes: number
 }
@@ -122,7 +126,7 @@ export class HeaderDecoder {
     this.#mayRemember = limits.remembered
   }
 
-  /** Returns alternating names and values, or undefined if they exceed the limits. */
+  /** Decodes a block to alternating names and values. Returns undefined if they exceed the limits. */
   decode(block: Buffer): string[] | undefined {
     const headers: string[] = []
     const reader = new BlockReader(block)
@@ -131,7 +135,7 @@ export class HeaderDecoder {
     while (!reader.isAtEnd) {
       const [name, value] = this.#next(reader)
       bytes += name.length + value.length + entryBytes
-      // Continues decoding to keep the dynamic table in sync.
+      // Decoding continues, so that the dynamic table remains in sync.
       if (bytes > this.#limits.bytes || headers.length >= 2 * this.#limits.count) bytes = Number.POSITIVE_INFINITY
       else headers.push(name, value)
     }

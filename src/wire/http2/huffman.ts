@@ -15,7 +15,7 @@ const lengths = [
 
 const end = 256
 const longest = 30
-/** Maximum length of the codes of common characters. */
+/** Maximum code length of common characters. */
 const usual = 8
 
 /** The codes of one length: the first code, and the symbols in order. */
@@ -24,7 +24,7 @@ interface Codes {
   readonly symbols: readonly number[]
 }
 
-/** A symbol and its code length are packed into one number. */
+/** Number of bits for the symbol in a number that contains a symbol and its code length. */
 const symbolBits = 9
 const symbolMask = 2 ** symbolBits - 1
 
@@ -44,7 +44,10 @@ function codes(): Codes[] {
   return all
 }
 
-/** Maps the next eight bits to the symbol that they begin with, or to 0 if its code is longer. */
+/**
+ * Returns a table that maps the next eight bits to the symbol whose code they start with, or to 0 if the code is
+ * longer.
+ */
 function shortCodes(): Uint16Array {
   const table = new Uint16Array(2 ** usual)
   for (let length = 1; length <= usual; length++) {
@@ -58,7 +61,7 @@ function shortCodes(): Uint16Array {
 
 /** Decodes a string. Its last byte is padded with the first bits of the end-of-string code. */
 export function decodeHuffman(coded: Uint8Array): Buffer {
-  // The shortest code has five bits.
+  // The shortest code has five bits, which limits the length of the result.
   const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5))
   const bits = coded.length * 8
   let count = 0
@@ -74,7 +77,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
   return decoded.subarray(0, count)
 }
 
-/** Returns the eight bits at this position, padded with ones. */
+/** Returns the eight bits at this position. Pads them with ones at the end. */
 function eightBits(coded: Uint8Array, at: number): number {
   const index = at >> 3
   const two = (coded[index]! << 8) | (coded[index + 1] ?? 255)

@@ -4,10 +4,13 @@
  */
 import type { Socket } from 'node:net'
 
-/** Above this size, data is collected in a reusable buffer. For less data, such a buffer would be mostly empty. */
+/**
+ * Number of bytes above which data is collected in a reusable buffer. For less data, such a buffer would be mostly
+ * empty.
+ */
 const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
-/** Reusable buffers, shared by all connections. */
+/** Reusable buffers, which all connections share. */
 const freePieces: Buffer[] = []
 const maxFreePieces = 8
 
@@ -19,10 +22,10 @@ export class Outgoing {
   #piece: Buffer | undefined
   #used = 0
   #isDue = false
-  /** Bytes that were added but not flushed. */
+  /** Number of bytes that were added but have not been flushed. */
   unsent = 0
 
-  /** `onSent` is called when data has been flushed, so that there is room again. */
+  /** Creates the buffer of a socket. `onSent` is called when data has been flushed, so that there is room again. */
   constructor(socket: Socket, onSent: () => void) {
     this.#socket = socket
     this.#onSent = onSent
@@ -56,7 +59,7 @@ export class Outgoing {
     this.#partBytes = 0
     this.#piece = undefined
     if (bytes.length === 0 || !this.#socket.writable) return
-    // Copies the data if the peer reads slowly, so that mostly empty buffers do not stay in use.
+    // The data is copied if the peer reads slowly, so that mostly empty buffers do not remain in use.
     const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
     this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
     if (isCopied) reuse(piece)

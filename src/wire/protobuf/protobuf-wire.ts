@@ -12,7 +12,7 @@ export class WireError extends Error {
   override readonly name = 'WireError'
 }
 
-/** Wire type of a field. */
+/** The wire type of a field. */
 export type WireType = 0 | 1 | 2 | 3 | 4 | 5
 
 const varint = 0
@@ -23,16 +23,18 @@ const groupEnd = 4
 const fixed32 = 5
 
 const two32 = 0x1_0000_0000
-/** Same depth limit as for JSON. */
+/** Maximum nesting depth, the same as for JSON. */
 const maxDepth = 512
 const maxField = 0x1fff_ffff
 
-/** Reads the fields of one message in order. Call `next()`, and then exactly one value method or `skip()`. */
+/**
+ * Reads the fields of one message in order. The caller alternates between `next()` and one value method or `skip()`.
+ */
 export class WireReader {
   wireType: WireType = varint
   #at: number
   #field = 0
-  // The halves of the last varint, as unsigned 32-bit numbers.
+  // The two halves of the last varint, as unsigned 32-bit numbers.
   #low = 0
   #high = 0
   #end: number
@@ -93,7 +95,7 @@ export class WireReader {
     return (BigInt(this.#high) << 32n) | BigInt(this.#low)
   }
 
-  /** Reads a signed 32-bit integer or an enum. Like other implementations, drops higher bits of the varint. */
+  /** Reads a signed 32-bit integer or an enum. Like other implementations, ignores higher bits of the varint. */
   int32(): number {
     this.#expect(varint)
     this.#varint()
@@ -137,7 +139,7 @@ export class WireReader {
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** Returns a copy of the field's bytes, which does not keep the whole message in memory. */
+  /** Returns a copy of the field's bytes, so that the whole message need not stay in memory. */
   bytes(): Uint8Array {
     const view = this.view()
     const copy = new Uint8Array(view.length)
@@ -149,7 +151,7 @@ export class WireReader {
     const length = this.#length()
     const start = this.#take(length)
     const text = this.#bytes.toString('utf8', start, start + length)
-    // A replacement character either stands for invalid UTF-8 or was part of the text.
+    // A replacement character either stands for invalid UTF-8 or was part of the original text.
     if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
       throw new WireError(`field ${this.#field} is not UTF-8`)
     }
@@ -162,8 +164,8 @@ export class WireReader {
   }
 
   /**
-   * Enters the nested message or packed values of this field. Until `leave`, only those are read. Returns the value to
-   * pass to `leave`. Equivalent to `message`, but without allocating a reader.
+   * Enters the nested message or packed values of this field. Until `leave` is called, the reader reads only its
+   * content. Returns the value to pass to `leave`. Equivalent to `message`, but does not allocate a reader.
    */
   enter(): number {
     const length = this.#length()
@@ -245,7 +247,7 @@ export class WireReader {
     return start
   }
 
-  // A varint has at most ten bytes, and only one bit of the tenth is used.
+  // Reads a varint. It has at most ten bytes, and only one bit of the tenth byte is used.
   #varint(): void {
     let low = 0
     let high = 0
@@ -316,7 +318,7 @@ export class WireWriter {
     this.#at += value.length
   }
 
-  /** Writes the head of a delimited field of this length. The caller appends the data. */
+  /** Writes the head of a delimited field of this length. The caller then writes the data. */
   lengthOf(field: number, length: number): void {
     this.#tag(field, delimited)
     this.#writeVarint(length)
@@ -359,7 +361,7 @@ export class WireWriter {
     this.end(start)
   }
 
-  /** Starts a nested message. Pass the returned value to `end`. */
+  /** Starts a nested message. The returned value must be passed to `end`. */
   begin(field: number): number {
     this.#tag(field, delimited)
     this.#reserve(1)

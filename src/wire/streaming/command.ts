@@ -1,6 +1,7 @@
 /**
  * The streams of a remote command (exec, attach): stdin, stdout, stderr, terminal resizes, and an error stream for the
- * outcome. Works over SPDY, where the client opens one stream for each, and over a WebSocket, where each has a channel.
+ * outcome. Over SPDY, the client opens a connection stream for each of them. Over a WebSocket, each of them has a
+ * channel.
  */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -30,12 +31,12 @@ export interface CommandStreams {
   destroy(): void
 }
 
-/** The outcome of a command: its exit code, or why it could not run. */
+/** The outcome of a command: its exit code, or the reason why it could not be run. */
 export type CommandOutcome = { readonly exitCode: number } | { readonly failure: string }
 
 const versions = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io']
 
-/** The supported protocols for commands. */
+/** The protocols that the server supports for commands. */
 export const commandProtocols: SpokenProtocols = {
   spdy: versions,
   websocket: [
@@ -48,11 +49,11 @@ export interface CommandConnection {
   readonly socket: Duplex
   readonly protocol: AgreedProtocol
   readonly idleMs: number
-  /** How long the client may take to open its streams, in milliseconds. */
+  /** Time in milliseconds for the client to open its streams. */
   readonly openMs: number
 }
 
-/** Resolves to the streams when the client has opened them, or to undefined if the client takes too long. */
+/** Waits for the streams of the client. Resolves to undefined if the client takes too long. */
 export async function openCommand(
   connection: CommandConnection,
   options: CommandOptions,
@@ -112,7 +113,7 @@ async function openChannels(
     ...(error ? { error } : {}),
     ...(tty && resize ? { resize } : {}),
   }
-  // Discards data on unused channels, so that they do not block the connection.
+  // Data on unused channels is discarded, so that they do not block the connection.
   for (const stream of connection.streams) if (!Object.values(streams).includes(stream)) stream.resume()
   return commandStreams(streams, connection, { hasStatus: /^v[45]\./.test(protocol.name) })
 }
@@ -122,7 +123,7 @@ function commandStreams(
   connection: SpdyConnection | ChannelConnection,
   { hasStatus }: { readonly hasStatus: boolean },
 ): CommandStreams {
-  // The client must not send anything on these streams.
+  // The client must not send data on these streams, so it is discarded.
   for (const stream of [stdout, stderr, error]) stream?.resume()
   return {
     stdin,
@@ -154,7 +155,7 @@ function messageOf(outcome: CommandOutcome): string | undefined {
     : `command terminated with non-zero exit code: exit status ${outcome.exitCode}`
 }
 
-/** Returns a Status with the exit code. */
+/** Returns a Status that describes the outcome. */
 function statusOf(outcome: CommandOutcome): object {
   const message = messageOf(outcome)
   if (message === undefined) return { metadata: {}, status: 'Success' }

@@ -11,7 +11,7 @@ import type { MultiplexedStream } from './multiplexed-stream.ts'
 import { type OpenedStream, SpdyConnection } from './spdy/connection.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** The supported protocols for port forwarding. */
+/** The protocols that the server supports for port forwarding. */
 export const forwardingProtocols: SpokenProtocols = {
   spdy: ['portforward.k8s.io'],
   websocket: ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io'],
@@ -23,13 +23,15 @@ export interface Forwarding {
   /** The ports that a WebSocket client requests. */
   readonly ports: readonly number[]
   readonly idleMs: number
-  /** How long the client may take to open the second stream of a pair, in milliseconds. */
+  /** Time in milliseconds for the client to open the second stream of a pair. */
   readonly openMs: number
-  /** Connects the stream to a port until either side closes. Rejects with the reason to report to the client. */
+  /**
+   * Connects the stream to a port until either side closes. Rejects with the reason, which is reported to the client.
+   */
   readonly connect: (port: number, stream: Duplex, signal: AbortSignal) => Promise<void>
 }
 
-/** Resolves when the connection is closed. */
+/** Forwards connections. Resolves when the connection of the client is closed. */
 export async function forwardPorts(forwarding: Forwarding): Promise<void> {
   const over = new AbortController()
   try {
@@ -43,7 +45,7 @@ export async function forwardPorts(forwarding: Forwarding): Promise<void> {
 interface Pair {
   data?: MultiplexedStream
   error?: MultiplexedStream
-  /** Drops an incomplete pair after a timeout. */
+  /** The timer that drops an incomplete pair. */
   readonly timer: NodeJS.Timeout
 }
 
@@ -63,7 +65,7 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
     if (pair[type] !== undefined) throw new Error('the stream already exists')
     pairs.set(key, pair)
     pair[type] = opened.stream
-    // A client that resets the first stream will not open the second.
+    // If the client resets the first stream, it will not open the second one.
     opened.stream.once('close', () => pairs.get(key) === pair && drop(key))
     if (pair.data === undefined || pair.error === undefined) return
     pairs.delete(key)
@@ -77,7 +79,7 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
   }
 }
 
-/** Throws if the stream does not belong to a forwarded port. */
+/** Reads the headers of a stream. Throws if the stream does not belong to a forwarded port. */
 function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; port: number; key: string } {
   const type = headers.get('streamtype')
   const port = portOf(headers.get('port') ?? '')
@@ -87,7 +89,7 @@ function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; po
   return { type, port, key }
 }
 
-/** Returns the port number, or undefined if the text is not a valid port. */
+/** Parses a port number. Returns undefined if the text is not a valid port. */
 export function portOf(text: string): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   return port >= 1 && port <= 0xffff ? port : undefined
@@ -121,7 +123,7 @@ interface ForwardedPort {
   readonly signal: AbortSignal
 }
 
-/** Forwards until the pod has sent everything. Does not wait for later data from the client. */
+/** Forwards data until the pod has sent everything. Does not wait for later data from the client. */
 async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
   error.resume()
   const saidAll = new Promise((resolve) => data.on('finish', resolve))
@@ -131,7 +133,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
     const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
-  // Discards further data from the client.
+  // Further data from the client is discarded.
   data.resume()
   data.end()
   error.end()

@@ -8,9 +8,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 /** The negotiated protocol. */
 export interface AgreedProtocol {
   readonly over: 'spdy' | 'websocket'
-  /** The subprotocol, or '' if the client requests none. */
+  /** The subprotocol. Empty if the client requests none. */
   readonly name: string
-  /** Headers of the 101 response: alternating names and values. */
+  /** Headers of the 101 response, as alternating names and values. */
   readonly headers: readonly string[]
 }
 

@@ -1,22 +1,22 @@
 /**
  * One of several streams on a connection. Reading returns the data that the peer sends on it, and writing sends data to
- * the peer. While the reader is slow, the connection waits, so the amount of buffered data is limited. Data is buffered
- * in a `ByteQueue`, because the buffer of the stream would keep the TLS record of each chunk in memory.
+ * the peer. If the reader is slow, the connection waits, so the amount of buffered data is limited. Data is buffered in
+ * a `ByteQueue`, because the buffer of the stream would keep the TLS record of each chunk in memory.
  */
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
 /** Sends the data of a stream over the connection. */
 export interface StreamCarrier {
-  /** Calls `done` when there is room for more. */
+  /** Sends a chunk. Calls `done` when there is room for more. */
   send(chunk: Buffer, done: () => void): void
-  /** Ends the sending direction: nothing more will be written. */
+  /** Ends the sending direction. No more data will be written. */
   finish(done: () => void): void
   /** Reports that the stream is closed. `cut` means that it closed before both sides were finished. */
   forget(ending: 'complete' | 'cut'): void
 }
 
-/** Maximum number of bytes that wait for the reader. */
+/** Maximum number of bytes that may wait for the reader. */
 const maxWaitingBytes = 128 * 1024
 
 export class MultiplexedStream extends Duplex {
@@ -25,7 +25,7 @@ export class MultiplexedStream extends Duplex {
   #onRoom: (() => void) | undefined
   /** Whether the reader is waiting for data. */
   #isWanted = false
-  /** Whether the peer has finished sending, and whether the reader has received the end. */
+  /** Whether the peer has finished sending. */
   #isWhole = false
   #isEnded = false
 
@@ -42,7 +42,8 @@ export class MultiplexedStream extends Duplex {
   }
 
   /**
-   * Adds received data. Returns undefined if there is room for more, otherwise a promise that resolves when there is.
+   * Adds received data. Returns undefined if there is room for more. Otherwise returns a promise that resolves when
+   * there is.
    */
   receive(data: Buffer): Promise<void> | undefined {
     if (this.destroyed || this.#isWhole) return undefined
@@ -54,7 +55,7 @@ export class MultiplexedStream extends Duplex {
     })
   }
 
-  /** Call this when the peer has finished sending. */
+  /** Handles the end of the peer's data. Must be called when the peer has finished sending. */
   receiveEnd(): void {
     this.#isWhole = true
     this.#handOver()

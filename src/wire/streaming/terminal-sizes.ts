@@ -1,7 +1,7 @@
 /** The sizes of the client's terminal, received as a sequence of JSON objects. */
 import type { Readable } from 'node:stream'
 
-/** Size in characters. */
+/** The size of a terminal in characters. */
 export interface TerminalSize {
   readonly width: number
   readonly height: number

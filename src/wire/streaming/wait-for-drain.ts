@@ -2,8 +2,8 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Returns undefined if the socket has room for more, otherwise a promise that resolves when it has or when it is
- * closed.
+ * Waits until the socket has room. Returns undefined if it has. Otherwise returns a promise that resolves when it has
+ * or when it is closed.
  */
 export function waitForDrain(socket: Duplex): Promise<void> | undefined {
   if (!socket.writableNeedDrain || socket.destroyed) return undefined

@@ -1,7 +1,7 @@
 /**
  * Parses WebSocket messages (RFC 6455) from a connection and creates frames, for either side. The package `ws` parses
- * and formats the frames. Its connection class is not used, because it insists on doing the handshake, while our HTTP
- * server or client has already switched the connection (docs/decisions/0052-limits-of-a-connection.md).
+ * and formats the frames. Its connection class is not used, because that class always performs the handshake itself,
+ * while our HTTP server or client has already switched the connection (docs/decisions/0052-limits-of-a-connection.md).
  *
  * The message size and the number of frames and chunks per message limit the memory that a peer can occupy, because
  * each frame and chunk keeps its TLS record in memory. Extensions, including compression, are not supported.
@@ -16,7 +16,7 @@ export type Message =
   /** The peer has violated the protocol. No further messages are parsed. */
   | { readonly type: 'fault'; readonly code: number; readonly reason: string }
 
-/** Which side of the connection this is. Clients mask their frames, and servers require that. */
+/** The side of the connection. Clients mask their frames, and servers require that. */
 export type Side = 'server' | 'client'
 
 const opcodes = { text: 1, binary: 2, close: 8, pong: 10 } as const
@@ -31,8 +31,8 @@ const faultCodes: { readonly [error: string]: number } = {
 }
 
 /**
- * Limits for the frames of a message and the chunks of a frame. Browsers split long messages into frames of at least 16
- * KiB.
+ * Maximum number of frames per message, and of chunks per frame. Browsers split long messages into frames of at least
+ * 16 KiB.
  */
 const maxFragments = 256
 const maxBufferedChunks = 4096
@@ -52,11 +52,14 @@ export class WebSocketFraming {
     this.#receiver.on('message', (data: Buffer) => this.#messages.push({ type: 'data', data }))
     this.#receiver.on('ping', (data: Buffer) => this.#messages.push({ type: 'ping', data }))
     this.#receiver.on('conclude', () => this.#messages.push({ type: 'close' }))
-    // `read` reports errors.
+    // `read` reports errors, so this listener ignores them.
     this.#receiver.on('error', () => {})
   }
 
-  /** Loads `ws` with the first connection, because most servers and commands do not need it. */
+  /**
+   * Creates the framing of a connection. Loads `ws` for the first connection, because most servers and commands do not
+   * need it.
+   */
   static async open(side: Side, maxMessageBytes: number): Promise<WebSocketFraming> {
     return new WebSocketFraming(await import('ws'), side, maxMessageBytes)
   }
@@ -70,7 +73,7 @@ export class WebSocketFraming {
     return messages
   }
 
-  /** Returns a frame: a whole message, or a control frame. */
+  /** Returns a frame that contains a whole message, or a control frame. */
   frame(type: keyof typeof opcodes, data: Buffer): Buffer {
     const options = { fin: true, opcode: opcodes[type], mask: this.#isMasked, readOnly: true, rsv1: false }
     return Buffer.concat(this.#sender.frame(data, options))

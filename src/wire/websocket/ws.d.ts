@@ -1,5 +1,5 @@
 /**
- * Types for the parts of the package `ws` that are used. The package with its complete types would be another
+ * Type declarations for the used parts of the package `ws`. The package with its complete types would be another
  * dependency.
  */
 declare module 'ws' {
@@ -21,7 +21,7 @@ declare module 'ws' {
     readonly fin: boolean
     readonly opcode: number
     readonly mask: boolean
-    /** Whether the data must stay unmodified. If so, masking copies it. */
+    /** Whether the data must not be modified. In this case, masking copies the data. */
     readonly readOnly: boolean
     readonly rsv1: boolean
   }

@@ -4,7 +4,7 @@
  */
 import { Counter, type Metric } from '../metrics.ts'
 
-/** An OTLP span. Times are nanoseconds since 1970 as decimal digits. */
+/** An OTLP span. Its times are nanoseconds since 1970 as decimal digits. */
 export interface Span {
   readonly traceId: string
   readonly spanId: string
@@ -12,7 +12,7 @@ export interface Span {
   /** The caller's `tracestate`. Set only if the caller sampled the trace. */
   readonly traceState?: string
   readonly name: string
-  /** 1 is internal, 2 is server. */
+  /** The kind of the span: 1 is internal, 2 is server. */
   readonly kind: 1 | 2
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
@@ -29,7 +29,7 @@ export interface Attribute {
 export interface ExporterOptions {
   /** Posts JSON to the collector. Throws unless the collector accepts it. */
   readonly send: (body: string) => Promise<void>
-  /** Attributes of this server. */
+  /** The attributes of this server. */
   readonly resource: readonly Attribute[]
   readonly onError: (error: Error) => void
 }
@@ -63,7 +63,7 @@ export class OtlpExporter {
     this.#counts = counts
   }
 
-  /** Queues either all spans of a request or none. */
+  /** Queues either all spans of a request or none of them. */
   add(spans: readonly Span[]): void {
     if (this.#queue.length + spans.length > maxQueued) {
       this.#counts.dropped.value += spans.length

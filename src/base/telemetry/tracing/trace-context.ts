@@ -1,17 +1,17 @@
 /**
- * The W3C Trace Context headers `traceparent` and `tracestate`: which trace a request belongs to, whether it is
- * sampled, and which headers to send downstream.
+ * The W3C Trace Context headers `traceparent` and `tracestate`: the trace that a request belongs to, whether it is
+ * sampled, and the headers for downstream requests.
  */
 import { randomBytes } from 'node:crypto'
 
 /** A request's span within a trace. */
 export interface TraceContext {
-  /** 32 and 16 hexadecimal digits. */
+  /** The ID of the trace, 32 hexadecimal digits. */
   readonly traceId: string
   readonly spanId: string
-  /** Span of the caller. Empty if the trace starts at this server. */
+  /** The span of the caller. Empty if the trace starts at this server. */
   readonly parentId: string
-  /** State of upstream tracing systems. Empty if there is none. */
+  /** The state of upstream tracing systems. Empty if there is none. */
   readonly state: string
 }
 
@@ -33,7 +33,8 @@ export interface Traced {
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /**
- * Parses `traceparent`: the trace of the caller and whether it is sampled. Returns undefined if the header is invalid.
+ * Parses `traceparent`. Returns the trace of the caller and whether it is sampled, or undefined if the header is
+ * invalid.
  */
 export function readTraceParent(header: string): { traceId: string; spanId: string; sampled: boolean } | undefined {
   const [, version, traceId = '', spanId = '', flags = '', rest] = form.exec(header) ?? []
@@ -42,7 +43,9 @@ export function readTraceParent(header: string): { traceId: string; spanId: stri
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** Starts the span of a request if the request is sampled. The caller decides that, otherwise the sampling rate. */
+/**
+ * Starts the span of a request if the request is sampled. The caller determines this, or otherwise the sampling rate.
+ */
 export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContext | undefined {
   const parent = sent.parent === undefined ? undefined : readTraceParent(sent.parent)
   const isSampled = parent === undefined ? Math.random() * 1e6 < ratePerMillion : parent.sampled
@@ -75,18 +78,18 @@ function written({ traceId, spanId, sampled, state }: Written): TraceHeaders {
   return state === '' ? { traceparent } : { traceparent, tracestate: state }
 }
 
-/** Minimum length that all systems must propagate. */
+/** Length that all systems must propagate. Longer values are dropped. */
 const maxState = 512
 
 /**
- * Drops a `tracestate` that could make a downstream request fail. Otherwise a client could bypass a webhook with a
- * header.
+ * Returns the `tracestate`. Drops a value that could make a downstream request fail, because a client could otherwise
+ * bypass a webhook with such a header.
  */
 function soundState(state: string): string {
   return state.length <= maxState && /^[\x20-\x7e]*$/.test(state) ? state : ''
 }
 
-/** Returns a new span id. */
+/** Returns a new span ID. */
 export function newSpanId(): string {
   return randomBytes(8).toString('hex')
 }

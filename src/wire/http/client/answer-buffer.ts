@@ -5,11 +5,11 @@
 import type { AnswerHead, AnswerSink } from './answer-parser.ts'
 import { CallError } from './call-error.ts'
 
-/** Maximum growth of the buffer in one step, so that it is not much larger than the body. */
+/** Maximum number of bytes by which the buffer grows in one step, so that it is not much larger than the body. */
 const maxGrowthBytes = 1024 * 1024
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Returns the reason to reject a response, or undefined to accept it. */
+/** Returns the reason to reject a response. Undefined if it is accepted. */
 export type HeadFault = (head: AnswerHead) => string | undefined
 
 /** A response with its body in memory. */
@@ -30,7 +30,7 @@ export class AnswerBuffer implements AnswerSink {
     return this.#body.subarray(0, this.#size)
   }
 
-  /** The memory reserved for the body. */
+  /** Number of bytes of memory reserved for the body. */
   get keptBytes(): number {
     return this.#body.length
   }

@@ -1,6 +1,6 @@
 /**
- * Limits the memory for responses that are read concurrently. Each destination has a reserve and may take more from a
- * shared pool, up to its share. No destination can therefore use up the memory that other responses need.
+ * Limits the memory for responses that are read concurrently. Each destination has a reserve and may use more memory
+ * from a shared pool, up to its share. No destination can therefore use up the memory that other responses need.
  *
  * If a call gets no memory, it stops reading its connection until other responses are complete. To prevent a deadlock,
  * one call per destination may exceed the share, and one call in total may exceed the pool, up to the maximum size of a
@@ -10,13 +10,16 @@
 export interface AnswerMemoryLimits {
   /** Number of bytes in the pool that all destinations share. */
   readonly poolBytes: number
-  /** Number of bytes that one destination may hold, including its reserve. */
+  /** Maximum number of bytes that one destination may use, including its reserve. */
   readonly shareBytes: number
   /** Number of bytes per destination that do not count against the pool. */
   readonly reserveBytes: number
 }
 
-/** 64 MiB, of which one destination gets at most a quarter. Most webhook responses are smaller than 16 KiB. */
+/**
+ * The default limits: 64 MiB, of which one destination gets at most a quarter. Most webhook responses are smaller than
+ * 16 KiB.
+ */
 const defaultLimits: AnswerMemoryLimits = {
   poolBytes: 64 * 1024 * 1024,
   shareBytes: 16 * 1024 * 1024,
@@ -25,7 +28,7 @@ const defaultLimits: AnswerMemoryLimits = {
 
 interface DestinationUse {
   bytes: number
-  /** The one call to this destination that may exceed the share. */
+  /** The only call to this destination that may exceed the share. */
   exempt: AnswerRoom | undefined
 }
 
@@ -36,7 +39,7 @@ export class AnswerMemory {
   /** Waiting calls, oldest first. */
   readonly #waiting = new Map<AnswerRoom, () => void>()
   #poolBytes = 0
-  /** The one call that may exceed the pool. */
+  /** The only call that may exceed the pool. */
   #exempt: AnswerRoom | undefined
   #isResuming = false
 
@@ -51,7 +54,7 @@ export class AnswerMemory {
     return new AnswerRoom(this, use)
   }
 
-  /** Whether the response may take more memory now. */
+  /** Whether the response may use more memory now. */
   mayGrow(room: AnswerRoom): boolean {
     const { use } = room
     const { poolBytes, shareBytes, reserveBytes } = this.#limits
@@ -92,7 +95,8 @@ export class AnswerMemory {
   }
 
   /**
-   * Resumes only one call per turn of the event loop, because a resumed call first reads all the data it has received.
+   * Resumes the next waiting call. Only one call is resumed per turn of the event loop, because a resumed call first
+   * reads all the data that it has received.
    */
   #resumeNext(): void {
     this.#isResuming = false
@@ -117,7 +121,7 @@ export class AnswerRoom {
     this.use = use
   }
 
-  /** Whether the response may take more memory now. If not, call `wait`. */
+  /** Whether the response may use more memory now. If not, `wait` must be called. */
   mayGrow(): boolean {
     return this.#memory.mayGrow(this)
   }
@@ -133,7 +137,7 @@ export class AnswerRoom {
     this.bytes = bytes
   }
 
-  /** Releases the memory. Call this when the response is complete or abandoned. */
+  /** Releases the memory. Must be called when the response is complete or abandoned. */
   end(): void {
     this.#memory.end(this)
     this.bytes = 0

@@ -1,9 +1,9 @@
 /**
  * Parses one HTTP/1.1 response from a connection and passes its head and the chunks of its body to a sink. The parser
- * is strict: it rejects anything ambiguous, such as two lengths, a length together with chunked encoding, a folded
- * header or a bare line feed. It limits the size of the head, of chunk lines and of trailers. Error messages never
- * contain response data. All bytes except the body count as framing, including 1xx heads. The parser limits the framing
- * of a response in total and does not store it.
+ * is strict and rejects ambiguous responses, for example with two lengths, a length together with chunked encoding, a
+ * folded header or a bare line feed. It limits the size of the head, of chunk lines and of trailers. Error messages
+ * never contain response data. All bytes except the body count as framing, including 1xx heads. The parser limits the
+ * framing of a response in total and does not store it.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import { CallError } from './call-error.ts'
@@ -11,8 +11,8 @@ import { CallError } from './call-error.ts'
 const maxHeadBytes = 16 * 1024
 const maxLineBytes = 1024
 /**
- * Limit on framing for a response without a body. Each byte of the body allows two more bytes, as in Go, because chunks
- * may be small.
+ * Maximum number of framing bytes for a response without a body. Each byte of the body allows two more bytes, as in Go,
+ * because chunks may be small.
  */
 const maxFramingBytes = 64 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
@@ -29,7 +29,7 @@ type Part = () => boolean
 /** The status and the headers of a response. */
 export interface AnswerHead {
   readonly status: number
-  /** Headers by lower-case name. If a header is repeated, only its first value is included. */
+  /** Headers by lower-case name. If a header is repeated, contains only its first value. */
   readonly headers: ReadonlyMap<string, string>
   /** All headers as received, as alternating names and values. */
   readonly rawHeaders: readonly string[]
@@ -37,20 +37,22 @@ export interface AnswerHead {
 
 /** Receives a response. */
 export interface AnswerSink {
-  /** Throws CallError to reject the response before its body is read. */
+  /** Called with the head of the response. Throws CallError to reject the response before its body is read. */
   onHead(head: AnswerHead): void
   onBody(bytes: Buffer): void
 }
 
-/** The properties of a request that the framing of its response depends on. */
+/** The properties of a request that determine the framing of its response. */
 export interface AnswerRules {
-  /** Whether the request is a HEAD, whose response has no body. */
+  /** Whether the request is a HEAD request, whose response has no body. */
   readonly isHead?: boolean
-  /** Whether the connection changes its protocol after a response with this status. By default, no status does. */
+  /**
+   * Returns whether the connection changes its protocol after a response with this status. By default, no status does.
+   */
   readonly switchesAt?: ((status: number) => boolean) | undefined
   /**
-   * Bytes of framing per chunk that do not count towards the limit, because a long stream of small chunks needs 16
-   * bytes for each. Go allows as much.
+   * Number of framing bytes per chunk that do not count towards the limit, because a long stream of small chunks needs
+   * 16 bytes for each chunk. Go allows the same number.
    */
   readonly freeChunkFraming?: number
 }
@@ -59,16 +61,19 @@ export interface AnswerRules {
 export class AnswerParser {
   /** Whether the connection can be reused after this response. */
   keepsConnection = false
-  /** How long the server keeps an idle connection open, or undefined if it does not say. */
+  /**
+   * Time in milliseconds for which the server keeps an idle connection open. Undefined if the server does not announce
+   * it.
+   */
   maxIdleMs: number | undefined
-  /** Whether the connection has changed its protocol. `unread` then belongs to the new protocol. */
+  /** Whether the connection has changed its protocol. In this case, `unread` contains data of the new protocol. */
   hasSwitched = false
   readonly #sink: AnswerSink
   readonly #rules: AnswerRules
   #unread = nothing
   #bodyBytes = 0
   #framingBytes = 0
-  /** Remaining bytes of the body or of the current chunk. */
+  /** Number of remaining bytes of the body or of the current chunk. */
   #remainingBytes = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
@@ -78,24 +83,28 @@ export class AnswerParser {
     this.#rules = rules
   }
 
-  /** Received bytes that are not parsed yet. */
+  /** The received bytes that have not been parsed yet. */
   get unread(): Buffer {
     return this.#unread
   }
 
-  /** Returns whether the response is complete. Throws CallError if it is malformed. */
+  /** Adds received bytes. Returns whether the response is complete. Throws CallError if it is malformed. */
   push(bytes: Buffer): boolean {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
     for (let goesOn = true; goesOn; ) goesOn = this.#part?.() ?? false
-    // Even an empty view would keep the whole buffer in memory.
+    // The rest is copied, because even an empty view would keep the whole buffer in memory.
     if (this.#unread.length < bytes.length) this.#unread = Buffer.from(this.#unread)
     if (this.#part !== undefined) return false
-    // Unexpected bytes after the response could be mistaken for the response to the next call.
+    // The connection is not reused, because unexpected bytes after the response could be mistaken for the response to
+    // the next call.
     if (this.#unread.length > 0) this.keepsConnection = false
     return true
   }
 
-  /** Call this when the server has closed the connection. Returns whether that completes the response. */
+  /**
+   * Handles the end of the connection. Must be called when the server has closed it. Returns whether the response is
+   * complete.
+   */
   end(): boolean {
     return this.#endsWithConnection
   }
@@ -106,7 +115,7 @@ export class AnswerParser {
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
     const head = new ParsedHead(Number(status), lines.slice(1))
     assertClearFraming(head)
-    // An informational response, such as 103.
+    // This is an informational response, such as 103.
     if (status!.startsWith('1') && status !== '101') return true
     const { headers } = head
     const connection = headers.get('connection')?.toLowerCase() ?? ''
@@ -140,7 +149,7 @@ export class AnswerParser {
     }
   }
 
-  /** Reads the available part of the body or chunk. `next` parses what follows it. */
+  /** Reads the available part of the body or chunk. `next` parses the data that follows it. */
   #readBody(next: Part | undefined): boolean {
     const bytes = this.#unread.subarray(0, this.#remainingBytes)
     this.#remainingBytes -= bytes.length
@@ -168,7 +177,7 @@ export class AnswerParser {
     return true
   }
 
-  /** Trailers are checked and ignored. */
+  /** Reads a trailer. Trailers are checked and ignored. */
   #readTrailer(): boolean {
     const line = this.#take(lineEnd, maxLineBytes)
     if (line === undefined) return false
@@ -177,7 +186,7 @@ export class AnswerParser {
     return line !== ''
   }
 
-  /** Returns the text up to this delimiter, or undefined if the delimiter has not arrived. */
+  /** Returns the text up to this delimiter. Undefined if the delimiter has not arrived yet. */
   #take(end: Buffer, maxBytes: number): string | undefined {
     const at = this.#unread.indexOf(end)
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()
@@ -220,7 +229,7 @@ class ParsedHead implements AnswerHead {
   }
 }
 
-/** Checks the headers that define the length of the body, even if the response has none. */
+/** Checks the headers that define the length of the body, even if the response has no body. */
 function assertClearFraming({ headers }: AnswerHead): void {
   const length = headers.get('content-length')
   const coding = headers.get('transfer-encoding')

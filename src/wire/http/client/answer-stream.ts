@@ -1,12 +1,12 @@
 /**
- * The body of a response as a stream. It reads ahead of its reader up to a limit. The received data waits in a
- * `ByteQueue`, which bounds its memory. The buffer of the stream would store each chunk separately. A truncated body
- * ends with an error. Destroying the stream ends the call.
+ * The body of a response as a stream. It buffers data up to a limit. The data waits in a `ByteQueue`, which bounds its
+ * memory, because the buffer of the stream would store each chunk separately. A truncated body ends with an error.
+ * Destroying the stream ends the call.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 
-/** Number of buffered bytes at which the call stops reading. */
+/** Number of buffered bytes above which the call stops reading. */
 const maxBufferedBytes = 64 * 1024
 
 /** The body of a response that is still being received. */
@@ -16,15 +16,15 @@ export class AnswerStream extends Readable {
   /** Whether the reader is waiting for data. */
   #isWanted = false
   #isComplete = false
-  /** Whether the end has been pushed. */
+  /** Whether the end of the body has been pushed. */
   #isEnded = false
   #onRoom: (() => void) | undefined
 
-  /** `onAbandoned` is called when the stream is destroyed. */
+  /** Creates a stream. `onAbandoned` is called when the stream is destroyed. */
   constructor(onAbandoned: () => void) {
     super({ highWaterMark: 0 })
     this.#onAbandoned = onAbandoned
-    // The reader of the stream notices a truncated body.
+    // The reader of the stream handles errors, such as a truncated body.
     this.on('error', () => {})
   }
 
@@ -42,7 +42,7 @@ export class AnswerStream extends Readable {
     this.#handOver()
   }
 
-  /** Call this when the whole body has been added. */
+  /** Marks the body as complete. Must be called when the whole body has been added. */
   complete(): void {
     this.#isComplete = true
     this.#handOver()
@@ -63,7 +63,7 @@ export class AnswerStream extends Readable {
     callback(error)
   }
 
-  /** Pushes the buffered data if the reader is waiting for it, and then the end. */
+  /** Pushes the buffered data if the reader is waiting for it, and then the end of the body. */
   #handOver(): void {
     if (this.#isWanted && this.#buffered.size > 0) {
       this.#isWanted = false

@@ -4,20 +4,20 @@ import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 /**
  * `timeout`: no complete response in time. `connection`: no connection could be established. `cut`: the connection
  * closed after the call was sent and before the response was complete. `tls`: the certificate or handshake was invalid.
- * `answer`: the response was unacceptable. `aborted`: the caller gave up. `limit`: this server had no connection or
- * memory left for the call, which says nothing about the other server.
+ * `answer`: the response was unacceptable. `aborted`: the caller aborted the call. `limit`: this server had no
+ * connection or memory left for the call, so the other server is not at fault.
  */
 export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 
 /**
- * How a second attempt may succeed. `reconnect`: a reused connection broke before any response, so the call may be
- * repeated. `verify`: the certificate appears to be self-signed.
+ * A way in which a second attempt may succeed. `reconnect`: a reused connection broke before any response, so the call
+ * may be repeated. `verify`: the certificate appears to be self-signed.
  */
 export type Remedy = 'reconnect' | 'verify'
 
 interface CallErrorOptions {
   readonly remedy?: Remedy | undefined
-  /** The underlying error of the connection, for callers that report or inspect it. */
+  /** The underlying error of the connection, for callers that report or examine it. */
   readonly cause?: unknown
 }
 
@@ -64,7 +64,7 @@ const connectionFaults: { readonly [code: string]: string } = {
   ETIMEDOUT: 'the connection timed out',
 }
 
-/** Error code for a certificate whose common name is not the required one. */
+/** Error code for a certificate with a different common name than required. */
 export const wrongCommonName = 'ORCH_WRONG_COMMON_NAME'
 
 export interface BrokenCall {

@@ -1,20 +1,20 @@
 /**
  * A pool of connections to one destination. Each connection carries one call at a time. The number of open connections
- * is limited, and further calls wait. A connection that receives anything while idle is closed.
+ * is limited. If all are in use, further calls wait. A connection that receives data while it is idle is closed.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** Idle timeout of a connection. */
+/** Default idle timeout of a connection in milliseconds. */
 const usualIdleMs = 60_000
 
 /** A TLS or TCP connection, or a stream that acts as one. */
 export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
-/** Receives the events of a connection on behalf of a call. */
+/** Receives the events of a connection for the call that uses it. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
-  /** The other side has closed its direction of the connection. */
+  /** Called when the other side has closed its direction of the connection. */
   onEnd(): void
   onBroken(error: NodeJS.ErrnoException): void
 }
@@ -25,7 +25,7 @@ export class PooledConnection {
   /** Whether an earlier call used the connection. */
   isReused = false
   listener: ConnectionListener | undefined
-  /** Time after which the connection must not be reused, on Node's monotonic clock. */
+  /** The time on Node's monotonic clock after which the connection must not be reused. */
   idleUntil = Number.POSITIVE_INFINITY
   readonly #listeners = {
     data: (bytes: Buffer) => this.#tell((call) => call.onData(bytes)),
@@ -46,9 +46,9 @@ export class PooledConnection {
     const { socket } = this
     for (const [event, listener] of Object.entries(this.#listeners)) socket.off(event, listener)
     socket.setTimeout?.(0)
-    // The new owner notices a failure when the connection closes, even if it listens only later.
+    // The new owner notices a failure when the connection closes, even if it adds its listeners later.
     socket.on('error', () => {})
-    // Restores the state before the first listener: data waits for the new owner.
+    // This restores the state before the first listener was added, so that data waits for the new owner.
     ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
     return socket
   }
@@ -58,7 +58,10 @@ export class PooledConnection {
     else tell(this.listener)
   }
 
-  /** The response may pause for any length of time. The call limits that itself. */
+  /**
+   * Closes the connection after an idle timeout if no call uses it. A response may pause for any length of time,
+   * because the call has its own timeout.
+   */
   #closeIfIdle(): void {
     if (this.listener === undefined) this.socket.destroy()
   }
@@ -68,11 +71,11 @@ export class PooledConnection {
 export interface CallEnding {
   /** Whether the call is complete and left no unread data. */
   readonly isReusable: boolean
-  /** The keep-alive timeout that the server announced. */
+  /** The keep-alive timeout in milliseconds that the server announced. */
   readonly maxIdleMs?: number | undefined
 }
 
-/** How a pool opens connections, and how many. */
+/** How a pool opens connections, and its limits. */
 export interface PoolOptions {
   /**
    * Opens a connection and verifies the server. Throws Node's error if that fails. May call `onSocket` while the
@@ -82,18 +85,19 @@ export interface PoolOptions {
   readonly maxConnections: number
   /** Maximum number of idle connections. Defaults to no limit. 0 disables reuse. */
   readonly maxIdle?: number
-  /** Time after which an idle connection is closed, in milliseconds. Defaults to a minute; 0 means never. */
+  /** Time in milliseconds after which an idle connection is closed. Defaults to a minute. 0 means never. */
   readonly idleMs?: number
   /**
-   * Whether opening a connection continues after its call was abandoned, so that the next call can use the connection.
-   * Useful only for a destination with many calls and with `maxConnections`. By default, the connection is closed.
+   * Whether the pool continues to open a connection after its call was abandoned, so that the next call can use the
+   * connection. Useful only for a destination with many calls and with `maxConnections`. By default, the connection is
+   * closed.
    */
   readonly keepsOpening?: boolean
 }
 
 /** A call that needs a connection. */
 export interface Waiter {
-  /** Called when all connections are in use, so that the call has to wait. */
+  /** Called when all connections are in use, so that the call must wait. */
   onWait?(): void
   /** Called when the call no longer waits for other calls. */
   onTurn?(): void
@@ -102,8 +106,8 @@ export interface Waiter {
 }
 
 /**
- * A connection is not reused during this time before the server's keep-alive timeout, because a call takes time to
- * arrive.
+ * How long before the server's keep-alive timeout, in milliseconds, a connection is no longer reused, because a call
+ * takes time to arrive.
  */
 const closingMarginMs = 1000
 
@@ -128,7 +132,7 @@ export class ConnectionPool {
   }
 
   /**
-   * Returns a connection for one call, waiting if all are in use. Throws Node's error if no connection can be
+   * Returns a connection for one call. Waits if all connections are in use. Throws Node's error if no connection can be
    * established. An idle connection is returned only after another poll of the event loop, which detects whether the
    * other side has closed it.
    */
@@ -165,13 +169,13 @@ export class ConnectionPool {
     }
   }
 
-  /** Running calls continue, but their connections are not reused. */
+  /** Closes idle connections. Running calls continue, but their connections are not reused. */
   close(): void {
     this.#isClosed = true
     for (const { socket } of this.#idle.splice(0)) socket.destroy()
   }
 
-  /** Running and later calls fail. */
+  /** Closes all connections. Running calls and later calls fail. */
   destroy(): void {
     this.#isDestroyed = true
     this.close()
@@ -215,14 +219,14 @@ export class ConnectionPool {
   }
 }
 
-/** The error of a connection that the other side has closed. */
+/** Returns the error for a connection that the other side has closed. */
 export function connectionClosed(): NodeJS.ErrnoException {
   return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })
 }
 
 /**
  * Whether a connection can be reused. Waits until Node.js has polled all connections again, which takes two turns of
- * the event loop if this one is already in the middle of a poll.
+ * the event loop if the current turn is in the middle of a poll.
  */
 async function isOpen({ socket, idleUntil }: PooledConnection): Promise<boolean> {
   if (performance.now() >= idleUntil) socket.destroy()

@@ -1,5 +1,5 @@
 /**
- * One request and its response on one connection of a pool. Every HTTP/1.1 request of this program is such a call. A
+ * A call: one request and its response on one connection of a pool. Every HTTP/1.1 request of this program is a call. A
  * call ends with the response, a timeout or an abort, and then returns the connection to its pool. The connection is
  * reused only if request and response were complete and no data followed them.
  */
@@ -16,24 +16,24 @@ import {
 } from './connection-pool.ts'
 import { type StreamedBody, sendBody } from './request-body.ts'
 
-/** A request, ready to be sent. */
+/** A request that is ready to be sent. */
 export interface CallParts {
   readonly pool: ConnectionPool
-  /** The server's name in messages about certificates. */
+  /** The server's name, for messages about certificates. */
   readonly serverName: string
   readonly method: string
-  /** The whole head, as returned by `requestHead`. */
+  /** The whole head, as `requestHead` returns it. */
   readonly head: string
   readonly body: string | Uint8Array | StreamedBody | undefined
-  /** Timeout of the call, including the wait for a connection unless `waitMs` is set. */
+  /** Timeout of the call in milliseconds. It includes the wait for a connection unless `waitMs` is set. */
   readonly timeoutMs: number
-  /** Timeout of the wait for a free connection. `timeoutMs` then starts when the wait ends. */
+  /** Timeout in milliseconds of the wait for a free connection. `timeoutMs` then starts when the wait ends. */
   readonly waitMs?: number | undefined
   readonly signal: AbortSignal | undefined
   readonly rules?: Omit<AnswerRules, 'isHead'>
 }
 
-/** A connection that no longer carries HTTP. Its receiver owns it. */
+/** A connection that no longer carries HTTP. The code that receives it owns it. */
 export interface SwitchedConnection {
   readonly socket: PooledSocket
   /** Data that arrived after the response. */
@@ -42,15 +42,18 @@ export interface SwitchedConnection {
 
 /** Receives the response of a call. */
 export interface AnswerReceiver extends AnswerSink {
-  /** Whether the timeout covers the body. If not, it ends with the head of the response. */
+  /** The part of the response that the timeout covers: `head` or `whole`. */
   readonly timeLimit: 'head' | 'whole'
-  /** Whether there is room for more data. If not, the call stops reading until `wait` calls back. */
+  /** Whether there is room for more data. If not, the call stops reading until `wait` calls its callback. */
   mayRead(): boolean
   wait(onRoom: () => void): void
-  /** Called after each piece of data, with the number of received bytes that are not parsed yet. */
+  /** Called after each piece of data, with the number of received bytes that have not been parsed yet. */
   onParsed?(unreadBytes: number): void
   onComplete(): void
-  /** Called instead of `onHead` and `onComplete`. Required if `rules.switchesAt` is set. */
+  /**
+   * Called instead of `onHead` and `onComplete` when the connection changes its protocol. Required if
+   * `rules.switchesAt` is set.
+   */
   onSwitched?(head: AnswerHead, connection: SwitchedConnection): void
   onFailure(error: unknown): void
 }
@@ -65,7 +68,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   #connection: PooledConnection | undefined
   #stopOpening: (() => void) | undefined
   #stopSending: (() => void) | undefined
-  /** Whether the request is sent completely. */
+  /** Whether the whole request has been sent. */
   #isSent = false
   #isAnswered = false
   /** The head of a response that changes the protocol. */
@@ -73,7 +76,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   #received = 0
   /** Whether the call had to wait for a free connection. */
   #waitedForConnection = false
-  /** Whether the call stopped reading the response for lack of memory. */
+  /** Whether the call stopped reading the response because it had too little memory. */
   #wasPaused = false
   #isOver = false
 
@@ -135,7 +138,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   onEnd(): void {
     if (this.#parser.end()) this.#complete()
-    // A stream that acts as a connection may stay open in the other direction.
+    // A stream that acts as a connection may remain open in the other direction.
     else this.onBroken(connectionClosed())
   }
 
@@ -199,7 +202,10 @@ export class HttpCall implements ConnectionListener, Waiter {
     if (this.#isAnswered) this.#release()
   }
 
-  /** A server may respond before it has read the whole request. The rest of the request is still sent. */
+  /**
+   * Completes the call. A server may respond before it has read the whole request. The rest of the request is still
+   * sent.
+   */
   #complete(): void {
     this.#isAnswered = true
     if (this.#switchHead !== undefined) this.#handOver(this.#switchHead)
@@ -238,7 +244,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     return error.fault === 'cut' && this.#wasPaused
   }
 
-  /** Returns whether the call was still running. */
+  /** Ends the call. Returns whether it was still running. */
   #end(ending: CallEnding): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -260,8 +266,8 @@ export class HttpCall implements ConnectionListener, Waiter {
   }
 
   /**
-   * The server may have processed a call before it closed the connection, so only a read may be repeated. For a write,
-   * `ConnectionPool.take` checks before sending that the connection is still open.
+   * Converts the error of a connection. The server may have processed a call before it closed the connection, so only a
+   * read may be repeated. For a write, `ConnectionPool.take` checks before sending that the connection is still open.
    */
   #callError(error: NodeJS.ErrnoException): CallError {
     const { serverName, body, method } = this.#parts

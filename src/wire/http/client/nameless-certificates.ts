@@ -1,6 +1,6 @@
 /**
  * Verifies servers whose certificate has neither subject nor issuer. Some certificate tools for webhooks create such
- * certificates, with names only in the subjectAltName extension. OpenSSL considers them self-signed and stops there.
+ * certificates, with names only in the subjectAltName extension. OpenSSL treats them as self-signed and rejects them.
  * This verifier accepts them if one of the given CAs has signed them. It checks the signature, dates, purpose and name
  * before the connection is used, so no data reaches an untrusted server. It does not support chains of several such
  * certificates.
@@ -13,7 +13,7 @@ import type { ServerVerifier } from './open-connection.ts'
 const serverPurposes = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0']
 const certificateForm = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** Returns a verifier that trusts these CA certificates, given in PEM form. */
+/** Returns a verifier that trusts these CA certificates, which must be in PEM format. */
 export function namelessCertificateVerifier(authority: string): ServerVerifier {
   const authorities = (authority.match(certificateForm) ?? []).map((pem) => new X509Certificate(pem))
   return (socket, options) => (socket.authorized ? undefined : faultOf(socket, options, authorities))

@@ -1,29 +1,29 @@
-/** Opens connections for HTTP/1.1, with TLS or without. A connection is verified before anything is sent. */
+/** Opens connections for HTTP/1.1, with or without TLS. A connection is verified before any data is sent. */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { readFairly } from '../fair-reading.ts'
 
-/** Checks the server after the handshake. Returns the reason not to trust it, or undefined. */
+/** Checks the server after the handshake. Returns the reason not to trust it. Undefined if it is trusted. */
 export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => Error | undefined
 
 /** The address of a server and the TLS settings. */
 export interface TlsTarget extends ConnectionOptions {
   readonly host: string
   readonly port: number
-  /** Replaces Node's verification of the certificate. */
+  /** The function that replaces Node's verification of the certificate. */
   readonly verifier?: ServerVerifier | undefined
-  /** Receives TLS sessions that a later connection can resume. */
+  /** Called with TLS sessions that a later connection can resume. */
   readonly onSession?: ((session: Buffer) => void) | undefined
 }
 
-/** Maximum time to establish a connection. */
+/** Maximum time in milliseconds to establish a connection. */
 const connectMs = 60_000
 
 type OnSocket = (socket: Socket) => void
 
 /**
- * Throws Node's error if the connection cannot be established or the server is not trusted. Calls `onSocket` while the
- * connection is still opening.
+ * Opens a TLS connection. Throws Node's error if the connection cannot be established or the server is not trusted.
+ * Calls `onSocket` while the connection is still opening.
  */
 export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?: OnSocket): Promise<TLSSocket> {
   const options = {
@@ -35,14 +35,16 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
     // SNI does not allow IP addresses. Node then checks the certificate against `host`.
     servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
   }
-  // `import` is not used, because it reads all exports of the module and so loads the well-known CAs.
+  // An `import` would read all exports of the module and thereby load the well-known CAs.
   const socket = process.getBuiltinModule('node:tls').connect(options)
   if (onSession !== undefined) socket.on('session', onSession)
   onSocket?.(socket)
   return ready(socket, 'secureConnect', () => verifier?.(socket, options))
 }
 
-/** Throws Node's error if the connection cannot be established. Calls `onSocket` while it is still opening. */
+/**
+ * Opens a TCP connection. Throws Node's error if it cannot be established. Calls `onSocket` while it is still opening.
+ */
 export function openTcp(host: string, port: number, onSocket?: OnSocket): Promise<Socket> {
   const socket = process.getBuiltinModule('node:net').connect({ host, port, noDelay: true, timeout: connectMs })
   onSocket?.(socket)
@@ -72,7 +74,8 @@ function ready<S extends Socket>(
         return
       }
       readFairly(socket)
-      // The error listener stays attached, because the owner of the connection adds its listener in a later microtask.
+      // The error listener remains attached, because the owner of the connection adds its own listener in a later
+      // microtask.
       resolve(socket)
     })
   })

@@ -1,21 +1,21 @@
 /**
  * Streams the body of a request to a connection, as fast as the server reads it. If the body is truncated or does not
- * match its announced length, the connection is closed. Otherwise the server could mistake a part of the body for the
+ * have its announced length, the connection is closed. Otherwise the server could mistake a part of the body for the
  * whole.
  */
 import type { Readable, Writable } from 'node:stream'
 import { readStream } from '../../../base/concurrency/read-stream.ts'
 
-/** A body that is sent while it is read. */
+/** A request body that is sent while it is read. */
 export interface StreamedBody {
   readonly stream: Readable
-  /** Content-Length of the request, or undefined if the body is chunked. */
+  /** The Content-Length of the request. Undefined if the body is chunked. */
   readonly length: number | undefined
-  /** Whether the stream contained the whole body. Called after the end of the stream. */
+  /** Returns whether the stream contained the whole body. Called after the end of the stream. */
   readonly isWhole: () => boolean
 }
 
-/** Called once, unless sending is stopped before. */
+/** Callbacks for the end of sending. One of them is called once, unless sending is stopped before. */
 export interface BodyOutcome {
   readonly onSent: () => void
   readonly onBreak: () => void
@@ -27,8 +27,8 @@ export function bodyFraming({ length }: StreamedBody): string[] {
 }
 
 /**
- * Sends the body. Returns a function that stops sending and discards the rest of the stream, so that the program that
- * sends it can finish and read the response.
+ * Sends the body. Returns a function that stops sending and discards the rest of the stream, so that the client that
+ * produces the stream can finish and read the response.
  */
 export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak }: BodyOutcome): () => void {
   const { stream, length, isWhole } = body
@@ -41,10 +41,10 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
   const onData = (chunk: Buffer) => {
     sentBytes += chunk.length
     if (sentBytes > (length ?? sentBytes)) breakOff()
-    // An empty chunk would end the body.
+    // An empty chunk is skipped, because it would end the body.
     else if (chunk.length > 0) {
-      // Writes one chunk at a time, because each queued chunk takes separate memory. Meanwhile, the source joins small
-      // chunks.
+      // One chunk is written at a time, because each queued chunk takes separate memory. In the meantime, the source
+      // joins small chunks.
       stream.pause()
       write(socket, chunk, () => stream.resume())
     }

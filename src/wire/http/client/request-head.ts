@@ -2,7 +2,10 @@
 import { fitsLine } from '../header-line.ts'
 import { CallError } from './call-error.ts'
 
-/** `headers` are alternating names and values. Throws CallError if the path or a header contains a line break. */
+/**
+ * Returns the head of a request. `headers` are alternating names and values. Throws CallError if the path or a header
+ * contains a line break.
+ */
 export function requestHead(method: string, path: string, headers: readonly string[]): string {
   let head = `${method} ${path} HTTP/1.1`
   let isValid = !/\s/.test(path) && fitsLine(head)
@@ -15,7 +18,7 @@ export function requestHead(method: string, path: string, headers: readonly stri
   return `${head}\r\n\r\n`
 }
 
-/** Converts headers by name, some with several values, to alternating names and values. */
+/** Converts headers by name to alternating names and values. A header can have several values. */
 export function listHeaders(headers: { readonly [name: string]: string | readonly string[] }): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [name, value] : value.flatMap((each) => [name, each]),

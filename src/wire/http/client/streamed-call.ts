@@ -1,6 +1,6 @@
 /**
- * Calls whose responses are read as streams or change the protocol of the connection. The timeout ends with the head of
- * the response. After that, the signal ends the call.
+ * Calls whose responses are read as streams or change the protocol of the connection. The timeout covers only the head
+ * of the response. After that, the signal ends the call.
  */
 import type { AnswerHead } from './answer-parser.ts'
 import { AnswerStream } from './answer-stream.ts'
@@ -10,14 +10,14 @@ import { type AnswerReceiver, type CallParts, HttpCall, type SwitchedConnection 
 /** A response with a body that is still being received. */
 export interface StreamedAnswer extends AnswerHead {
   readonly body: AnswerStream
-  /** The connection, if the server switched protocols. */
+  /** The connection. Set if the server switched protocols. */
   readonly switched: SwitchedConnection | undefined
 }
 
-/** Bytes of framing per chunk that do not count towards the limit. Go allows as much. */
+/** Number of framing bytes per chunk that do not count towards the limit. Go allows the same number. */
 const freeChunkFraming = 16
 
-/** Resolves with the head of the response. Throws CallError if the call fails first. */
+/** Sends a request. Resolves with the head of the response. Throws CallError if the call fails first. */
 export function streamCall(parts: CallParts): Promise<StreamedAnswer> {
   return new Promise((resolve, reject) => {
     const receiver = new AnswerInParts({ resolve, reject }, () => call.abandon())

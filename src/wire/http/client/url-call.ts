@@ -1,4 +1,4 @@
-/** Requests to URLs, with small responses that are returned as a whole. */
+/** Requests to URLs. Their responses are small and returned as a whole. */
 import type { AnswerBuffer, HeadFault } from './answer-buffer.ts'
 import { listHeaders, requestHead } from './request-head.ts'
 import type { UrlConnections } from './url-connections.ts'
@@ -8,16 +8,22 @@ import { runCall } from './whole-call.ts'
 export interface UrlCall {
   readonly url: URL
   readonly connections: UrlConnections
-  /** Sent with POST, as JSON unless the headers say otherwise. If omitted, the method is GET. */
+  /**
+   * The body of a POST request, which is JSON unless the headers specify another type. If omitted, the request is a
+   * GET.
+   */
   readonly body?: string | undefined
   readonly headers?: { readonly [name: string]: string }
-  /** Timeout for getting a free connection, and separately for the response, in milliseconds. */
+  /** Timeout in milliseconds for obtaining a free connection, and separately for the response. */
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly faultOf: HeadFault
 }
 
-/** Throws CallError unless the response is acceptable. The fault is `limit` if no connection is free in time. */
+/**
+ * Sends a request to a URL. Throws CallError unless the response is acceptable. The fault is `limit` if no connection
+ * is free in time.
+ */
 export function callUrl({
   url,
   connections,
@@ -43,14 +49,14 @@ export function callUrl({
     head: requestHead(method, `${pathname}${search}`, listHeaders(sent)),
     body,
     timeoutMs,
-    // The server gets the full timeout, however long the request waited for a connection.
+    // The server has the full timeout to respond, regardless of how long the request waited for a connection.
     waitMs: timeoutMs,
     signal: undefined,
     ...limits,
   })
 }
 
-/** Returns the Authorization header for the user name and password of a URL, if it contains them. */
+/** Returns an Authorization header with the user name and password of a URL. Empty if the URL contains none. */
 function authorizationIn({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {}
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

@@ -3,17 +3,17 @@ import { CallError } from './call-error.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { openTcp, openTls } from './open-connection.ts'
 
-/** How to reach the servers. */
+/** The settings of the connections. */
 export interface UrlConnectionsOptions {
-  /** CA certificates in PEM form. Defaults to the well-known CAs. */
+  /** CA certificates in PEM format. Defaults to the well-known CAs. */
   readonly authority?: string | undefined
-  /** Client certificate and key in PEM form. */
+  /** Client certificate and key in PEM format. */
   readonly certificate?: { readonly certificate: string; readonly key: string } | undefined
-  /** Limit per server. Defaults to no limit. */
+  /** Maximum number of connections per server. Defaults to no limit. */
   readonly maxConnections?: number
 }
 
-/** Pools of connections by the origin of URLs. */
+/** The connection pools, by the origin of URLs. */
 export class UrlConnections {
   readonly #options: UrlConnectionsOptions
   readonly #pools = new Map<string, ConnectionPool>()
@@ -28,12 +28,12 @@ export class UrlConnections {
     return pool
   }
 
-  /** Running calls continue, but their connections are not reused. */
+  /** Closes idle connections. Running calls continue, but their connections are not reused. */
   close(): void {
     for (const pool of this.#pools.values()) pool.close()
   }
 
-  /** Running calls fail. */
+  /** Closes all connections. Running calls fail. */
   destroy(): void {
     for (const pool of this.#pools.values()) pool.destroy()
   }

@@ -1,4 +1,4 @@
-/** Calls with small responses that are returned as a whole. */
+/** Calls whose responses are small and returned as a whole. */
 import { AnswerBuffer, type HeadFault } from './answer-buffer.ts'
 import type { AnswerRoom } from './answer-memory.ts'
 import type { AnswerHead } from './answer-parser.ts'
@@ -8,13 +8,13 @@ import { type AnswerReceiver, type CallParts, HttpCall } from './http-call.ts'
 export interface WholeCallParts extends Omit<CallParts, 'rules'> {
   /** Maximum size of the response body. */
   readonly maxBytes: number
-  /** The memory that the response may take. By default, only the size of the response is limited. */
+  /** The memory account of the response. By default, only the size of the response is limited. */
   readonly room?: AnswerRoom
-  /** Decides whether to reject a response. By default, redirects, failures and compressed responses are rejected. */
+  /** Returns the reason to reject a response. By default, redirects, failures and compressed responses are rejected. */
   readonly faultOf?: HeadFault
 }
 
-/** Resolves when the response is complete. Throws CallError unless the response is acceptable. */
+/** Runs a call. Resolves when the response is complete. Throws CallError unless the response is acceptable. */
 export function runCall(parts: WholeCallParts): Promise<AnswerBuffer> {
   return new Promise((resolve, reject) => {
     new HttpCall(parts, new WholeAnswer(parts, { resolve, reject })).start()

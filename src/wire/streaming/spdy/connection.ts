@@ -1,10 +1,11 @@
 /**
- * The server side of a SPDY/3.1 connection. The client opens streams, this side replies to each, and both sides write.
+ * The server side of a SPDY/3.1 connection. The client opens streams, the server replies to each of them, and both
+ * sides write data.
  *
- * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. These ignore
- * flow-control windows and rely on TCP back-pressure. This side reports what it has read in WINDOW_UPDATE frames. It
- * obeys the peer's windows once the peer shows that it uses windows. The server stops reading from a client that does
- * not read its replies.
+ * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. Those
+ * implementations ignore flow-control windows and rely on TCP back-pressure. The server reports the number of bytes
+ * that it has read in WINDOW_UPDATE frames. It obeys the windows of the client once the client has shown that it uses
+ * windows. The server stops reading from a client that does not read its replies.
  */
 
 import type { Duplex } from 'node:stream'
@@ -35,17 +36,17 @@ export interface OpenedStream {
 export interface SpdyOptions {
   /** Called for every stream that the client opens. If it throws, the stream is reset. */
   readonly onStream: (opened: OpenedStream) => void
-  /** Idle timeout of the connection, in milliseconds. */
+  /** Idle timeout of the connection in milliseconds. */
   readonly idleMs: number
 }
 
 const maxStreams = 1000
 const maxDataBytes = 32 * 1024
-/** How long the client may take to close the connection after the server has ended it. */
+/** Time in milliseconds for the client to close the connection after the server has ended it. */
 const lingerMs = 2_000
 
 export class SpdyConnection {
-  /** Resolves when the connection is closed, for whatever reason. */
+  /** Resolves when the connection is closed for any reason. */
   readonly closed: Promise<void>
   readonly #socket: Duplex
   readonly #options: SpdyOptions
@@ -57,7 +58,7 @@ export class SpdyConnection {
   readonly #received = new ReceivedBytes((id, bytes) => this.#write(windowFrame(id, bytes)))
   #lastId = 0
   #isEnding = false
-  /** Whether anything was written since the last frame was processed. */
+  /** Whether any data was written since the last frame was processed. */
   #hasAnswered = false
 
   constructor(socket: Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }, options: SpdyOptions) {
@@ -68,11 +69,11 @@ export class SpdyConnection {
     this.closed = this.#run()
   }
 
-  /** Accepts no further streams. Closes the connection when the client does, or after a short time. */
+  /** Accepts no more streams. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined
-    // The timer starts once all earlier data has been flushed.
+    // The timer starts when all earlier data has been flushed.
     this.#write(endFrame(this.#lastId), () => {
       timer = setTimeout(() => this.destroy(), lingerMs).unref()
     })
@@ -93,7 +94,7 @@ export class SpdyConnection {
           if (this.#hasAnswered) await this.#roomForAnswers()
         }
     } catch (error) {
-      // Broken connections and protocol violations are the client's fault, so they are not logged.
+      // The client causes broken connections and protocol violations, so they are not logged.
       if (!(error instanceof SpdyError) && !isConnectionError(error)) throw error
     } finally {
       this.#socket.destroy()
@@ -115,7 +116,8 @@ export class SpdyConnection {
       case 'data':
         return this.#takeData(frame)
       case 'headers':
-        // Clients send no HEADERS frames, but the blocks must be decoded because compression depends on earlier blocks.
+        // Clients send no HEADERS frames, but their blocks must be decoded because the compression depends on earlier
+        // blocks.
         this.#decoder.decode(frame.block)
         if (frame.isLast) this.#streams.get(frame.id)?.receiveEnd()
         return undefined
@@ -172,12 +174,12 @@ export class SpdyConnection {
     return room?.then(() => this.#countReceived(id, data.length))
   }
 
-  /** Data of a closed stream counts only towards the connection's window. */
+  /** Counts received data. The data of a closed stream counts only towards the connection's window. */
   #countReceived(id: number, bytes: number): void {
     this.#received.add(bytes, this.#streams.has(id) ? id : undefined)
   }
 
-  /** Sends the chunk in pieces that fit into the peer's windows. */
+  /** Sends a chunk in pieces that fit into the peer's windows. */
   #send(id: number, chunk: Buffer, done: () => void): void {
     if (this.#socket.destroyed || !this.#streams.has(id)) {
       done()

@@ -1,6 +1,6 @@
 /**
  * The dictionary for compressing SPDY/3 header blocks, as defined in the draft: names with their lengths, followed by
- * common values. Both sides must use the same 1,423 bytes.
+ * common values. Client and server must use the same 1,423 bytes.
  */
 
 const names = [

@@ -1,5 +1,5 @@
 /**
- * SPDY/3.1 frames. Control frames are limited in size and buffered as a whole. The payload of a data frame is passed on
+ * SPDY/3.1 frames. Control frames are limited in size and buffered as a whole. The payload of a data frame is delivered
  * as it arrives, because it can have up to 16 MiB.
  */
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
@@ -30,7 +30,7 @@ interface PartialData {
 
 export class FrameReader {
   #waiting: Buffer = none
-  /** The received part of an incomplete frame, and the number of bytes needed to continue. */
+  /** The received part of an incomplete frame. */
   readonly #pendingBytes = new ByteQueue()
   #needed = headBytes
   /** An incomplete data frame. */
@@ -48,7 +48,7 @@ export class FrameReader {
     this.#waiting = none
   }
 
-  /** Returns false while more bytes are needed, so that small chunks are not joined repeatedly. */
+  /** Adds a chunk. Returns false while more bytes are needed, so that small chunks are not joined repeatedly. */
   #join(chunk: Buffer): boolean {
     if (this.#pendingBytes.size + chunk.length < this.#needed) {
       this.#pendingBytes.add(chunk)
@@ -120,7 +120,7 @@ function controlFrame(type: number, flags: number, body: Buffer): Frame | 'skipp
   }
 }
 
-/** Returns the initial window in a SETTINGS frame. If the setting is repeated, the last value wins. */
+/** Returns the initial window in a SETTINGS frame. If the setting is repeated, the last value counts. */
 function windowIn(body: Buffer): number | undefined {
   const count = numberAt(body, 0)
   let window: number | undefined
@@ -144,7 +144,7 @@ export function dataFrame(id: number, data: Buffer): Buffer {
   return Buffer.concat([dataHead(id, data.length, 0), data])
 }
 
-/** An empty data frame that ends a stream. */
+/** Returns an empty data frame, which ends a stream. */
 export function lastFrame(id: number): Buffer {
   return dataHead(id, 0, lastFlag)
 }
@@ -157,19 +157,19 @@ function dataHead(id: number, length: number, flags: number): Buffer {
   return head
 }
 
-/** The reply to an opened stream. */
+/** Returns the reply to an opened stream. */
 export function replyFrame(id: number, block: Buffer): Buffer {
   return controlOf('reply', Buffer.concat([numbers(id), block]))
 }
 
-/** Reset codes. */
+/** The codes for resetting a stream. */
 const resetReasons = { protocolError: 1, refused: 3, cancel: 5 } as const
 
 export function resetFrame(id: number, reason: keyof typeof resetReasons): Buffer {
   return controlOf('reset', numbers(id, resetReasons[reason]))
 }
 
-/** `id` 0 means the whole connection. */
+/** Returns a window update. The ID 0 stands for the whole connection. */
 export function windowFrame(id: number, bytes: number): Buffer {
   return controlOf('window', numbers(id, bytes))
 }
@@ -178,7 +178,7 @@ export function pingFrame(id: number): Buffer {
   return controlOf('ping', numbers(id))
 }
 
-/** GOAWAY: no further streams are accepted. */
+/** Returns a GOAWAY frame: no more streams are accepted. */
 export function endFrame(lastId: number): Buffer {
   return controlOf('end', numbers(lastId, 0))
 }

@@ -1,2 +1,2 @@
-/** A protocol violation, which ends the connection. */
+/** The error for a protocol violation. It ends the connection. */
 export class SpdyError extends Error {}

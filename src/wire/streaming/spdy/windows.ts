@@ -1,15 +1,15 @@
 /**
- * SPDY/3.1 flow control: how much may be sent on a stream, and on the whole connection, before the reader acknowledges
- * it.
+ * SPDY/3.1 flow control: the number of bytes that may be sent on a stream, and on the whole connection, before the
+ * reader acknowledges them.
  */
 
 const defaultWindow = 64 * 1024
-/** The id of the whole connection. */
+/** The ID that stands for the whole connection. */
 const whole = 0
 
 /**
- * The peer's windows. A peer that never sends updates does not use windows. Its windows are ignored, because otherwise
- * sending would block forever.
+ * The peer's windows. A peer that never sends updates does not use windows, so its windows are ignored. Otherwise the
+ * server would have to stop sending forever.
  */
 export class SendWindows {
   #initial = defaultWindow
@@ -40,7 +40,7 @@ export class SendWindows {
     for (const each of [id, whole]) this.#used.set(each, (this.#used.get(each) ?? 0) + bytes)
   }
 
-  /** Calls `run` when there may be room. */
+  /** Calls `run` when there may be room to send. */
   wait(id: number, run: () => void): void {
     this.#waiting.set(id, run)
   }
@@ -65,7 +65,7 @@ export class SendWindows {
   }
 }
 
-/** Counts the bytes read by this side and reports them for every half window. */
+/** Counts the bytes that the server has read, and reports them for every half window. */
 export class ReceivedBytes {
   readonly #report: (id: number, bytes: number) => void
   readonly #bytes = new Map<number, number>()
@@ -74,7 +74,7 @@ export class ReceivedBytes {
     this.#report = report
   }
 
-  /** `id` is undefined if the stream has ended. */
+  /** Adds bytes. `id` is undefined if the stream has ended. */
   add(bytes: number, id: number | undefined): void {
     for (const each of id === undefined ? [whole] : [id, whole]) {
       const sum = (this.#bytes.get(each) ?? 0) + bytes

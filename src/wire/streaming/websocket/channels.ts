@@ -11,7 +11,7 @@ import { MultiplexedStream } from '../multiplexed-stream.ts'
 import { waitForDrain } from '../wait-for-drain.ts'
 
 export interface ChannelOptions {
-  /** Number of channels, starting at 0. */
+  /** Number of channels. Channel numbers start at 0. */
   readonly count: number
   readonly isBase64: boolean
   /** Whether clients can close individual channels. */
@@ -20,7 +20,7 @@ export interface ChannelOptions {
 }
 
 const maxMessageBytes = 1024 * 1024
-/** Maximum amount of data in a frame. In base64, it is still below 64 KiB. */
+/** Maximum number of data bytes in a frame. With base64, the frame is still below 64 KiB. */
 const maxDataBytes = 32 * 1024
 const closeChannel = 255
 const lingerMs = 2_000
@@ -30,7 +30,7 @@ type SwitchedSocket = Duplex & { setTimeout?: (ms: number, run: () => void) => u
 export class ChannelConnection {
   /** Streams by channel number. */
   readonly streams: readonly MultiplexedStream[]
-  /** Resolves when the connection is closed, for whatever reason. */
+  /** Resolves when the connection is closed for any reason. */
   readonly closed: Promise<void>
   readonly #socket: Duplex
   readonly #options: ChannelOptions
@@ -46,7 +46,7 @@ export class ChannelConnection {
     this.closed = this.#run()
   }
 
-  /** `socket` has just switched to the WebSocket protocol. */
+  /** Opens the channels. `socket` has just switched to the WebSocket protocol. */
   static async open(socket: SwitchedSocket, options: ChannelOptions): Promise<ChannelConnection> {
     socket.on('error', () => {})
     return new ChannelConnection(socket, options, await WebSocketFraming.open('server', maxMessageBytes))
@@ -60,7 +60,7 @@ export class ChannelConnection {
   /** Sends the closing frame. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    // The timer starts once all earlier data has been flushed.
+    // The timer starts when all earlier data has been flushed.
     this.#sayClose(closeCodes.normal, () => {
       timer = setTimeout(() => this.destroy(), lingerMs).unref()
     })
@@ -105,7 +105,7 @@ export class ChannelConnection {
       }
   }
 
-  /** Stops reading from a client that does not read its replies. */
+  /** Responds to a ping. Stops reading from a client that does not read its replies. */
   #answerPing(data: Buffer): Promise<void> | undefined {
     this.#write(this.#framing.frame('pong', data))
     return waitForDrain(this.#socket)

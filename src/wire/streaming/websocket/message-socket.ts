@@ -7,10 +7,10 @@ import { isError } from '../../../base/text/errors.ts'
 import { closeCodes, type WebSocketFraming } from '../../websocket/framing.ts'
 import { waitForDrain } from '../wait-for-drain.ts'
 
-/** How long the client may take to answer the closing frame, in milliseconds. */
+/** Time in milliseconds for the client to respond to the closing frame. */
 const lingerMs = 2000
 
-/** Maximum size of a message from the client; all are discarded. */
+/** Maximum size in bytes of a message from the client. All such messages are discarded. */
 export const maxReceivedBytes = 64 * 1024
 
 /** A WebSocket connection after the protocol switch. */
@@ -19,7 +19,7 @@ export class MessageSocket {
   readonly #framing: WebSocketFraming
   #hasSentClose = false
 
-  /** `onClosed` is called once, when the connection is closed. */
+  /** Creates the socket. `onClosed` is called once, when the connection is closed. */
   constructor(socket: Duplex, framing: WebSocketFraming, onClosed: () => void) {
     this.#socket = socket
     this.#framing = framing
@@ -33,8 +33,8 @@ export class MessageSocket {
   }
 
   /**
-   * Sends a message. Returns undefined if there is room for more, otherwise a promise that resolves when there is or
-   * when the connection is closed.
+   * Sends a message. Returns undefined if there is room for more. Otherwise returns a promise that resolves when there
+   * is or when the connection is closed.
    */
   send(type: 'text' | 'binary', data: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
@@ -42,7 +42,7 @@ export class MessageSocket {
     return waitForDrain(this.#socket)
   }
 
-  /** Sends the closing frame. Closes the connection when the client answers it, or after a short time. */
+  /** Sends the closing frame. Closes the connection when the client responds to it, or after a short time. */
   end(): void {
     this.#sendClose(closeCodes.normal)
     if (this.#socket.destroyed) return
@@ -58,7 +58,7 @@ export class MessageSocket {
     try {
       await this.#read()
     } catch (error) {
-      // Ignores errors of a broken connection. Socket errors have a code.
+      // Errors of a broken connection are ignored. Socket errors have a code.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())
@@ -76,7 +76,7 @@ export class MessageSocket {
         }
         if (message.type === 'ping' && !this.isOver) {
           this.#socket.write(this.#framing.frame('pong', message.data))
-          // Stops reading from a client that does not read its replies.
+          // The server stops reading from a client that does not read its replies.
           await waitForDrain(this.#socket)
         }
       }

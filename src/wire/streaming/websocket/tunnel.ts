@@ -1,6 +1,7 @@
 /**
- * A tunnel through a WebSocket: the bytes of another protocol as binary messages. Message boundaries have no meaning.
- * The server side. Reading from the client stops while the other side does not keep up.
+ * The server side of a tunnel through a WebSocket, which carries the bytes of another protocol in binary messages. The
+ * boundaries of messages have no meaning. The server reads from the client only as fast as the other side accepts the
+ * data.
  */
 import { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
@@ -44,7 +45,7 @@ class Tunnel extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this._read()
-    // Lets a closing frame that was written reach the client.
+    // A closing frame that was written can still reach the client.
     this.#socket.end(() => this.#socket.destroy())
     done(error)
   }
@@ -59,7 +60,7 @@ class Tunnel extends Duplex {
           await this.#take(message)
         }
     } catch (error) {
-      // Ignores errors of a broken connection. Socket errors have a code.
+      // Errors of a broken connection are ignored. Socket errors have a code.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.push(null)
