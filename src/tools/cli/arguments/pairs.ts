@@ -10,7 +10,7 @@ import {
 } from '../../../api/selectors/label-selector.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 
-/** `form` is the expected format of a pair, for the error message. */
+/** Parses pairs. `form` is the expected format of a pair, for the error message. */
 export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): { [key: string]: string } {
   const pairs = text.split(',').map((pair) => {
     const equals = pair.indexOf('=')
@@ -39,7 +39,10 @@ export function readVariable(pair: string, flagName: string): { name: string; va
   return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
 }
 
-/** Parses a label selector such as `app=web,tier!=db,zone in (a,b)` into its object format. Throws UsageError. */
+/**
+ * Parses a label selector such as `app=web,tier!=db,zone in (a,b)` to the format that objects contain. Throws
+ * UsageError.
+ */
 export function readSelector(text: string, flagName = '--selector'): SelectorObject {
   const requirements = parseSelector(text, flagName)
   const labels = requirements.filter(isLabel)

@@ -66,7 +66,7 @@ export interface Subject {
   readonly name: ObjectName
   /** The live object if it was listed, otherwise the object in the file. */
   readonly object?: ApiObject
-  /** Position in the file, if the object comes from a file. */
+  /** Position in the file. Set if the object comes from a file. */
   readonly origin?: Origin
 }
 
@@ -112,7 +112,9 @@ export async function subjectsOf(session: Session, manifests: readonly Manifest[
   return await Promise.all(manifests.map((manifest) => subjectOf(session, manifest)))
 }
 
-/** Same for a single object. Throws UsageError, or UnknownKindError if the server does not serve its kind. */
+/**
+ * Like `subjectsOf`, for a single object. Throws UsageError, or UnknownKindError if the server does not serve its kind.
+ */
 export async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
   const type = await session.types.ofKind(object.apiVersion, object.kind)
   const { namespace: own, ...metadata } = object.metadata

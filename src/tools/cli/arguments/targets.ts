@@ -15,7 +15,7 @@ export interface TargetWord {
 export interface Target {
   readonly type: DiscoveredType
   readonly name: string | undefined
-  /** Set if it differs from the namespace of the command line. */
+  /** The namespace. Set if it differs from the namespace of the command line. */
   readonly namespace?: string | undefined
 }
 
@@ -39,7 +39,7 @@ function readPair(word: string, words: readonly string[]): TargetWord {
   return { type, name }
 }
 
-/** Looks up the types. If a type is requested twice as a whole, it is returned once. */
+/** Looks up the types. A type that is requested twice without names is returned once. */
 export async function findTargets(served: ServedTypes, targetWords: readonly TargetWord[]): Promise<Target[]> {
   const targets: Target[] = []
   for (const { type: word, name } of targetWords)

@@ -1,7 +1,7 @@
 /**
- * Writes objects of files in dependency order: namespaces and custom resource definitions first, then the rest in file
- * order. If the server does not know a kind, the same files may define it, so the kind is looked up again after the
- * definitions are established. A kind that is still unknown is reported, and the other objects are written.
+ * Writes objects of files in dependency order: namespaces and custom resource definitions first, then all others in the
+ * order of the files. If the server does not know a kind, the same files may define it, so the kind is looked up again
+ * after the definitions are established. A kind that is still unknown is reported, and the other objects are written.
  */
 
 import { type Subject, subjectOf } from '../arguments/subjects.ts'
@@ -17,13 +17,13 @@ export type Written = Subject & Manifest
 export interface OrderedWork {
   /** Writes one object. Returns the text to print. */
   readonly act: (subject: Written, index: number) => Promise<string>
-  /** Past participle for the progress display, such as `applied`. */
+  /** Past participle of the operation for the progress display, such as `applied`. */
   readonly done: string
-  /** Whether the writes persist. Otherwise there are no definitions to wait for. */
+  /** Whether the writes persist. Otherwise the command does not wait for definitions. */
   readonly lasting: boolean
 }
 
-/** Returns all written objects. Throws SeveralErrors if any failed, after processing the others. */
+/** Writes the objects and returns them. If any failed, processes the others first and then throws SeveralErrors. */
 export async function writeInOrder(
   session: Session,
   manifests: readonly Manifest[],
@@ -83,7 +83,10 @@ const isEstablished: Condition = (object) => {
   return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
 }
 
-/** Waits until definitions are established. Skips those that the server rejected, whose errors are already reported. */
+/**
+ * Waits until definitions are established. Skips definitions that the server rejected, because their errors are already
+ * reported.
+ */
 async function untilEstablished(session: Session, subjects: readonly Written[]): Promise<void> {
   const until: Condition = (object) => object === undefined || isEstablished(object)
   for (const subject of subjects.filter(isDefinition)) await waitFor(session, subject, { until, timeoutMs: patienceMs })

@@ -1,21 +1,21 @@
 /**
  * Performs one operation on many objects. Adjacent objects of the same type are sent concurrently. An object of another
  * type waits for all objects before it, because it may depend on them, for example on a namespace. A repeated object
- * also waits, so that its last occurrence wins. The output keeps the order of the input. A failure does not stop the
- * other operations, and all failures are reported at the end.
+ * also waits, so that its last occurrence takes effect. The output is in the order of the input. A failure does not
+ * stop the other operations, and all failures are reported at the end.
  */
 import type { ObjectName } from '../../../client/requests/resource-type.ts'
 import type { Context } from '../program/command.ts'
 import { SeveralErrors } from '../program/explain-error.ts'
 
 export interface BulkWork<T> {
-  /** Items of the same sort may be processed concurrently. */
+  /** Returns the sort of an item. Items of the same sort may be processed concurrently. */
   readonly sortOf: (item: T) => unknown
-  /** Identity of an item within its sort. If undefined, every item is distinct. */
+  /** Returns the identity of an item within its sort. If undefined, all items are different. */
   readonly nameOf?: (item: T) => string | undefined
   /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
-  /** Past participle for the progress display, such as `applied`. */
+  /** Past participle of the operation for the progress display, such as `applied`. */
   readonly done: string
 }
 
@@ -30,7 +30,7 @@ const atOnce = 16
 /** Minimum number of items for which progress is shown. */
 const longWork = 20
 
-/** Throws SeveralErrors if any item failed. */
+/** Processes all items. Throws SeveralErrors if any of them failed. */
 export async function inBulk<T>(context: Context, items: readonly T[], work: BulkWork<T>): Promise<void> {
   const errors: unknown[] = []
   const progress = progressOf(context, items.length, work.done)
@@ -58,7 +58,7 @@ export async function inBulk<T>(context: Context, items: readonly T[], work: Bul
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
-/** Returns the end of the group that may be processed concurrently. */
+/** Returns the end of the group of items that may be processed concurrently. */
 function endOfGroup<T>(items: readonly T[], start: number, { sortOf, nameOf = () => undefined }: BulkWork<T>): number {
   const names = new Set<string>()
   for (let i = start; i < items.length; i++) {
@@ -76,7 +76,9 @@ interface Together<T> {
   readonly onDone: () => void
 }
 
-/** Delivers results in order, each as soon as it and all results before it are complete. */
+/**
+ * Processes items concurrently. Delivers results in order, each as soon as it and all results before it are available.
+ */
 async function runTogether<T>(
   items: readonly T[],
   { start, end }: { start: number; end: number },

@@ -19,7 +19,7 @@ const maxNamed = 5
 
 type Explained = NonNullable<DeletionExplanation['status']>
 
-/** Prints lines until the signal aborts. Ignores its own failures. */
+/** Prints the reasons until the signal aborts. Ignores its own failures. */
 export async function reportBlockers(session: Session, subject: Subject, signal: AbortSignal): Promise<void> {
   let lastReported = ''
   for (let ms = firstMs; ; ms = againMs) {
@@ -61,7 +61,7 @@ function lineOf({
   return `  dependent ${escapeLine(kind)} "${escapeLine(name)}"${blocks ? ', which blocks the deletion' : ''}${finalizerText}`
 }
 
-/** Returns undefined if the server does not explain deletions, or not to this user. */
+/** Returns the server's explanation. Undefined if the server does not explain deletions, or not to this user. */
 async function explain(session: Session, { type, name }: Subject, signal: AbortSignal): Promise<Explained | undefined> {
   const explanations = inDomainOf(await session.types.vendor(), kinds.DeletionExplanation)
   const question = {

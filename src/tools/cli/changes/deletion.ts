@@ -1,4 +1,4 @@
-/** Common parts of commands that delete objects: propagation policy, grace period and waiting. */
+/** Common parts of commands that delete objects: propagation policy, grace period, and waiting for the deletion. */
 import { flag, type OptionsOf, oneOf, readBoolean, withBare } from '../../../base/flags/flags.ts'
 import type { DeleteOptions } from '../../../client/requests/client.ts'
 import { readSeconds } from '../arguments/numbers.ts'
@@ -52,7 +52,7 @@ export function deletionRequest({
 
 const week = 7 * 24 * 60 * 60 * 1000
 
-/** Returns the maximum time to wait until an object is gone, in milliseconds. */
+/** Returns the maximum time in milliseconds to wait for the deletion of an object. */
 export function patienceOf({ timeout }: Pick<DeletionOptions, 'timeout'>): number {
   return timeout || week
 }

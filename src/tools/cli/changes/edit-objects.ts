@@ -1,7 +1,7 @@
 /**
- * Edits objects or their recorded configurations in the user's editor. A single object is shown unchanged, several as
- * one List. Each changed object is saved separately. If one is rejected, the others are still saved, and saved objects
- * are not sent again while the user fixes the rest.
+ * Edits objects or their recorded configurations in the user's editor. A single object is shown unchanged, several
+ * objects as one List. Each changed object is saved separately. If one is rejected, the others are still saved, and
+ * saved objects are not sent again while the user corrects the rejected ones.
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import { asJson } from '../../../api/model/object.ts'
@@ -19,7 +19,7 @@ export interface EditedPart extends Subject {
 }
 
 export interface EditingObjects<P extends EditedPart> {
-  /** Noun for the header of the file, such as `object`. */
+  /** Noun for the object in the header of the file, such as `object`. */
   readonly what: string
   readonly windowsLineEndings: boolean
   /** Format of the edited file. */

@@ -1,6 +1,7 @@
 /**
- * Edits a text in the user's editor until the saved text is accepted. If another edit can fix an error, the editor
- * reopens with the error at the top. No input is lost: any other error names the file that contains it.
+ * Edits a text in the user's editor until the saved text is accepted. If the user can fix an error by editing, the
+ * editor reopens with the error at the top. No input is lost: the messages of other errors name the file that contains
+ * the text.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,21 +14,21 @@ import type { Output } from '../printers/output.ts'
 import type { Context } from '../program/command.ts'
 import { explainError, SeveralErrors } from '../program/explain-error.ts'
 
-/** For editors on Windows. Saved text may have either line ending. */
+/** The flag for editors on Windows. Saved text may have either type of line ending. */
 export const windowsLineEndingsFlag = toggle({
   name: 'windows-line-endings',
   help: 'use Windows line endings in the edited file',
 })
 
 export interface Editing {
-  /** Noun for the header of the file, such as `object`. */
+  /** Noun for the object in the header of the file, such as `object`. */
   readonly what: string
   readonly original: string
   /** Processes the saved text. Returns the text to print. Throws if the text is rejected. */
   readonly save: (text: string, file: string) => Promise<string>
   /** Whether lines end in CR LF. */
   readonly windowsLineEndings: boolean
-  /** JSON has no comments, so the file has no header and errors are printed instead. */
+  /** The format of the text. JSON has no comments, so a JSON file has no header and errors are printed instead. */
   readonly format: DocumentFormat
 }
 
@@ -67,8 +68,8 @@ export async function editText(context: Context, editing: Editing): Promise<void
 }
 
 /**
- * Whether editing again can fix the error, because the text or its content is invalid. It cannot fix conflicts or
- * missing permissions.
+ * Whether the user can fix the error by editing again, because the text or its content is invalid. Editing cannot fix
+ * conflicts or missing permissions.
  */
 function isMendable(error: unknown): boolean {
   if (error instanceof SeveralErrors) return error.errors.every(isMendable)
@@ -79,7 +80,7 @@ function isMendable(error: unknown): boolean {
 
 async function runEditor({ env, runProgram }: Context, file: string): Promise<void> {
   const editor = env.KUBE_EDITOR || env.EDITOR || 'vi'
-  // Runs the editor through the shell, because the value may contain arguments: EDITOR='code --wait'.
+  // The editor runs through the shell, because the variable may contain arguments: EDITOR='code --wait'.
   const code = await runProgram('sh', ['-c', `${editor} "$1"`, 'sh', file])
   if (code !== 0)
     throw new UsageError(`the editor ${JSON.stringify(editor)} exited with code ${code}: nothing was changed`)

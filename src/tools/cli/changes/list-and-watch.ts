@@ -1,7 +1,7 @@
 /**
- * Lists objects and then follows every change until the user stops: `get -w`, `events -w`. A watch that ends, for
- * example because the server restarted, continues from the last version. If that version has expired, a note and the
- * current state are printed.
+ * Lists objects and then follows every change until the user stops the command: `get -w`, `events -w`. If a watch ends,
+ * for example because the server restarted, it continues from the last version. If that version has expired, the
+ * command prints a note and the current state.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -16,7 +16,7 @@ import { escapeLine } from '../printers/escape.ts'
 import type { Context } from '../program/command.ts'
 import { isPassing } from './wait-for.ts'
 
-/** A source of objects to follow. */
+/** A source of objects to list and watch. */
 export interface Feed {
   /** Prints the current state unless `silent`. Returns its version. */
   readonly list: (silent: boolean) => Promise<string>

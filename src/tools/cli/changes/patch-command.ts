@@ -27,15 +27,15 @@ export const resourceVersionFlag = flag({
 })
 
 export interface Change {
-  /** Undefined if nothing changes. */
+  /** The patch. Undefined if nothing changes. */
   readonly patch: Patch | undefined
-  /** Past participle for the report, such as `labeled`. */
+  /** Past participle of the operation for the report, such as `labeled`. */
   readonly done: string
   /** The changed object, for a client-side dry run. */
   readonly next: ApiObject
 }
 
-/** Throws if any object fails, after processing the others. */
+/** Changes the objects. If any of them fails, processes the others first and then throws. */
 export async function changeSubjects(
   session: Session,
   words: readonly string[],
@@ -48,7 +48,7 @@ export async function changeSubjects(
       OptionsOf<typeof writeFlags> &
       NoteOptions & { readonly resourceVersion?: string }
     readonly changeOf: (live: ApiObject, subject: Subject) => Change | Promise<Change>
-    /** Message for an object that needs no change. If undefined, none is printed. */
+    /** Message for an object that needs no change. Undefined for none. */
     readonly unchanged: string | undefined
   },
 ): Promise<void> {
@@ -62,7 +62,8 @@ export async function changeSubjects(
     act: async (subject, index) => {
       const live = await liveOf(session, subject)
       const { patch: change, done, next } = await changeOf(live, subject)
-      // The server checks the version even if nothing else changes.
+      // An empty patch is sent if there is only a version, because the server checks the version even if nothing else
+      // changes.
       const patch = change ?? (options.resourceVersion ? { merge: {} } : undefined)
       const { type, name } = subject
       if (patch === undefined && unchanged === undefined) return ''
@@ -78,7 +79,7 @@ export async function changeSubjects(
   })
 }
 
-/** Returns the patch with a resourceVersion precondition. */
+/** Returns the patch with a resourceVersion as precondition. */
 function atVersion(patch: Patch, resourceVersion: string): Patch {
   if ('json' in patch)
     return { json: [{ op: 'test', path: '/metadata/resourceVersion', value: resourceVersion }, ...patch.json] }
@@ -90,7 +91,7 @@ function atVersion(patch: Patch, resourceVersion: string): Patch {
   return 'strategic' in patch ? { strategic: versioned(patch.strategic) } : { ...patch, apply: versioned(patch.apply) }
 }
 
-/** `--local`: changes the objects in files and prints them. */
+/** Implements `--local`: changes the objects in files and prints them. */
 export async function changeLocally(
   context: Context,
   options: LocalOptions,
@@ -109,7 +110,7 @@ type LocalOptions = OptionsOf<typeof writeFlags> & Pick<SubjectOptions, 'filenam
 
 /** Returns the live object. */
 export async function liveOf(session: Session, { type, name, object, origin }: Subject): Promise<ApiObject> {
-  // A listed object was live a moment ago.
+  // An object that was just listed is the live object.
   if (object !== undefined && origin === undefined) return object
   try {
     return await session.client.get(type, name, { signal: session.context.signal })

@@ -1,7 +1,6 @@
 /**
- * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. A dry run under
- * another name first checks whether the server would accept the new object. If it would not, the old object is not
- * deleted.
+ * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. A dry run with
+ * another name first checks whether the server would accept the new object. Otherwise the old object is not deleted.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -18,11 +17,11 @@ export interface Recreation {
   readonly request: WriteOptions
   /** How to delete the old object. */
   readonly deletion: DeletionOptions
-  /** The old object. It is restored if the new one is rejected after all. */
+  /** The old object. It is restored if the server rejects the new object after all. */
   readonly former?: ApiObject
 }
 
-/** Deletes the existing object, waits until it is gone, and creates the new one. */
+/** Deletes the existing object, waits until it no longer exists, and creates the new one. */
 export async function recreate(
   session: Session,
   subject: Subject,
@@ -54,7 +53,7 @@ async function bringBack(
   })
 }
 
-/** Removes the fields that only existing objects have. */
+/** Returns the object without fields that only existing objects have. */
 function asNew(object: ApiObject): ApiObject {
   const { resourceVersion: _, uid: __, creationTimestamp: ___, managedFields: ____, ...metadata } = object.metadata
   return { ...object, metadata }

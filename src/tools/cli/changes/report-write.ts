@@ -16,7 +16,7 @@ import { fillTemplate } from '../printers/templates.ts'
 
 const readDryRunWord = oneOf(['none', 'client', 'server'])
 
-/** Also accepts the older values true and false, which mean client and none. */
+/** Parses the flag. Also accepts the older values true and false, which mean client and none. */
 function readDryRun(value: string): 'none' | 'client' | 'server' {
   if (value === 'true') return 'client'
   return value === 'false' ? 'none' : readDryRunWord(value)
@@ -86,7 +86,7 @@ export function fieldValidation(
   return validate === 'strict' || validate === 'true' ? 'Strict' : 'Ignore'
 }
 
-/** Rejects `-o` with `--list`, which has a fixed format. */
+/** Rejects `-o` together with `--list`, whose output has a fixed format. */
 export function refuseListedForm({ output }: Pick<ReportOptions, 'output'>): void {
   if (output.form !== '') throw new UsageError('--list and --output may not be specified together')
 }

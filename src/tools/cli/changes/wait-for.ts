@@ -1,6 +1,6 @@
 /**
  * Waits for a condition of one object: checks its current state, then every change, until the condition is met or the
- * timeout expires. A watch that ends, because the server restarted or the version expired, starts over.
+ * timeout expires. If the watch ends, because the server restarted or the version expired, it starts over.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -13,15 +13,18 @@ import { watch } from '../../../client/requests/watch.ts'
 import type { Subject } from '../arguments/subjects.ts'
 import type { Session } from '../connection/session.ts'
 
-/** The condition. Called with undefined if the object is missing. Throws an error if waiting is pointless. */
+/**
+ * The condition to wait for. Called with undefined if the object does not exist. Throws an error if the condition can
+ * never be met.
+ */
 export type Condition = (object: ApiObject | undefined) => boolean
 
-/** Whether the object with this UID is gone. Another object of the same name may exist. */
+/** Returns the condition that the object with this UID no longer exists. Another object may have the same name. */
 export function isGone(uid: string | undefined): Condition {
   return (object) => object === undefined || (uid !== undefined && object.metadata.uid !== uid)
 }
 
-/** Throws UsageError if the timeout expires. A timeout of zero checks once. */
+/** Waits for a condition. Throws UsageError if the timeout expires. With a timeout of zero, checks once. */
 export async function waitFor(
   session: Session,
   { type, name }: Subject,
@@ -33,7 +36,7 @@ export async function waitFor(
     if (until(items[0])) return
     throw late()
   }
-  // Node.js timers are limited to 24 days.
+  // Timers of Node.js are limited to 24 days.
   await withDeadline({ ms: Math.min(timeoutMs, 2 ** 31 - 1), outer: session.context.signal, late }, async (signal) => {
     while (!(await lookOnce({ ...session, signal }, { type, name }, until))) await pause(retryMs, signal)
   })

@@ -1,6 +1,7 @@
 /**
  * The list of commands. Each command is loaded when it is called, so that the others cost nothing. A command is one
- * file here, or a folder if it is long. Related commands share a first word, such as those of `orchctl config`.
+ * file in this folder, or a subfolder if it is long. Related commands have the same first word, such as those of
+ * `orchctl config`.
  */
 import { configCommands } from './config/all.ts'
 import { createCommands } from './create/all.ts'

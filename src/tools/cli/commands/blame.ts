@@ -1,5 +1,5 @@
 /**
- * `orchctl blame`: shows each field of an object with the change that set it: revision, time, user and field manager.
+ * `orchctl blame`: shows for each field of an object the change that set it: revision, time, user and field manager.
  */
 import { isObject, type JsonObject } from '../../../api/json/json.ts'
 import { isOneWithinOther, leavesOf, type PathElement, pathText } from '../../../api/json/json-changes.ts'
@@ -51,7 +51,7 @@ function shownOf({ metadata, apiVersion: _, kind: __, ...object }: JsonObject): 
 
 type Path = readonly PathElement[]
 
-/** Finds for each field the newest change of that field, of a parent, or of a part since removed. */
+/** Finds for each field the newest change of the field, of a parent, or of a nested field that no longer exists. */
 async function findSetters(
   session: Session,
   subject: PastSubject,

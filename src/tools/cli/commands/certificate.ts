@@ -1,4 +1,4 @@
-/** `orchctl certificate approve|deny`: decides certificate signing requests. */
+/** `orchctl certificate approve|deny`: approves or denies certificate signing requests. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { groupName } from '../../../api/model/vendor.ts'

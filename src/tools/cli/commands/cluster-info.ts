@@ -1,4 +1,4 @@
-/** `orchctl cluster-info` */
+/** `orchctl cluster-info`: shows the address of the server. */
 
 import { withConnection } from '../connection/connect.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'

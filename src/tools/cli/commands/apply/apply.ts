@@ -1,6 +1,6 @@
 /**
- * `orchctl apply`: creates or updates objects from files. Client-side apply, the default, keeps the last applied
- * configuration in an annotation and computes a three-way merge that preserves what others have set. With
+ * `orchctl apply`: creates or updates objects from files. Client-side apply, the default, stores the last applied
+ * configuration in an annotation and computes a three-way merge that preserves fields set by other clients. With
  * `--server-side`, the server merges and tracks the owner of each field.
  */
 import { UsageError } from '../../../../base/flags/flags.ts'

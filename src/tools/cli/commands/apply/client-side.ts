@@ -1,4 +1,4 @@
-/** Client-side apply with a three-way merge: creates the object, patches it, or finds that nothing differs. */
+/** Client-side apply with a three-way merge: creates the object or patches it, unless nothing differs. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -60,7 +60,10 @@ async function createLive(
   return { object: await client.create(type, modified, { fieldManager: manager, ...request }), done: 'created' }
 }
 
-/** Field manager, named like kubectl's. Server-side apply uses another manager because it owns fields differently. */
+/**
+ * The field manager, named like kubectl's. Server-side apply uses a different manager because its ownership works
+ * differently.
+ */
 const manager = 'orchctl-client-side-apply'
 
 async function patchLive(
@@ -80,12 +83,12 @@ async function patchLive(
     const { recreate } = await import('../../changes/recreate.ts')
     return await recreate(session, subject, { object: modified, request: writing, former: live, deletion: options })
   })
-  // Setting fields that the server sets anyway does not count as a change.
+  // It does not count as a change if only fields differ that the server sets anyway.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }
 
-/** Ignores the last-applied annotation, which always differs. */
+/** Throws if there are conflicts. Ignores the last-applied annotation, which always differs. */
 async function refuseConflicts({ type }: Subject, vendor: Vendor, states: States): Promise<void> {
   const record = `metadata.annotations.${lastAppliedKey(vendor)}`
   const paths = (await conflictsOf(type, vendor, states)).filter((path) => path !== record)

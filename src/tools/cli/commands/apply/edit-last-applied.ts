@@ -1,6 +1,6 @@
 /**
- * `orchctl apply edit-last-applied`: edits the last applied configurations in the user's editor, several as one List.
- * The objects themselves stay unchanged.
+ * `orchctl apply edit-last-applied`: edits the last applied configurations in the user's editor, several of them as one
+ * List. The objects themselves remain unchanged.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'
@@ -52,7 +52,7 @@ as one List. Objects that were not created by apply are skipped.`,
   },
 })
 
-/** Returns the last applied configuration of each object that has one. Throws UsageError if none has one. */
+/** Returns the last applied configuration of each object that has one. Throws UsageError if no object has one. */
 async function readRecords(session: Session, subjects: readonly Subject[]): Promise<EditedPart[]> {
   const vendor = await session.types.vendor()
   const records = await Promise.all(

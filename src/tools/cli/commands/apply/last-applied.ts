@@ -1,6 +1,7 @@
 /**
- * The last applied configuration, kept in an annotation of the object. It tells the next apply which fields the file no
- * longer contains. The format is kubectl's, so that both tools can be used on the same objects.
+ * The last applied configuration, which an annotation of the object contains. With it, the next apply determines which
+ * fields the file no longer contains. The format is the same as kubectl's, so that both tools can be used on the same
+ * objects.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
@@ -25,8 +26,8 @@ export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
 }
 
 /**
- * Returns the object without the annotation, which a file read from a server contains. Keeps an `annotations` map even
- * if empty, because recorded configurations contain one.
+ * Returns the object without the annotation, which a file contains if it was read from a server. Keeps an `annotations`
+ * map even if it is empty, because recorded configurations contain one.
  */
 export function withoutRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const { [lastAppliedKey(vendor)]: _, ...annotations } = object.metadata.annotations ?? {}
@@ -51,7 +52,7 @@ export function recordOf(live: ApiObject, vendor: Vendor): JsonObject | undefine
   }
 }
 
-/** Returns a patch that copies the annotation of this object to the live object and changes nothing else. */
+/** Returns a patch that only copies the annotation of this object to the live object. */
 export function recordPatch({ metadata }: ApiObject, vendor: Vendor): Patch {
   const key = lastAppliedKey(vendor)
   return { merge: { metadata: { annotations: { [key]: metadata.annotations?.[key] ?? '' } } } }

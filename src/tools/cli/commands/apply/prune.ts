@@ -1,6 +1,6 @@
 /**
  * `apply --prune`: deletes objects that an earlier apply created (they have the last-applied annotation), that match
- * the selector, and that this apply did not name. Considers only common kinds, and only the namespaces of the files.
+ * the selector, and that this apply does not contain. Considers only common kinds and only the namespaces of the files.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -17,7 +17,8 @@ import { lastAppliedKey } from './last-applied.ts'
 import type { ApplyOptions } from './options.ts'
 
 /**
- * Kinds with the short name of their group. Dependents, such as pods of a deployment, lack the annotation and are kept.
+ * The kinds to prune, with the short ID of their group. Dependents, such as pods of a deployment, do not have the
+ * annotation and are kept.
  */
 const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
   ...['ConfigMap', 'Endpoints', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Secret', 'Service'].map(

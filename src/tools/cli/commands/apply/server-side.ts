@@ -1,7 +1,7 @@
 /**
- * Server-side apply. The field manager is `orchctl` unless given. With the default manager, the server takes over
- * fields recorded by client-side apply without a conflict (spec: apply, rule 9). Afterwards this command moves the
- * ownership of those fields, so that it is the only owner.
+ * Server-side apply. The field manager is `orchctl` unless a flag sets it. With the default manager, the server takes
+ * over fields recorded by client-side apply without a conflict (spec: apply, rule 9). Afterwards this command changes
+ * the ownership of those fields, so that it is their only owner.
  */
 import { isObject, type JsonObject, own, setKey } from '../../../../api/json/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../../../../api/model/object.ts'
@@ -38,8 +38,8 @@ export async function serverSideApply(
 const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
 
 /**
- * Returns managed fields in which only this manager owns the fields of former applies. Undefined if nothing changes.
- * Excludes the last-applied annotation, which the server maintains.
+ * Returns managed fields in which only this manager owns the fields of former client-side applies. Undefined if nothing
+ * changes. Excludes the last-applied annotation, which the server maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
   const entries = metadata.managedFields ?? []
@@ -67,8 +67,9 @@ function unionOf(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 /**
- * Also excludes the annotations map itself (`.`): an owner of the map that applies no annotations would remove it with
- * the last-applied annotation. In this format, `{"f:annotations": {}}` owns the map, so an empty entry is dropped too.
+ * Removes the annotation from a set of fields. Also removes the annotations map itself (`.`): an owner of the map that
+ * applies no annotations would remove it together with the last-applied annotation. In this format, `{"f:annotations":
+ * {}}` means ownership of the map, so an empty entry is removed too.
  */
 function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonObject {
   if (!isObject(metadata)) return fields
@@ -83,7 +84,10 @@ function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonO
   return Object.keys(remainingMetadata).length === 0 ? fields : { ...fields, 'f:metadata': remainingMetadata }
 }
 
-/** Requires that the resourceVersion is unchanged, because the managed fields must describe the current object. */
+/**
+ * Writes the new ownership. Requires that the resourceVersion is unchanged, because the managed fields must describe
+ * the current object.
+ */
 async function moveOwnership(
   session: Session,
   { type, name }: Subject,

@@ -1,4 +1,4 @@
-/** `orchctl apply view-last-applied`: prints the last applied configuration recorded in objects. */
+/** `orchctl apply view-last-applied`: prints the last applied configurations of objects. */
 import { flag, type OptionsOf, oneOf, UsageError } from '../../../../base/flags/flags.ts'
 import { findSubjects, type Subject, subjectFlags } from '../../arguments/subjects.ts'
 import { inBulk } from '../../changes/bulk.ts'
@@ -48,7 +48,7 @@ export const viewLastAppliedCommand = defineCommand({
 async function view(session: Session, subject: Subject, { output, selector, all }: Options): Promise<string> {
   const record = recordOf(await liveOf(session, subject), await session.types.vendor())
   if (record === undefined) {
-    // Some of the selected objects may not have been created by apply.
+    // With a selector, some of the objects may not have been created by apply.
     if (selector !== '' || all) return ''
     throw new UsageError(noRecord(subject))
   }

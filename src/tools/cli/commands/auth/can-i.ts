@@ -1,4 +1,4 @@
-/** `orchctl auth can-i`: checks whether the user may perform an action. The exit code reports the answer, too. */
+/** `orchctl auth can-i`: checks whether the user may perform an action. The exit code also indicates the result. */
 
 import type { JsonObject } from '../../../../api/json/json.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -66,7 +66,7 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
   if (!answer.allowed) throw new ExitCode(1)
 }
 
-/** Warns about unknown verbs: a user with all permissions would get "yes" even for a misspelled verb. */
+/** Warns about unknown verbs. A user with all permissions would otherwise get "yes" for a misspelled verb. */
 function warnOfVerb({ context }: Session, verb: string, knownVerbs: readonly string[]): void {
   if (verb === '*' || knownVerbs.includes(verb)) return
   const near = nearVerb(verb, knownVerbs)
@@ -102,7 +102,7 @@ async function attributesOf(
   }
 }
 
-/** Accepts a type that the server does not serve, with a warning. */
+/** Returns the type in a question. Accepts a type that the server does not serve, with a warning. */
 async function typeOf(session: Session, word: string): Promise<{ group: string; plural: string; namespaced: boolean }> {
   try {
     return await session.types.typeNamed(word)

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../../api/json/json.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 
-/** Throws UsageError. */
+/** Parses a question. Throws UsageError. */
 export function readQuestion(words: readonly string[], namespace: string): JsonObject {
   if (words.length < 2 || words.length > 3) throw new UsageError('specify a verb and a resource or path')
   const [verb = '', what = '', name = ''] = words

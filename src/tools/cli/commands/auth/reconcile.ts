@@ -1,6 +1,7 @@
 /**
- * `orchctl auth reconcile`: adds missing rules and subjects from files to roles and bindings. Removes extra ones only
- * on request. Recreates a binding whose role differs, because the role of a binding is immutable.
+ * `orchctl auth reconcile`: adds missing rules and subjects from files to roles and bindings. Removes additional rules
+ * and subjects only on request. If the role of a binding differs, deletes and creates the binding, because its role is
+ * immutable.
  */
 
 import type { Json, JsonObject } from '../../../../api/json/json.ts'
@@ -72,7 +73,7 @@ function isReconciled({ type }: Subject): boolean {
   return [...kindsOfRoles, ...kindsOfBindings].includes(type.kind)
 }
 
-/** Returns the name of the list to reconcile. */
+/** Returns the field with the list to reconcile. */
 function sortOf(kind: string): 'rules' | 'subjects' {
   return kindsOfRoles.includes(kind) ? 'rules' : 'subjects'
 }
@@ -107,7 +108,7 @@ async function reconcile(session: Session, subject: Subject, { options, index }:
   return await reportAs(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
 }
 
-/** Creates a missing namespace together with the object. */
+/** Creates an object, together with its namespace if that is missing. */
 async function createWithNamespace(
   { client, context: { signal } }: Session,
   { type, name: { namespace: space = '' }, object }: Subject,
@@ -120,7 +121,7 @@ async function createWithNamespace(
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const desiredObject: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
     await client.create(kinds.Namespace, desiredObject, { signal }).catch((refusal: unknown) => {
-      // Another object in the same file may have created the namespace at the same time.
+      // The command for another object in the same file may have created the namespace at the same time.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()
@@ -156,7 +157,7 @@ function isAmong(one: Json, others: readonly Json[]): boolean {
   return others.some((other) => sameJson(one, other))
 }
 
-/** Whether another rule allows each action that this rule allows. */
+/** Whether the other rules allow each action that this rule allows. */
 function isCovered(rule: Json, others: readonly Json[]): boolean {
   const { verbs = [], apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [] } = rule as Rule
   const names = resourceNames.length === 0 ? [undefined] : resourceNames

@@ -1,6 +1,6 @@
 /**
  * Candidates for shell completion at the cursor: commands, flags and their known values, types, object names,
- * namespaces and contexts. Without a server, candidates that need one are omitted. Completion never fails.
+ * namespaces and contexts. Candidates that need a server are omitted if no server responds. Completion never fails.
  */
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -17,7 +17,7 @@ type Entries = readonly (CommandEntry | CommandGroup)[]
 /** Marker that tells the shell to complete file names itself. */
 const filesMark = ':files'
 
-/** `words` are the words up to the cursor. The last one is being completed. */
+/** Returns the candidates. `words` are the words up to the cursor. The last word is being completed. */
 export async function candidates(context: Context, commands: Entries, words: readonly string[]): Promise<string[]> {
   const before = words.slice(0, -1)
   const last = words.at(-1) ?? ''
@@ -27,7 +27,7 @@ export async function candidates(context: Context, commands: Entries, words: rea
     // Text from the server must not control the terminal or split into several words.
     return [...new Set(candidates)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
   } catch {
-    // An error message would disturb the line that the user is typing.
+    // The error is dropped, because a message would disturb the line that the user is typing.
     return []
   }
 }
@@ -78,7 +78,7 @@ function follow(
   return { ...(entry === undefined ? {} : { entry }), inner, after }
 }
 
-/** Returns the words that are neither flags nor values of flags. */
+/** Returns the words that are neither flags nor their values. */
 function wordsIn(flags: Flags, args: readonly string[]): string[] {
   return args.filter((arg, i) => !arg.startsWith('-') && !(i > 0 && takesNext(flags, args[i - 1]!)))
 }
@@ -105,7 +105,7 @@ async function valuesOf(context: Context, flag: Flag<unknown>, { before, last }:
   const isLong = last.startsWith('--')
   if (/FILE$|^DIR$/.test(flag.value)) {
     const lead = `--${flag.name}=`
-    // For --flag=value, shells see a single word and would look for a file of that name.
+    // For --flag=value, shells see a single word and would look for a file with that name.
     return isLong ? filesAt(context, last.slice(lead.length)).map((file) => `${lead}${file}`) : [filesMark]
   }
   const values = await knownValues(context, flag, before)
@@ -135,7 +135,7 @@ async function contextNames(context: Context, before: readonly string[]): Promis
   return contexts.map((each) => each.name)
 }
 
-/** Returns the connection flags among the words and ignores all other words. */
+/** Parses the connection flags among the words. Ignores all other words. */
 function optionsIn(words: readonly string[]) {
   const args: string[] = []
   for (const [i, word] of words.entries()) {
@@ -145,7 +145,7 @@ function optionsIn(words: readonly string[]) {
     )
     if (connectionFlag === undefined) continue
     const next = words[i + 1]
-    // The value of the last flag is still being typed.
+    // The value of the last flag is still being typed, so the flag is skipped.
     if (!takesNext(connectionFlags, word)) args.push(word)
     else if (next !== undefined) args.push(word, next)
   }
@@ -159,7 +159,7 @@ interface Arguments extends Line {
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** Returns candidates for the arguments of a command, according to the usage lines of its help. */
+/** Returns candidates for the arguments of a command, based on the usage lines of its help. */
 async function argumentsOf(context: Context, forms: readonly string[], line: Arguments): Promise<string[]> {
   const [form = ''] = forms
   const choice = /^[a-z]+(?:\|[a-z]+)+$/.exec(form)
@@ -173,7 +173,7 @@ async function argumentsOf(context: Context, forms: readonly string[], line: Arg
   return /^\(?CONTEXT/.test(form) ? await contextNames(context, line.before) : []
 }
 
-/** Completes types, also several separated by commas, then object names: `get cm gree`, `get cm/gree`. */
+/** Completes types, also several types separated by commas, and then object names: `get cm gree`, `get cm/gree`. */
 async function resources(context: Context, { before, last, rest }: Arguments): Promise<string[]> {
   const slash = last.indexOf('/')
   if (slash > 0)

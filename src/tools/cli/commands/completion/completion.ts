@@ -1,4 +1,7 @@
-/** `orchctl completion`: prints a shell completion script. The script calls `orchctl __complete` at each tab. */
+/**
+ * `orchctl completion`: prints a shell completion script. The script calls `orchctl __complete` whenever the user
+ * presses the tab key.
+ */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { defineCommand } from '../../program/command.ts'
 

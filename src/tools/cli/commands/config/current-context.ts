@@ -1,4 +1,4 @@
-/** `orchctl config current-context` */
+/** `orchctl config current-context`: prints the name of the current context. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { defineCommand, refuseWords } from '../../program/command.ts'

@@ -58,7 +58,9 @@ export const setPropertyCommand = defineCommand({
   },
 })
 
-/** Converts a value to its kubeconfig format. Throws UsageError if a field needs base64 and the value is not. */
+/**
+ * Converts a value to its kubeconfig format. Throws UsageError if a field requires base64 and the value is not base64.
+ */
 function readValue(field: string, value: string, { setRawBytes }: { setRawBytes: boolean }): string | boolean {
   if (booleans.includes(field)) return readBoolean(value)
   if (!field.endsWith('-data')) return value
@@ -95,12 +97,13 @@ export const unsetPropertyCommand = defineCommand({
 interface Place {
   readonly sort: EntrySort
   readonly name: string
-  /** Empty for the whole entry. */
+  /** The field. Empty for the whole entry. */
   readonly field: string
 }
 
 /**
- * Splits a path. Names may contain dots, so the part after the last dot is a field only if it is a known field name.
+ * Splits a path. Names may contain dots, so the part after the last dot is a field only if it is the name of a known
+ * field.
  */
 function readPath(path: string): Place {
   const dot = path.indexOf('.')

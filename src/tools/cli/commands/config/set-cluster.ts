@@ -1,4 +1,4 @@
-/** `orchctl config set-cluster` */
+/** `orchctl config set-cluster`: sets fields of a cluster in the kubeconfig. */
 import { flag, ifGiven, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { defineCommand } from '../../program/command.ts'

@@ -1,4 +1,4 @@
-/** `orchctl config set-context` */
+/** `orchctl config set-context`: sets fields of a context in the kubeconfig. */
 import { flag, ifGiven, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import { defineCommand } from '../../program/command.ts'
 import { configFlags, readConfig } from './config-files.ts'

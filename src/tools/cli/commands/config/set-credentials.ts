@@ -1,4 +1,4 @@
-/** `orchctl config set-credentials` */
+/** `orchctl config set-credentials`: sets fields of a user in the kubeconfig. */
 
 import type { JsonObject } from '../../../../api/json/json.ts'
 import {
@@ -120,7 +120,10 @@ function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typ
   }
 }
 
-/** Returns the authentication provider in kubeconfig format. Replaces the whole provider configuration. */
+/**
+ * Returns the authentication provider in kubeconfig format. It replaces the whole existing configuration of the
+ * provider.
+ */
 function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof flags>): JsonObject {
   if (name === '' && authProviderArg.length === 0) return {}
   if (name === '') throw new UsageError('--auth-provider-arg requires --auth-provider=oidc')
@@ -128,7 +131,7 @@ function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof fl
   return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
 }
 
-/** Returns both fields that a file can have in a kubeconfig (path and data). The new field replaces either. */
+/** Returns the two forms of a file field in a kubeconfig (path and data). The new field replaces both. */
 function forms(field: string, file: string | undefined): string[] {
   return file ? [field, `${field}-data`] : []
 }

@@ -1,4 +1,4 @@
-/** `orchctl config view`: shows the kubeconfig, merged from all its files and without secrets. */
+/** `orchctl config view`: prints the kubeconfig, merged from all its files and without secrets. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
@@ -62,7 +62,7 @@ async function printed(config: Json, output: Output, options: TemplateOptions): 
 
 const sorts = ['cluster', 'context', 'user'] as const
 
-/** Merges kubeconfigs and sorts entries by name. The first of several entries with the same name wins. */
+/** Merges kubeconfigs and sorts entries by name. If several entries have the same name, the first one counts. */
 function mergeConfigs(configs: readonly JsonObject[]): JsonObject {
   const merged: JsonObject = { apiVersion: 'v1', kind: 'Config', preferences: {} }
   for (const sort of sorts) {
@@ -95,7 +95,7 @@ const namedFiles: { readonly [sort: string]: readonly string[] } = {
   user: ['client-certificate', 'client-key'],
 }
 
-/** Makes file paths absolute. They are relative to the kubeconfig file. */
+/** Makes file paths absolute. They are relative to the directory of the kubeconfig. */
 function located(config: JsonObject, file: string): JsonObject {
   return withFiles(config, (field, path) => [field, resolve(dirname(file), path)])
 }
@@ -131,7 +131,10 @@ function contentOf(path: string): string {
   }
 }
 
-/** Throws UsageError if an entry of the current context is missing, because the result would be unusable. */
+/**
+ * Returns only the current context and its entries. Throws UsageError if one of them is missing, because the result
+ * would be unusable.
+ */
 function minified(config: JsonObject): JsonObject {
   const current = own(config, 'current-context')
   if (!current) throw new UsageError('no current context is set: specify one with --context')

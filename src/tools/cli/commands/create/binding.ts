@@ -1,4 +1,4 @@
-/** `orchctl create rolebinding` and `clusterrolebinding`: binds a role to subjects. */
+/** `orchctl create rolebinding` and `clusterrolebinding`: creates a binding of a role to subjects. */
 
 import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'

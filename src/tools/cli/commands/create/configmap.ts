@@ -1,4 +1,4 @@
-/** `orchctl create configmap` */
+/** `orchctl create configmap`: creates a ConfigMap from literals and files. */
 
 import { toggle } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

@@ -31,7 +31,7 @@ export interface DataOptions {
   readonly fromEnvFile: readonly string[]
 }
 
-/** Returns the values by key, as bytes. */
+/** Returns the values as bytes, by key. */
 export function readData({ directory, env }: Context, options: DataOptions): Map<string, Buffer> {
   const data = new Map<string, Buffer>()
   const add = (key: string, value: Buffer) => {
@@ -76,7 +76,7 @@ function filesOf(directory: string, source: string): [string, Buffer][] {
     .map((entry) => [entry.name, read(join(path, entry.name), entry.name)])
 }
 
-/** Parses a file of variables. A key without a value gets its value from the environment, as in other tools. */
+/** Parses a file of variables. The value of a key without a value comes from the environment, as in other tools. */
 export function variablesIn(bytes: Buffer, file: string, env: Context['env']): [string, string][] {
   const lines = bytes
     .toString('utf8')

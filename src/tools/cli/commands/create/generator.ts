@@ -1,7 +1,7 @@
 /**
- * Common parts of `orchctl create KIND NAME`: makes an object from flags and creates it or only prints it
- * (`--dry-run=client -o yaml`). Printing needs no server unless the object contains the vendor's domain, as in the API
- * group of roles and the types of secrets.
+ * Common parts of `orchctl create KIND NAME`: builds an object from flags, and creates it or only prints it
+ * (`--dry-run=client -o yaml`). Printing needs no server unless the object contains the vendor's domain, for example in
+ * the API group of roles or the types of secrets.
  */
 
 import { groupOf } from '../../../../api/model/api-version.ts'
@@ -23,14 +23,14 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { type Command, type Context, defineCommand } from '../../program/command.ts'
 
-/** Flags of all commands that create one object from flags. */
+/** Flags of all commands that build one object from flags. */
 export const creationFlags = { ...writeFlags, saveConfig: saveConfigFlag, validate: validateFlag }
 
 export type CreationOptions = WritingOptions &
   NoteOptions & { readonly validate?: OptionsOf<typeof creationFlags>['validate'] }
 
 export interface Generator<F extends Flags> {
-  /** `configmap` or `secret generic`. */
+  /** The words of the command, such as `configmap` or `secret generic`. */
   readonly name: string
   /** Arguments after the object name, for the usage line. */
   readonly form?: string
@@ -38,7 +38,7 @@ export interface Generator<F extends Flags> {
   readonly examples: readonly string[]
   readonly flags: F
   readonly type: ResourceType
-  /** Returns the object except apiVersion, kind and name. */
+  /** Returns the object without apiVersion, kind and name. */
   readonly make: (
     options: OptionsOf<F>,
     invocation: Invocation,
@@ -57,7 +57,7 @@ export interface Invocation {
   readonly words: readonly string[]
   /** Namespace of the object. */
   readonly namespace: string
-  /** Asks the server for its vendor. */
+  /** Returns the vendor of the server. */
   readonly vendor: () => Promise<Vendor>
   readonly session: Session
 }
@@ -90,7 +90,7 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
   })
 }
 
-/** For ConfigMaps and Secrets whose names change with their content. */
+/** A flag for ConfigMaps and Secrets whose names change with their content. */
 export const appendHashFlag = toggle({ name: 'append-hash', help: 'append a hash of the content to the name' })
 
 async function withHash(
