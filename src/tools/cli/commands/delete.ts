@@ -1,4 +1,7 @@
-/** `orchctl delete`: deletes objects by file, name or selector, and by default waits until they are gone. */
+/**
+ * Implements `orchctl delete`, which deletes objects by file, name or selector. By default, it waits until the objects
+ * no longer exist.
+ */
 import { flag, type OptionsOf, oneOf, refusedFlag, toggle, UsageError } from '../../../base/flags/flags.ts'
 import type { DeleteOptions } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
@@ -111,7 +114,10 @@ async function deleteOne(
   return `${singularName(type)} "${nameText}" ${options.force ? 'force deleted' : 'deleted'}${dryRunNote(options.dryRun)}\n`
 }
 
-/** Returns the UID of the deleted object if the server reports it. Another object of the same name may follow. */
+/**
+ * Returns the UID of the deleted object if the server reports it. The UID distinguishes the object from a later one of
+ * the same name.
+ */
 async function deleted(session: Session, { type, name }: Subject, options: Options): Promise<{ uid?: string }> {
   const answer = await session.client.delete(type, name, { ...deleteOptions(options), signal: session.context.signal })
   const uid =

@@ -1,7 +1,7 @@
 /**
- * `orchctl diff`: shows what `apply` would change. Computes the changes with a server-side dry run and shows them with
- * `diff`, or with the program in $KUBECTL_EXTERNAL_DIFF. Masks the values of Secrets. Exits like diff: 0 if equal, 1 if
- * different.
+ * Implements `orchctl diff`, which shows the changes that `apply` would make. The command computes them with a
+ * server-side dry run and shows them with `diff` or with the program in $KUBECTL_EXTERNAL_DIFF. It masks the values of
+ * Secrets. Like diff, it exits with 0 if there are no differences and with 1 if there are some.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -71,7 +71,7 @@ To use a program other than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the co
   },
 })
 
-/** Exit code if the comparison failed. */
+/** Exit code after a failed comparison. */
 const failed = 2
 
 async function diffFiles(context: Context, options: Options, words: readonly string[]): Promise<void> {
@@ -130,7 +130,7 @@ async function compareOne(session: Session, subject: Subject & Manifest, options
   const file = [type.group, type.version, type.kind, name.namespace ?? '', name.name]
     .filter((part) => part !== '')
     .join('.')
-    // Names come from files: they must not lead outside the directory.
+    // Names come from files and must not cause writes outside the directory.
     .replaceAll(/[^\w.-]/g, '_')
   return texts[0] === texts[1] ? undefined : { file, live: texts[0]!, merged: texts[1]! }
 }
@@ -169,7 +169,7 @@ function shownOf(object: ApiObject | undefined, { showManagedFields }: Options):
   return asJson(showManagedFields ? object : withoutManagedFields(object))
 }
 
-/** Masks the values of a Secret so that only differences are visible. */
+/** Masks the values of a Secret but keeps visible whether two values differ. */
 function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | undefined)[] {
   const data = sides.map((side) => {
     const secretData = side === undefined ? undefined : own(side, 'data')
@@ -186,7 +186,7 @@ function masked(...sides: readonly (JsonObject | undefined)[]): (JsonObject | un
   })
 }
 
-/** Removes the last-applied annotation, which repeats the values. */
+/** Removes the last-applied annotation, which contains a copy of the values. */
 function withoutRecords(secret: JsonObject): JsonObject {
   const metadata = own(secret, 'metadata')
   const annotations = isObject(metadata) ? own(metadata, 'annotations') : undefined

@@ -1,6 +1,6 @@
 /**
- * `orchctl edit`: opens objects in the user's editor, several as one List. Sends each edited object as a patch. If one
- * patch is rejected, the others are still sent.
+ * Implements `orchctl edit`, which opens objects in the user's editor. Several objects are opened as one List. The
+ * command sends each edited object as a patch. If the server rejects a patch, the others are still sent.
  */
 
 import { asJson } from '../../../api/model/object.ts'
@@ -94,7 +94,7 @@ async function saveOne(
   const editedObject = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
   const states = { original: asJson(live), modified: asJson(editedObject), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
-  // The schema of the object does not describe subresources of another kind, such as Scale.
+  // A subresource may return another kind, such as Scale, which the schema of the object does not describe.
   const patch = await patchFor({ ...type, kind: live.kind }, await session.types.vendor(), states)
   if (patch === undefined) return await report(writing, { type, object: live, done: 'skipped', index })
   try {

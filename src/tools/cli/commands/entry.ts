@@ -1,20 +1,22 @@
-/** Entries of the list of commands: single commands, or groups of commands below one word. */
+/**
+ * Entries of the list of commands. An entry is a single command or a group of commands that start with the same word.
+ */
 import type { Command } from '../program/command.ts'
 
 export interface CommandEntry {
   readonly name: string
-  /** Alternative names. */
+  /** Alternative names of the command. */
   readonly aliases?: readonly string[]
   readonly summary: string
   readonly load: () => Promise<Command>
 }
 
-/** Commands below one word, such as `orchctl config current-context`. */
+/** A group of commands that start with the same word, such as `orchctl config current-context`. */
 export interface CommandGroup {
   readonly name: string
   readonly aliases?: readonly string[]
   readonly summary: string
   readonly commands: readonly (CommandEntry | CommandGroup)[]
-  /** The command for the word alone, such as `orchctl create -f`. */
+  /** Loads the command that runs if no subcommand is given, such as `orchctl create -f`. */
   readonly load?: () => Promise<Command>
 }

@@ -1,6 +1,7 @@
 /**
- * `orchctl explain-admission -f`: sends objects as a dry run and shows how admission treats them: the admission
- * controls and webhooks that ran, their durations and verdicts, and the fields that each changed. Stores nothing.
+ * Implements `orchctl explain-admission -f`, which sends objects as a dry run and shows how admission treats them: the
+ * admission controls and webhooks that ran, their durations and verdicts, and the fields that each of them changed. The
+ * dry run stores nothing.
  */
 
 import { defined } from '../../../api/json/json.ts'
@@ -43,7 +44,7 @@ You need permission to create \`admissionexplanations\` in the group ops, in add
 
 interface Sent {
   readonly headers: { readonly [name: string]: string }
-  /** Undefined if the write would succeed. */
+  /** The error with which the server would reject the write, or undefined if it would succeed. */
   readonly refusal: StatusError | undefined
 }
 
@@ -58,7 +59,7 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
   return [escapeLine(`${title} ${head}`), '\n', lookLines(response), ...changeLines(response)].join('')
 }
 
-/** Some kinds cannot be replaced without a resourceVersion. */
+/** Replaces an object. Some kinds cannot be replaced without a resourceVersion. */
 async function replace(session: Session, { type, name, object }: Subject & Manifest): Promise<Sent> {
   const { client, context } = session
   const live = await client.get(type, name, { signal: context.signal })

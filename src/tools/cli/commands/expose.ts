@@ -1,4 +1,4 @@
-/** `orchctl expose`: creates a service for the pods of a workload, a service or a pod. */
+/** Implements `orchctl expose`, which creates a service for the pods of a workload, a service or a pod. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../../../base/flags/flags.ts'

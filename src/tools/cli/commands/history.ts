@@ -1,4 +1,4 @@
-/** `orchctl history`: shows who changed an object, when, how and which fields. */
+/** Implements `orchctl history`, which shows who changed an object, when and how, and which fields changed. */
 
 import type { Json } from '../../../api/json/json.ts'
 import { flag, type OptionsOf, toggle, UsageError } from '../../../base/flags/flags.ts'
@@ -52,7 +52,7 @@ Changes that only affect the status are hidden unless --all is set. Deleted obje
 
 interface ShownHistory {
   readonly shownRevisions: readonly HistoryRevision[]
-  /** Number of status changes among and before the shown revisions. */
+  /** Number of status changes that are not shown. */
   readonly hidden: number
 }
 

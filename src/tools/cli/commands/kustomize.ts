@@ -1,4 +1,4 @@
-/** `orchctl kustomize`: prints the objects of a kustomization as `apply -k` would apply them. */
+/** Implements `orchctl kustomize`, which prints the objects of a kustomization as `apply -k` would apply them. */
 import { statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -41,7 +41,10 @@ nothing from the network or from outside the named directories, and runs no prog
   },
 })
 
-/** Returns a file name such as `apps_v1_deployment_web.yaml`. Object names cannot lead outside the directory. */
+/**
+ * Returns a file name such as `apps_v1_deployment_web.yaml`. Replaces characters in object names that could lead to
+ * another directory.
+ */
 function fileNameOf(object: JsonObject): string {
   const { apiVersion, kind, metadata } = asObject(object)
   const parts = [metadata.namespace ?? '', ...apiVersion.split('/'), kind, metadata.name ?? '']

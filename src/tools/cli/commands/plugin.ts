@@ -1,4 +1,4 @@
-/** `orchctl plugin list`: lists the plugins on the PATH and warns about shadowed plugins. */
+/** Implements `orchctl plugin list`, which lists the plugins on the PATH and warns about shadowed plugins. */
 
 import { basename } from 'node:path'
 import { toggle, UsageError } from '../../../base/flags/flags.ts'
@@ -7,7 +7,7 @@ import { escapeLine } from '../printers/escape.ts'
 import { type Command, defineCommand, ExitCode, refuseWords } from '../program/command.ts'
 import { allPlugins } from '../program/plugins.ts'
 
-/** `own` contains the names of orchctl's own commands. */
+/** Returns the command. `own` contains the names of orchctl's own commands. */
 export function pluginListCommand(own: readonly string[]): Command {
   return defineCommand({
     name: 'plugin list',

@@ -1,4 +1,4 @@
-/** `orchctl replace -f`: replaces whole objects with the contents of files. */
+/** Implements `orchctl replace -f`, which replaces whole objects with the contents of files. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags/flags.ts'
@@ -95,8 +95,8 @@ async function replaceOne(
 }
 
 /**
- * A file without a version replaces any version. An object of a kind that requires a version is read first, so that a
- * concurrent change causes a conflict.
+ * Replaces an object. A file without a version replaces any version. If the kind requires a version, the object is read
+ * first, so that a concurrent change causes a conflict.
  */
 async function replaceVersion(
   { client, context }: Session,

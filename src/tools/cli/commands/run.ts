@@ -1,4 +1,4 @@
-/** `orchctl run`: creates a pod that runs an image, and optionally a service for it. */
+/** Implements `orchctl run`, which creates a pod that runs an image, and optionally a service for the pod. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import {
@@ -142,7 +142,8 @@ export const runCommand = defineCommand({
         ...options,
         overrides: options.serviceOverrides,
       })
-      // Creates the pod first, so that a rejected pod leaves no service behind. Messages have kubectl's order.
+      // Creates the pod first, so that no service remains if the server rejects the pod. The messages have the same
+      // order as in kubectl.
       const creationReport = await createObject(session, pod, { options, index: options.expose ? 1 : 0 })
       if (options.expose) context.out(await createObject(session, service, { options }))
       if (!joins(options) || options.dryRun !== 'none') return context.out(creationReport)
@@ -171,7 +172,7 @@ async function withOverrides(pod: ApiObject, options: Options): Promise<ApiObjec
   return await readOverrides(pod, options)
 }
 
-/** Attaches to the container. With --rm, deletes the pod afterwards, whatever the outcome. */
+/** Attaches to the container. With --rm, deletes the pod afterwards, even after an error. */
 async function follow(session: Session, pod: ApiObject, options: Options): Promise<void> {
   const { joinContainer } = await import('./pods/join.ts')
   const name = pod.metadata.name ?? ''
@@ -184,7 +185,7 @@ async function follow(session: Session, pod: ApiObject, options: Options): Promi
   }
 }
 
-/** Exits with the exit code of the container. */
+/** Waits until the pod ends. If the exit code of its container is not 0, throws ExitCode with that code. */
 async function tellEnd(session: Session, name: string, timeoutMs: number): Promise<void> {
   const place = { namespace: session.namespace, name }
   let last: Ended | undefined
@@ -227,7 +228,7 @@ async function remove(session: Session, name: string, options: Options): Promise
   })
 }
 
-/** Timeout of the deletion, which also runs after Ctrl-C. */
+/** Timeout of the deletion in milliseconds. The pod is deleted even after Ctrl-C. */
 const patienceMs = 10_000
 
 function podOf(metadata: { name: string; namespace?: string }, options: Options, args: readonly string[]): ApiObject {

@@ -1,4 +1,4 @@
-/** `orchctl scale`: sets the number of replicas through the `scale` subresource. */
+/** Implements `orchctl scale`, which sets the number of replicas through the `scale` subresource. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, UsageError } from '../../../base/flags/flags.ts'

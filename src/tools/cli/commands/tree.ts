@@ -1,6 +1,6 @@
 /**
- * `orchctl tree`: shows an object with its owners above and its dependents below, each with its state. Finds dependents
- * through owner references: lists the metadata of all listable types once.
+ * Implements `orchctl tree`, which shows an object with its owners above and its dependents below, each with its state.
+ * To find dependents through owner references, the command lists the metadata of all listable types once.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -49,7 +49,7 @@ interface Found {
   readonly object: ApiObject
 }
 
-/** Maximum depth. Guards against owner cycles. */
+/** Maximum depth of the tree. The limit also ends cycles of owners. */
 const maxDepth = 20
 
 async function allObjects(
@@ -74,7 +74,7 @@ async function allObjects(
       )
     }),
   )
-  // The same object may be served in several groups.
+  // UIDs of the objects listed so far. Several groups may serve the same object.
   const seenUids = new Set<string>()
   const objects = objectsByType.flat().filter(({ object }) => {
     const uid = object.metadata.uid ?? ''
@@ -83,7 +83,7 @@ async function allObjects(
   return { objects, unread }
 }
 
-/** Returns owners, outermost first. */
+/** Returns the owners of an object, outermost first. */
 async function ownersOf(session: Session, { type, object }: Found): Promise<Found[]> {
   const owners: Found[] = []
   let current = object
@@ -136,7 +136,7 @@ interface WithStatus {
   status?: { phase?: string; conditions?: { type?: string; status?: string; reason?: string }[] }
 }
 
-/** Returns the state in one word: deletion, phase, or readiness. */
+/** Describes the state in one word: whether the object is being deleted, its phase, or whether it is ready. */
 function stateOf(object: ApiObject): string {
   if (object.metadata.deletionTimestamp !== undefined) return 'Terminating'
   const { phase, conditions = [] } = (object as WithStatus).status ?? {}

@@ -1,7 +1,7 @@
 /**
- * `orchctl undo`: reverts one change of an object: the changed fields get their previous values. The revert is an
- * ordinary write by the caller based on the current version, and is retried after a conflict. If one of those fields
- * has changed since, nothing is written. A deleted object is recreated.
+ * Implements `orchctl undo`, which reverts one change of an object: the changed fields get their previous values. The
+ * user's own permissions apply to the write. It requires the version that the command read, and is retried after a
+ * conflict. If one of those fields has changed since, nothing is written. A deleted object is recreated.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -67,7 +67,7 @@ recreated. The status is not restored, because controllers report it.`,
 
 interface Found {
   readonly change: HistoryRevision
-  /** The revision before the change. */
+  /** The revision before the change, or undefined if there is none. */
   readonly older: HistoryRevision | undefined
 }
 
@@ -85,7 +85,10 @@ async function findChange(session: Session, subject: PastSubject, revision: stri
   )
 }
 
-/** Without --revision, skips status reports and annotations that control loops write along with them. */
+/**
+ * Whether the change is more than a status report. Without --revision, the command skips status reports, including
+ * annotations that control loops write along with them.
+ */
 function isByItself({ deleted = false, subresource, changes = [] }: HistoryRevision): boolean {
   return deleted || (subresource !== 'status' && changes.some((change) => !isStatus(change)))
 }

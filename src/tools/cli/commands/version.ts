@@ -1,4 +1,4 @@
-/** `orchctl version` */
+/** Implements `orchctl version`. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { version } from '../../../api/model/version.ts'
@@ -47,7 +47,7 @@ const maxSkew = 1
 
 /** Returns the warning of kubectl if the server is too old or too new for this program. */
 export function skewWarning({ major, minor }: JsonObject): string | undefined {
-  // The minor version may have a suffix, such as `29+`.
+  // The minor version may end with a suffix, as in `29+`.
   const number = Number.parseInt(String(minor), 10)
   if (Number.isNaN(number)) return undefined
   const isSupported =

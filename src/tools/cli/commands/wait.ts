@@ -1,4 +1,4 @@
-/** `orchctl wait`: waits until objects have a condition or a field value, or are gone. */
+/** Implements `orchctl wait`, which waits until objects meet a condition, have a field value or no longer exist. */
 
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -69,7 +69,7 @@ async function waitForOne(
   { until, options, index }: { until: Condition; options: OptionsOf<typeof flags>; index: number },
 ): Promise<string> {
   const { type, object } = subject
-  // Listed objects are identified by UID: a new object of the same name does not count.
+  // A listed object is identified by its UID, so that a new object of the same name does not count.
   const deletion = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
   const condition = options.for === 'delete' ? deletion : orNotFound(until, subject, options.for)
   let last = object ?? namedObject(subject)
@@ -132,7 +132,7 @@ function hasCondition(text: string): Condition {
     )
 }
 
-/** Whether the condition is for the current generation of the object. */
+/** Whether the server reported the condition for the current generation of the object. */
 function isRecent(condition: Json, object: ApiObject | undefined): boolean {
   const observed = isObject(condition) ? own(condition, 'observedGeneration') : undefined
   return typeof observed !== 'number' || observed >= (object?.metadata.generation ?? 0)

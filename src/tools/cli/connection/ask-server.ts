@@ -1,10 +1,10 @@
-/** Creates review objects, such as access reviews. The server answers them and never stores them. */
+/** Creates review objects, such as access reviews. The server returns the result and never stores the object. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'
 import type { Session } from './session.ts'
 
-/** Returns the status of the response. */
+/** Creates a review. Returns the status in the response. */
 export async function askServer<T>(
   { client, types, context: { signal } }: Session,
   type: ResourceType,

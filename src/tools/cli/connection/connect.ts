@@ -1,4 +1,4 @@
-/** Connects to the server that flags select. The caller closes the connection. */
+/** Connects to the server that the flags select. The caller closes the connection. */
 import { relative, resolve } from 'node:path'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { version } from '../../../api/model/version.ts'
@@ -26,13 +26,13 @@ export interface Connection {
   readonly server: string
   /** Default namespace. */
   readonly namespace: string
-  /** Upgrades to another protocol on a separate connection. */
+  /** Sends a request that upgrades to another protocol. Uses a separate connection. */
   readonly upgrade: HttpTransport['upgrade']
   /** Sends any request unchanged with the user's credentials, for `orchctl proxy`. */
   readonly send: Transport
 }
 
-/** Keeps the connection open until `use` completes. */
+/** Opens a connection and keeps it open until `use` completes. */
 export async function withConnection<T>(
   context: Context,
   options: ConnectionOptions,
@@ -81,7 +81,7 @@ type ConnectionOptions = OptionsOf<typeof connectionFlags> & {
   readonly dryRun?: unknown
 }
 
-/** A connection without a server, which is enough for many client-side dry runs. Every request fails. */
+/** Returns a connection without a server, which suffices for many client-side dry runs. Every request over it fails. */
 function withoutServer(error: MissingConfigError, { namespace }: ConnectionOptions): Connection {
   const fail = () => Promise.reject(error)
   return { client: new Client(fail), server: '', namespace: namespace || 'default', upgrade: fail, send: fail }
@@ -135,24 +135,29 @@ async function sendOf(
   return withTrace(warned, { server, level, tell: context.err })
 }
 
-/** `--match-server-version`. The server's version starts with its API level and ends with its own version. */
+/**
+ * Implements `--match-server-version`. The server's version starts with its API level and ends with its own version.
+ */
 async function refuseOtherVersion(client: Client, { signal }: Context): Promise<void> {
   const { gitVersion = '' } = await client.read<{ gitVersion?: string }>('/version', { signal })
   if (!gitVersion.endsWith(`+orch.${version}`))
     throw new UsageError(`server version (${escapeLine(gitVersion)}) differs from client version (v${version})`)
 }
 
-/** `--warnings-as-errors`: fails with an exit code after all work is done. */
+/**
+ * Implements `--warnings-as-errors`: if the server sent warnings, the command exits with an error code after all work
+ * is done.
+ */
 function refuseWarnings({ size }: ReadonlySet<string>, { warningsAsErrors }: ConnectionOptions): void {
   if (warningsAsErrors && size > 0) throw new UsageError(`${size} ${size === 1 ? 'warning' : 'warnings'} received`)
 }
 
-/** Returns the kubeconfig files: the named file, or the default ones. */
+/** Returns the kubeconfig files: the file that the flag names, or the default files. */
 export function configFiles(context: Context, kubeconfigFlag: string): string[] {
   return kubeconfigFlag === '' ? usualFiles(context) : [resolve(context.directory, kubeconfigFlag)]
 }
 
-/** Whether the server comes only from the kubeconfig in the home directory. */
+/** Whether only the kubeconfig in the home directory determines the server. */
 function isByChance({ env }: Context, { kubeconfig, context, server }: ConnectionOptions): boolean {
   return kubeconfig === '' && context === '' && server === '' && listedFiles(env) === undefined
 }

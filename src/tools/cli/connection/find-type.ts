@@ -1,12 +1,15 @@
 /**
- * Finds a type by its plural, kind, singular or short name in any case, alone or with its group
- * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`) or a prefix of its group (`leases.coord`). The
- * first match in discovery order wins, and the core group comes first.
+ * Finds a type by its plural, kind, singular or short name, ignoring case. The name can be followed by the group
+ * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`) or a prefix of the group (`leases.coord`). If
+ * several types match, the first in discovery order is used. The core group comes first.
  */
 import { closestMatch, maxTypos, UsageError } from '../../../base/flags/flags.ts'
 import type { DiscoveredType, DiscoveredTypes } from '../../../client/requests/discovery.ts'
 
-/** Returns the type that a word names: its plural, kind or short name, with or without a group. Throws UsageError. */
+/**
+ * Returns the type that a word names by its plural, kind or short name, with or without a group. Throws UsageError if
+ * there is no such type.
+ */
 export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
   const dot = word.indexOf('.')
   const name = dot < 0 ? word : word.slice(0, dot)
@@ -22,7 +25,7 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
 
 /** Returns the first type with this plural, kind, singular or short name. */
 export function matchType(types: readonly DiscoveredType[], name: string): DiscoveredType | undefined {
-  // A type without a singular has '' as its singular, which must not match.
+  // Some types have '' as singular. An empty name must not match them.
   if (name === '') return undefined
   const word = name.toLowerCase()
   return waysToName.map((fits) => types.find((type) => fits(type, word))).find((type) => type !== undefined)
@@ -34,7 +37,7 @@ const waysToName: readonly ((type: DiscoveredType, name: string) => boolean)[] =
   ({ shortNames }, name) => shortNames.includes(name),
 ]
 
-/** Matches a prefix of a group, unless a group has exactly that name. */
+/** Matches the group by prefix, unless a group has exactly that name. */
 function matchInGroup(types: readonly DiscoveredType[], name: string, place: string): DiscoveredType | undefined {
   const inGroup = types.filter((type) => isIn(type, place))
   const inLonger = types.filter(({ group }) => place !== '' && group.startsWith(place))
@@ -45,7 +48,10 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
   return place === group || place === `${version}.${group}`
 }
 
-/** Suggests the type of that name in another group, or a similar name: one typo in a short word, two in a long one. */
+/**
+ * Suggests the type of that name in another group, or a similar name. A similar name differs by one typo in a short
+ * word and by up to two in a long word.
+ */
 function hint(types: readonly DiscoveredType[], word: string): string {
   const matchingElsewhere = matchType(types, word)
   if (matchingElsewhere !== undefined) {
@@ -57,7 +63,7 @@ function hint(types: readonly DiscoveredType[], word: string): string {
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
 }
 
-/** Returns the name of a single object of the type: `configmap`, `lease.coordination.orch.io`. */
+/** Returns the type name for a single object, such as `configmap` or `lease.coordination.orch.io`. */
 export function singularName({ kind, group }: Pick<DiscoveredType, 'kind' | 'group'>): string {
   return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
 }

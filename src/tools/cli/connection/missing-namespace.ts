@@ -5,7 +5,10 @@ import { SeveralErrors } from '../program/explain-error.ts'
 
 const inNamespace = /^\w+ \/apis?\/.*?\/namespaces\/([^/]+)\/./
 
-/** Returns the same error, or the error for the namespace. The default namespace always exists. */
+/**
+ * Returns the NotFound error for the namespace if it is missing, otherwise the same error. The default namespace always
+ * exists.
+ */
 export async function withMissingNamespace(client: Client, error: unknown, signal: AbortSignal): Promise<unknown> {
   const errors = error instanceof SeveralErrors ? error.errors : [error]
   const namespaces = new Set(errors.flatMap(namespaceOf))
@@ -19,7 +22,7 @@ export async function withMissingNamespace(client: Client, error: unknown, signa
   return reasons.size === 1 ? [...reasons][0] : new SeveralErrors([...reasons])
 }
 
-/** If the user may not read the namespace, the original error is kept. */
+/** If the user may not read the namespace, the original error is returned. */
 async function refusalOf(client: Client, name: string, signal: AbortSignal): Promise<StatusError | undefined> {
   try {
     await client.read(`/api/v1/namespaces/${name}`, { signal })

@@ -16,12 +16,12 @@ export type HistoryRevision = NonNullable<StatusOf<kinds.ObjectHistory>['revisio
 
 export type FieldChange = NonNullable<HistoryRevision['changes']>[number]
 
-/** Returns the path to the changed field. */
+/** Returns the path to the changed field as a list of elements. */
 export function stepsOf({ steps = [] }: FieldChange): PathElement[] {
   return steps.map(({ member, named }) => (named === undefined ? { member: member ?? '' } : { named }))
 }
 
-/** An object, which may have been deleted. */
+/** An object whose history is requested. It may have been deleted. */
 export interface PastSubject {
   readonly type: DiscoveredType
   readonly name: string
@@ -39,7 +39,7 @@ export async function pastSubject(session: Session, words: readonly string[]): P
 
 const pageSize = 100
 
-/** Returns the changes of an object, newest first, until the history ends or the consumer stops. */
+/** Returns the changes of an object, newest first. Reads further pages until the history ends or the consumer stops. */
 export async function* changesOf(session: Session, subject: PastSubject): AsyncGenerator<HistoryRevision> {
   for (let before = ''; ; ) {
     const spec = { ...specOf(subject), ...(before === '' ? {} : { before }), limit: pageSize }
@@ -50,7 +50,7 @@ export async function* changesOf(session: Session, subject: PastSubject): AsyncG
   }
 }
 
-/** Returns past objects: a single one, or all of a type if `name` is ''. */
+/** Returns past objects: a single object, or all objects of a type if `name` is ''. */
 export async function stateAt(session: Session, subject: PastSubject, at: string): Promise<ApiObject[]> {
   const pastObjects: ApiObject[] = []
   let when: JsonObject = momentOf(at)
@@ -61,12 +61,12 @@ export async function stateAt(session: Session, subject: PastSubject, at: string
     pastObjects.push(...items.map((item) => asObject(item as JsonObject)))
     if (next === '') return pastObjects
     rest = next
-    // All pages show the same revision as the first.
+    // All pages must show the same revision as the first page.
     when = { revision }
   }
 }
 
-/** Parses a resourceVersion, a time or an age. */
+/** Parses a point in time: a resourceVersion, a time or an age. */
 function momentOf(at: string): JsonObject {
   if (/^\d+$/.test(at)) return { revision: at }
   const ago = /^(\d+)(s|m|h|d)$/.exec(at)

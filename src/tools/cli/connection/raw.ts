@@ -1,6 +1,6 @@
 /**
- * `--raw`: sends a request to a path of the server, with the content of a file if the verb has a body, and prints the
- * response unchanged.
+ * Implements `--raw`, which sends a request to a path of the server and prints the response unchanged. If the verb has
+ * a body, the body is the content of a file.
  */
 
 import { parseJson } from '../../../api/json/portable-json.ts'
@@ -23,7 +23,7 @@ export const rawFlag = flag({
 export interface RawCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly words: readonly string[]
-  /** File with the body; unset for requests without a body. */
+  /** File with the request body. Undefined for requests without a body. */
   readonly files?: FileOptions
 }
 
@@ -46,7 +46,10 @@ export async function callRaw(
   })
 }
 
-/** Adds a suggestion for an unknown path: the server lists its paths at the root, and each group lists its types. */
+/**
+ * Adds a suggestion to the error for an unknown path. The server lists its paths at the root, and each group lists its
+ * types.
+ */
 async function withPathsThere(
   client: Client,
   error: unknown,
@@ -55,7 +58,7 @@ async function withPathsThere(
   if (!(error instanceof StatusError) || !isNotFound(error) || error.status.details?.name !== undefined) return error
   const paths = await client.read<{ readonly paths?: readonly string[] }>('/', { signal }).then(
     (root) => root.paths ?? [],
-    // If the user may not list the paths, the original error is kept.
+    // If the user may not list the paths, the original error is returned without a suggestion.
     (refusal: unknown) => (refusal instanceof StatusError ? [] : Promise.reject(refusal)),
   )
   const near = closestMatch(path, paths, maxTypos(path))
@@ -66,14 +69,14 @@ async function withPathsThere(
   return new StatusError({ ...error.status, message: `${error.message}: ${path}; ${hint}` }, error.request)
 }
 
-/** Escapes control sequences for display on a terminal. */
+/** Prints the response on a terminal. Escapes control sequences. */
 async function show({ out }: Context, body: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder()
   for await (const chunk of body) out(escapeText(decoder.decode(chunk, { stream: true })))
   out(escapeText(decoder.decode()))
 }
 
-/** Flags of commands with --raw that have no meaning for a path. */
+/** Flags that `--raw` cannot be combined with. */
 interface BesideRaw {
   readonly edit?: boolean
   readonly selector?: string

@@ -1,6 +1,6 @@
 /**
- * Types that a server serves, discovered lazily: a manifest needs only its group version, a word such as `cm` usually
- * only the core group, and other words all groups.
+ * The types that a server serves. Discovery requests only the needed groups: a manifest needs only its group version, a
+ * word such as `cm` usually only the core group, and other words all groups.
  */
 
 import { groupOf, versionOf } from '../../../api/model/api-version.ts'
@@ -11,7 +11,7 @@ import { type DiscoveredType, type DiscoveredTypes, discover, typesOf } from '..
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { findType, matchType } from './find-type.ts'
 
-/** The server does not serve the kind. */
+/** Thrown if the server does not serve a kind. */
 export class UnknownKindError extends UsageError {}
 
 export class ServedTypes {
@@ -26,7 +26,7 @@ export class ServedTypes {
     this.#signal = signal
   }
 
-  /** Discards discovered types, because new kinds may have been defined. */
+  /** Discards the discovered types. Used when new kinds may have been defined. */
   forget(): void {
     this.#versions.clear()
     this.#all = undefined
@@ -53,7 +53,7 @@ export class ServedTypes {
     return findType(await this.all(), word)
   }
 
-  /** Returns the types that a word names: one, or those of a category such as `all`. */
+  /** Returns the types that a word names: a single type, or the types of a category such as `all`. */
   async namedAll(word: string): Promise<DiscoveredType[]> {
     if (word === 'all') return await this.#inCategory(word)
     try {
@@ -97,7 +97,7 @@ export class ServedTypes {
     return vendorOf(groups.some(({ name }) => name === `storage.${groupDomain}`) ? 'kubernetes' : 'orch')
   }
 
-  /** Returns the types of one group version. Empty if the server does not serve the version. */
+  /** Returns the types of one group version. The result is empty if the server does not serve the version. */
   #inVersion(group: string, version: string): Promise<DiscoveredType[]> {
     const key = `${group}/${version}`
     let pendingTypes = this.#versions.get(key)

@@ -13,11 +13,11 @@ import { ServedTypes } from './served-types.ts'
 export interface Session extends Connection {
   readonly context: Context
   readonly types: ServedTypes
-  /** Whether the command line specifies the namespace. */
+  /** Whether the user specified the namespace on the command line. */
   readonly namespaceGiven: boolean
 }
 
-/** Keeps the session open until `use` completes. */
+/** Opens a session and keeps it open until `use` completes. */
 export async function withSession<T>(
   context: Context,
   options: OptionsOf<typeof connectionFlags>,

@@ -1,13 +1,13 @@
-/** Suggests an existing name that is similar to a missing one. */
+/** Suggests an existing name that is similar to the name of a missing object. */
 import { closestMatch, maxTypos } from '../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
 import type { Session } from './session.ts'
 
-/** Larger collections are not searched. */
+/** Maximum number of names to compare. Larger collections are not searched. */
 const maxNames = 500
 
-/** Returns the same error, with the most similar name if there is one. */
+/** Returns the same error. If an existing name is similar, the error suggests it. */
 export async function withNearNames(
   session: Session,
   {
@@ -22,7 +22,7 @@ export async function withNearNames(
   const { value: page } = await session.client
     .pages(type, { ...place, limit: maxNames, signal: session.context.signal })
     .next()
-    // The user may be allowed to read objects by name but not to list them. Then there is no hint.
+    // If the user may read objects by name but not list them, the error contains no suggestion.
     .catch((listError: unknown) => {
       if (listError instanceof StatusError) return { value: undefined }
       throw listError

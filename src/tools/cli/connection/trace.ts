@@ -1,6 +1,7 @@
 /**
- * Shows requests and responses: `-v 6` shows each request and its duration, 7 adds headers, 8 truncated bodies, 9 whole
- * bodies and curl commands. Credentials in headers and bodies of secrets and tokens are hidden.
+ * Implements `-v`, which shows requests and responses: `-v 6` shows each request and its duration, 7 adds headers, 8
+ * truncated bodies, and 9 whole bodies and curl commands. Credentials in headers and the bodies of secrets and tokens
+ * are hidden.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/requests/transport.ts'
@@ -11,7 +12,7 @@ const headersFrom = 7
 const bodiesFrom = 8
 const wholeFrom = 9
 const curlFrom = 9
-/** Maximum body size at level 8. */
+/** Maximum number of body bytes that level 8 shows. */
 const shownBytes = 1024
 
 export interface TraceOptions {
@@ -20,7 +21,7 @@ export interface TraceOptions {
   readonly tell: (text: string) => void
 }
 
-/** Wraps a transport to show its requests and responses. The output of concurrent requests may interleave. */
+/** Returns a transport that shows its requests and responses. The output of concurrent requests may interleave. */
 export function withTrace(send: Transport, { server, level, tell }: TraceOptions): Transport {
   return async (request) => {
     const began = performance.now()
@@ -55,7 +56,7 @@ function curlText({ method, headers }: TransportRequest, url: string): string {
   return `curl -v -X${method}${shownHeaders.join('')} ${quoted(url)}\n`
 }
 
-/** Quotes any text for a shell. */
+/** Quotes text for use in a shell command. */
 function quoted(text: string): string {
   return `'${escapeLine(text).replaceAll("'", "'\\''")}'`
 }
@@ -74,10 +75,10 @@ function shownValue(header: string, value: string): string {
 /** Paths whose bodies contain secrets. */
 const secretPath =
   /\/(?:secrets|tokenreviews|certificatesigningrequests)(?:[/?]|$)|\/serviceaccounts\/[^/]+\/token(?:[/?]|$)/
-/** Requests with unbounded response bodies. */
+/** Matches requests whose response bodies have no end. */
 const endless = /[?&](?:watch|follow)=(?:true|1)(?:&|$)/
 
-/** Passes the response on as it arrives, and shows it when it is complete. */
+/** Passes the response body on as it arrives, and shows the body once it is complete. */
 async function* tracedBody(
   request: TransportRequest,
   { body }: TransportResponse,

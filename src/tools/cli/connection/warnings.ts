@@ -1,11 +1,11 @@
-/** Wraps a transport to print warnings in responses. `trace.ts` shows requests. */
+/** Wraps a transport to print the warnings in responses. */
 import type { Transport } from '../../../client/requests/transport.ts'
 import { warningTexts } from '../../../client/requests/warnings.ts'
 import { escapeLine } from '../printers/escape.ts'
 
 /**
- * Prints each warning once, even if several responses contain it. `told` contains the warnings that were already
- * printed.
+ * Returns a transport that prints the warnings in responses. Each warning is printed once, even if several responses
+ * contain it. `told` contains the warnings that were already printed.
  */
 export function withWarnings(
   send: Transport,

@@ -1,6 +1,7 @@
 /**
- * Builds a kustomization: its resources, those of its bases, generated objects, and the transformations of all of them,
- * in the order of kustomize. Reads nothing outside the named directories, uses no network and runs no programs.
+ * Builds a kustomization from its resources, the resources of its bases, and generated objects. Applies the
+ * transformations in the same order as kustomize. The build reads no files outside the named directories, does not use
+ * the network and runs no programs.
  */
 import { resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -17,11 +18,14 @@ import { checkDistinct, Resource } from './resource.ts'
 import { addAnnotations, addLabels, renameAll, setImages, setNamespace, setReplicas } from './transform.ts'
 import { fillVariables, type Variable } from './vars.ts'
 
-/** Maximum nesting of directories. */
+/** Maximum nesting depth of directories. */
 const maxDepth = 50
 const maxResources = 100_000
 
-/** Returns the objects of the kustomization in this directory, ready to be applied. Throws UsageError. */
+/**
+ * Returns the objects of the kustomization in this directory, ready to be applied. Throws UsageError if the
+ * kustomization is invalid.
+ */
 export async function buildKustomization({ directory, env }: Context, name: string): Promise<JsonObject[]> {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(name))
     throw new UsageError(`${name} is not loaded: kustomizations are built without the network`)
@@ -36,7 +40,7 @@ export async function buildKustomization({ directory, env }: Context, name: stri
   return sortResources(resources).map(({ object }) => object)
 }
 
-/** Runs `change` and updates references to the names that it changed. */
+/** Runs `change` and updates references to objects that it renamed. */
 function changingNames(resources: readonly Resource[], change: () => void): void {
   const before = resources.map((resource) => ({ resource, before: resource.identity }))
   change()
@@ -91,7 +95,7 @@ class Builder {
     return resources
   }
 
-  /** A component changes the objects that already exist. */
+  /** Applies a component, which changes the objects that already exist. */
   async #component(resources: Resource[], files: RootFiles, enclosingRoots: readonly string[]): Promise<void> {
     const inside = this.#enter(files, enclosingRoots)
     const kustomization = await readKustomization(files)
@@ -113,7 +117,10 @@ function objectsIn(document: unknown, file: string): Resource[] {
   return [resource]
 }
 
-/** Transforms in the order of kustomize: patches match the names in the files, JSON patches the transformed names. */
+/**
+ * Applies transformations in the same order as kustomize: patches refer to the names in the files, JSON patches refer
+ * to the transformed names.
+ */
 async function transform(resources: Resource[], files: RootFiles, kustomization: Kustomization): Promise<void> {
   await applyPatches(resources, files, kustomization)
   changingNames(resources, () => {

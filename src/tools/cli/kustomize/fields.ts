@@ -1,7 +1,9 @@
 /** Paths into objects, such as `spec/template/spec/containers/image`. A path applies to every element of a list. */
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 
-/** Replaces each value at the path with the result of `change`. Undefined keeps the value. */
+/**
+ * Replaces each value at the path with the result of `change`. If the result is undefined, the value stays unchanged.
+ */
 export function changeAt(object: Json | undefined, path: string, change: (value: Json) => Json | undefined): void {
   const steps = path.split('/')
   walk(object, steps.slice(0, -1), (parent) => {
@@ -13,7 +15,10 @@ export function changeAt(object: Json | undefined, path: string, change: (value:
   })
 }
 
-/** Calls `use` with each object at the path. With `create`, creates missing objects, but never lists (`[]`). */
+/**
+ * Calls `use` with each object at the path. With `create`, creates missing objects. Missing lists (`[]`) are never
+ * created.
+ */
 export function objectsAt(
   object: Json | undefined,
   path: string,
@@ -54,12 +59,12 @@ const templates: { readonly [kind: string]: string } = {
   StatefulSet: 'spec/template',
 }
 
-/** Returns the path to the pod template in this kind. Undefined if it has none. */
+/** Returns the path to the pod template in this kind, or undefined if the kind has none. */
 export function templatePath(kind: string): string | undefined {
   return Object.hasOwn(templates, kind) ? templates[kind] : undefined
 }
 
-/** Returns the path to the pod spec in this kind. */
+/** Returns the path to the pod spec in this kind, or undefined if the kind has none. */
 export function podSpecPath(kind: string): string | undefined {
   if (kind === 'Pod') return 'spec'
   const template = templatePath(kind)

@@ -1,6 +1,6 @@
 /**
- * Files of one kustomization: those in and below its directory and no others, whatever their names and links. A base is
- * another directory with its own files. Nothing is loaded from the network.
+ * The files of one kustomization: only files in and below its directory, even if names or links lead elsewhere. A base
+ * is another directory with its own files. Nothing is loaded from the network.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -13,9 +13,9 @@ import { parseSource } from '../manifests/parse-source.ts'
 const maxBytes = 64 * 1024 * 1024
 
 export class RootFiles {
-  /** Directory as the user wrote it. */
+  /** The directory as the user wrote it. */
   readonly name: string
-  /** Resolved path of the directory. */
+  /** The resolved path of the directory. */
   readonly root: string
 
   constructor(path: string, name: string) {
@@ -39,7 +39,7 @@ export class RootFiles {
     return join(this.name, file)
   }
 
-  /** Throws UsageError if the path is missing, outside the root, or not a file. */
+  /** Reads a file. Throws UsageError if the path is missing, outside the root directory, or not a file. */
   async read(file: string): Promise<Buffer> {
     refuseRemote(file)
     const path = resolve(this.root, file)
@@ -62,7 +62,7 @@ export class RootFiles {
     return await parseSource({ name: this.nameOf(file), text })
   }
 
-  /** Returns another directory, relative to this one. */
+  /** Returns the files of another directory, whose path is relative to this one. */
   directory(path: string): RootFiles {
     return new RootFiles(resolve(this.root, path), join(this.name, path))
   }

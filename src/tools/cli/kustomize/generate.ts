@@ -1,4 +1,4 @@
-/** Generates ConfigMaps and Secrets of a kustomization from files, literals and env files. */
+/** Generates the ConfigMaps and Secrets of a kustomization from files, literals and env files. */
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type JsonObject, own, setKey } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ export interface Generated {
   readonly behavior: 'create' | 'replace' | 'merge'
 }
 
-/** Environment for variables without a value in env files. */
+/** Environment variables. They provide the values of variables that have no value in env files. */
 type Environment = { readonly [name: string]: string | undefined }
 
 const members = ['name', 'namespace', 'behavior', 'files', 'literals', 'envs', 'env', 'options', 'type']
@@ -108,7 +108,7 @@ function isText([, value]: readonly [string, Buffer]): boolean {
   return isUtf8(value)
 }
 
-/** Options of an entry override those of the kustomization. */
+/** Sets the options of a generated object. Options of an entry override options of the kustomization. */
 function applyOptions(resource: Resource, all: readonly JsonObject[], place: string): void {
   resource.hashed = true
   for (const options of all) {

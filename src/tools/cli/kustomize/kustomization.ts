@@ -1,6 +1,6 @@
 /**
- * The file `kustomization.yaml` and its fields. Rejects unsupported kustomize fields and unknown fields by name, so
- * that nothing is silently ignored.
+ * Reads the file `kustomization.yaml`. Reports unsupported and unknown fields by name, so that no field is silently
+ * ignored.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -9,7 +9,7 @@ import type { RootFiles } from './files.ts'
 
 const fileNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
-/** Supported fields with the type of their values. */
+/** Supported fields and the types of their values. */
 const fields = {
   apiVersion: 'text',
   kind: 'text',
@@ -47,11 +47,11 @@ interface Sorts {
 }
 
 export type Kustomization = { readonly [F in keyof typeof fields]: Sorts[(typeof fields)[F]] } & {
-  /** File name as the user wrote it. */
+  /** The file name as the user wrote it. */
   readonly file: string
 }
 
-/** Throws UsageError. */
+/** Reads the kustomization file of a directory. Throws UsageError if the file is missing or invalid. */
 export async function readKustomization(files: RootFiles): Promise<Kustomization> {
   const presentNames = fileNames.filter((name) => files.has(name))
   const [name] = presentNames
@@ -73,7 +73,7 @@ export async function readKustomization(files: RootFiles): Promise<Kustomization
   return { ...(Object.fromEntries(entries) as Omit<Kustomization, 'file'>), file }
 }
 
-/** Accepts field names in any case, as kustomize does: old files contain `nameprefix`. */
+/** Corrects the case of field names. As in kustomize, any case is accepted, because old files contain `nameprefix`. */
 function withKnownFields(value: JsonObject, file: string): JsonObject {
   const knownContent: JsonObject = {}
   for (const [field, content] of Object.entries(value)) {
@@ -120,7 +120,7 @@ function readField(value: Json | undefined, sort: keyof Sorts, place: string): S
   return list as string[] | JsonObject[]
 }
 
-/** Returns a string member of an entry; '' if it is missing. */
+/** Returns a string member of an entry, or '' if it is missing. */
 export function textIn(entry: JsonObject, field: string, place: string): string {
   const value = own(entry, field) ?? ''
   if (typeof value !== 'string') throw new UsageError(`${place}.${field} is not a string`)
@@ -145,7 +145,7 @@ export function labelsIn(entry: JsonObject, field: string, place: string): JsonO
   return value
 }
 
-/** Throws UsageError for an unknown member. */
+/** Checks the members of an entry. Throws UsageError if a member is unknown. */
 export function checkMembers(entry: JsonObject, knownMembers: readonly string[], place: string): void {
   for (const member of Object.keys(entry))
     if (!knownMembers.includes(member)) {

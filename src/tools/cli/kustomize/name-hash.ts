@@ -4,7 +4,7 @@ import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { sortUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { Resource } from './resource.ts'
 
-/** Returns ten characters from an alphabet without similar-looking characters and vowels. */
+/** Returns a suffix of ten characters. The alphabet contains no vowels and no characters that look similar. */
 export function nameHash({ object, kind, identity: { name } }: Resource): string {
   const parts: Record<string, Json> = { kind, name, data: own(object, 'data') ?? '' }
   if (kind === 'Secret') parts.type = own(object, 'type') ?? ''
@@ -16,7 +16,7 @@ export function nameHash({ object, kind, identity: { name } }: Resource): string
 
 const otherLetters: { readonly [letter: string]: string } = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
 
-/** Formats JSON as Go does: sorted keys, and escapes for HTML characters. */
+/** Formats JSON as Go does: with sorted keys and escaped HTML characters. */
 function goJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`
   if (isObject(value))

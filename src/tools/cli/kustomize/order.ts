@@ -1,4 +1,4 @@
-/** The output order of objects: dependencies first, webhooks last, the rest by name. */
+/** Sorts objects for output: dependencies come first and webhooks last. All other objects are sorted by name. */
 import type { Resource } from './resource.ts'
 
 const first = [

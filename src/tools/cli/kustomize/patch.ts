@@ -1,6 +1,6 @@
 /**
- * Patches of a kustomization: strategic merge patches (merge patches for custom kinds) and JSON patches. `patches`
- * accepts both, for one object or all that a target selects.
+ * Applies the patches of a kustomization: strategic merge patches (merge patches for custom kinds) and JSON patches. An
+ * entry of `patches` contains either type, and applies to one object or to all objects that its target selects.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -17,7 +17,7 @@ import type { RootFiles } from './files.ts'
 import { checkMembers, type Kustomization, textIn } from './kustomization.ts'
 import { Resource } from './resource.ts'
 
-/** Applies `patchesStrategicMerge` and `patches`. Removes objects that a patch deletes from the list. */
+/** Applies `patchesStrategicMerge` and `patches`. If a patch deletes an object, removes the object from the list. */
 export async function applyPatches(
   resources: Resource[],
   files: RootFiles,
@@ -25,7 +25,8 @@ export async function applyPatches(
 ): Promise<void> {
   for (const [i, text] of kustomization.patchesStrategicMerge.entries()) {
     const place = `${kustomization.file}: patchesStrategicMerge[${i}]`
-    // A text with several lines or a colon and a blank is an inline patch. Any other text is a file name.
+    // A text with several lines, or with a colon followed by a space, is an inline patch. Any other text is a file
+    // name.
     const documents = /\n|: /.test(text) ? await parseSource({ name: place, text }) : await files.documents(text)
     for (const document of documents) if (document !== null) await mergeInto(resources, document, { place })
   }
@@ -33,7 +34,7 @@ export async function applyPatches(
     await applyEntry(resources, files, { entry, place: `${kustomization.file}: patches[${i}]` })
 }
 
-/** Applies `patchesJson6902`, after names have changed. */
+/** Applies `patchesJson6902`. This is done after names have changed. */
 export async function applyJsonPatches(
   resources: Resource[],
   files: RootFiles,
@@ -75,7 +76,7 @@ function jsonPatch(resource: Resource, patch: Json[], place: string): void {
   })
 }
 
-/** Reports an invalid patch with its position. */
+/** Runs `work`. Adds the position of the patch to errors about an invalid patch. */
 function withPlace(place: string, work: () => void): void {
   try {
     work()
@@ -85,7 +86,10 @@ function withPlace(place: string, work: () => void): void {
   }
 }
 
-/** Merges the patch into the selected objects, otherwise into the object that the patch names. */
+/**
+ * Merges the patch into the selected objects. If no objects are selected, merges it into the object that the patch
+ * names.
+ */
 async function mergeInto(
   resources: Resource[],
   patch: Json,

@@ -1,6 +1,6 @@
 /**
- * References between objects: when a name changes, references to it change too. Covers the fields of built-in kinds
- * that kustomize knows.
+ * Updates references between objects when names change. Covers the reference fields of built-in kinds that kustomize
+ * knows.
  */
 import { type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { changeAt, objectsAt, podSpecPath } from './fields.ts'
@@ -29,7 +29,7 @@ const inPods: { readonly [kind: string]: readonly string[] } = {
   PriorityClass: ['priorityClassName'],
 }
 
-/** Other references: the referenced kind, the referring kind, and the fields. */
+/** Other reference fields: the referenced kind, the referring kind, and the paths to the fields. */
 const elsewhere: readonly (readonly [to: string, from: string, paths: readonly string[]])[] = [
   ['ConfigMap', 'Node', ['spec/configSource/configMap/name']],
   ['Secret', 'Ingress', ['spec/tls/secretName']],
@@ -59,13 +59,13 @@ const elsewhere: readonly (readonly [to: string, from: string, paths: readonly s
   ['IngressClass', 'Ingress', ['spec/ingressClassName']],
 ]
 
-/** The old and new name of an object. */
+/** The old and the new name of an object. */
 export interface Renaming {
   readonly resource: Resource
   readonly before: Identity
 }
 
-/** Updates all references to the current names of objects. */
+/** Updates all references to renamed objects. */
 export function fixReferences(resources: readonly Resource[], renamings: readonly Renaming[]): void {
   const changed = renamings.filter(({ resource, before }) => {
     const { name, namespace } = resource.identity
@@ -90,7 +90,7 @@ function fixPods({ kind, object }: Resource, change: (kind: string) => (value: u
     for (const path of paths) changeAt(object, `${spec}/${path}`, change(to))
 }
 
-/** Updates references that include the kind: autoscaler targets, and roles and subjects of bindings. */
+/** Updates references that include a kind: the targets of autoscalers, and the roles and subjects of bindings. */
 function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly Renaming[]>): void {
   const fix = (reference: JsonObject, namespace?: string) => {
     const kind = own(reference, 'kind')
@@ -103,7 +103,7 @@ function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly 
         : renamedIn(renamings, name, namespace)
     if (newIdentity === undefined) return
     setKey(reference, 'name', newIdentity.name)
-    // An object without a namespace is applied to any namespace, so the reference keeps its own.
+    // An object without a namespace can be applied to any namespace, so the reference keeps its namespace.
     if (Object.hasOwn(reference, 'namespace') && newIdentity.namespace !== '')
       setKey(reference, 'namespace', newIdentity.namespace)
   }
@@ -129,7 +129,10 @@ function newName(renamings: readonly Renaming[] | undefined, name: string, from:
   return undefined
 }
 
-/** Finds the renamed object in the same namespace, otherwise the only object that had the name. */
+/**
+ * Returns the new name of a referenced object: the renamed object in the same namespace, or else the only object that
+ * had this name.
+ */
 function renamed(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
   const same = renamings.filter(({ before }) => before.name === name)
   const here = same.find(({ resource, before }) => !isNamespaced(resource) || before.namespace === namespace)

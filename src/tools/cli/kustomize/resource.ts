@@ -1,4 +1,4 @@
-/** Objects of a kustomization during the build, with their earlier names, which patches can refer to. */
+/** The objects of a kustomization during the build. Their earlier names are kept, because patches can refer to them. */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -10,11 +10,11 @@ export interface Identity {
 
 export class Resource {
   object: JsonObject
-  /** Names in the nested kustomizations, oldest first. */
+  /** Names that the object had in nested kustomizations, oldest first. */
   readonly former: Identity[] = []
-  /** Whether the name ends with a hash of the content. */
+  /** Whether the name ends with a hash of the object's content. */
   hashed = false
-  /** Source of the object, for messages. */
+  /** Source of the object, for error messages. */
   readonly origin: string
 
   constructor(object: JsonObject, origin: string) {
@@ -65,7 +65,7 @@ export class Resource {
     setKey(this.metadata, 'namespace', namespace)
   }
 
-  /** For messages: `Deployment web`. */
+  /** Returns the object's display name for messages, such as `Deployment web`. */
   toString(): string {
     return `${this.kind} ${this.identity.name}`
   }
@@ -96,7 +96,7 @@ const clusterScoped = new Set([
   ...['TokenReview', 'ValidatingWebhookConfiguration', 'VolumeAttachment'],
 ])
 
-/** Whether the kind is namespaced, as far as this can be known without a server. */
+/** Whether the kind is namespaced. Without a server, unknown kinds are assumed to be namespaced. */
 export function isNamespaced({ kind }: { readonly kind: string }): boolean {
   return !clusterScoped.has(kind)
 }

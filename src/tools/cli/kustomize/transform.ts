@@ -1,4 +1,6 @@
-/** Transformations of all objects of a kustomization: namespace, names, labels, annotations, replicas and images. */
+/**
+ * Transforms all objects of a kustomization: sets their namespaces, names, labels, annotations, replicas and images.
+ */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -15,7 +17,7 @@ export function setNamespace(resources: readonly Resource[], namespace: string):
       objectsAt(resource.object, 'subjects', {
         create: false,
         use: (subject) => {
-          // Other subjects get the namespace of their service account when references are updated.
+          // Other subjects get the namespace of their service account later, when references are updated.
           if (own(subject, 'kind') === 'ServiceAccount' && own(subject, 'name') === 'default')
             setKey(subject, 'namespace', namespace)
         },
@@ -44,7 +46,7 @@ const affinities = ['podAffinity', 'podAntiAffinity'].flatMap((kind) => [
   `affinity/${kind}/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels`,
 ])
 
-/** Returns the paths to pod labels and to the selectors that match them. */
+/** Returns the paths to pod labels, and to the selectors that must match the labels. */
 function selectorPlaces({ kind, group }: Resource): Place[] {
   const template = templatePath(kind)
   const createdPath = (path: string) => ({ path, create: true })
@@ -168,7 +170,7 @@ interface Image {
   readonly digest: string
 }
 
-/** A colon before the last slash belongs to a port. */
+/** A colon before the last slash belongs to a port number, not to a tag. */
 function imageOf(image: string, { name, newName, newTag, digest }: Image): string | undefined {
   const [, before = '', rest = ''] = /^(.*?)((?::[\w.{}-]*)?(?:@sha256:[\da-f]*)?)$/s.exec(image) ?? []
   if (before !== name) return undefined

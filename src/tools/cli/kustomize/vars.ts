@@ -1,4 +1,7 @@
-/** Variables: `$(NAME)` in commands, arguments, values and other fields is replaced with a field of another object. */
+/**
+ * Implements variables: `$(NAME)` in commands, arguments, values and other fields is replaced with a field of another
+ * object.
+ */
 
 import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
@@ -8,11 +11,11 @@ import type { Resource } from './resource.ts'
 
 export interface Variable {
   readonly entry: JsonObject
-  /** Position for messages. */
+  /** Position in the file, for messages. */
   readonly place: string
 }
 
-/** Replaces the variables of all kustomizations at the end, when all names are final. */
+/** Replaces the variables of all kustomizations. Runs last, because only then are all names final. */
 export function fillVariables(resources: readonly Resource[], variables: readonly Variable[]): void {
   const values = new Map<string, string>()
   for (const { entry, place } of variables) {

@@ -1,10 +1,10 @@
-/** Objects after an edit. They must be the same objects, but some may be missing. */
+/** Parses objects after the user edited them. The edit must not add or exchange objects, but may remove some. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import { type Manifest, manifestsIn } from './manifest.ts'
 
-/** Parses the single object of a text. Throws UsageError if it is a different object or missing. */
+/** Parses the single object of a text. Throws UsageError if the object is missing or is not the same as before. */
 async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
   if (manifests.length !== 1) throw new UsageError('the file must contain exactly one object')
@@ -12,7 +12,10 @@ async function editedManifest(before: ApiObject, source: { name: string; text: s
   return manifests[0]!
 }
 
-/** Returns the edited objects in their original order; undefined for one that is missing. Throws UsageError. */
+/**
+ * Returns the edited objects in their original order. A removed object is undefined. Throws UsageError if the text is
+ * invalid.
+ */
 export async function editedManifests(
   before: readonly ApiObject[],
   source: { name: string; text: string },

@@ -1,6 +1,6 @@
 /**
- * Explains why the server rejected an object from a file: each cause with the line of its field, and for conflicts the
- * field owners and possible solutions.
+ * Explains why the server rejected an object from a file: lists each cause with the line of its field, and for
+ * conflicts also the field owners and possible solutions.
  */
 import type { StatusError } from '../../../client/requests/status-error.ts'
 import { statusSentence } from '../program/status-sentence.ts'
@@ -24,10 +24,10 @@ export function explainRefusal({ origin, doing, subject }: ManifestError, error:
   return [sentence, ...lines].join('\n')
 }
 
-/** The field that a server reports if the result of a patch is invalid. */
+/** The field name that a server reports if the result of a patch is invalid. */
 const wholePatch = 'patch'
 
-/** Extracts fields from the message: unknown fields, or a field of the wrong type. */
+/** Extracts field names from the message, which names unknown fields or a field of the wrong type. */
 function namedFields(origin: Origin, { reason, message }: StatusError): string[] {
   if (reason !== 'BadRequest' && reason !== 'Invalid') return []
   const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field]) => field!)
@@ -40,7 +40,10 @@ function causeLine(origin: Origin, { field, message }: Cause): string[] {
   return [`  ${placeText(origin, field)}: ${field}: ${withoutLongValue(message ?? '')}`]
 }
 
-/** Shortens `Invalid value: {...}: field is immutable`. The message above and the file contain a multi-line value. */
+/**
+ * Shortens `Invalid value: {...}: field is immutable`. The user can still read a multi-line value in the message above
+ * and in the file.
+ */
 function withoutLongValue(message: string): string {
   return message.replace(/^([\w ]+ value: ).{80,}(: [^:]+)$/s, '$1...$2')
 }
@@ -66,8 +69,8 @@ To resolve the conflict, do one of the following:
 }
 
 /**
- * Simplifies `.spec.template.spec.containers[name="a"].image`: an element that cannot be found by key is located by its
- * parent.
+ * Simplifies a path such as `.spec.template.spec.containers[name="a"].image`. An element that cannot be found by its
+ * key is represented by its parent.
  */
 function plainField(field: string): string {
   return field.replace(/^\./, '').replace(/\[[^\]]*=.*$/, '')

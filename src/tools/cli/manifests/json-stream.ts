@@ -1,17 +1,20 @@
-/** Separates consecutive JSON documents, as printed by `jq` and others, because YAML requires a separator. */
+/**
+ * Inserts separators between consecutive JSON documents, because YAML requires them. Programs such as `jq` print JSON
+ * documents without separators.
+ */
 
 /** Matches a string or a bracket. */
 const parts = /"(?:[^"\\]|\\.)*"|[{}[\]]/g
 
 /**
- * Inserts a separator before each document except the first. Line numbers stay correct if each document starts on a new
- * line. Other texts stay unchanged.
+ * Inserts a separator before each document except the first. If each document starts on a new line, line numbers do not
+ * change. A text that is not a sequence of JSON documents stays unchanged.
  */
 export function separateJson(text: string): string {
   const starts = /^\s*\{/.test(text) ? documentStarts(text) : []
   const documents = starts.map((start, i) => text.slice(start, starts[i + 1]))
   if (documents.length < 2 || !documents.every((document) => document.trimEnd().endsWith('}'))) return text
-  // A separator must start a line.
+  // A separator must be at the start of a line.
   const marks = documents.map((_, i) => (i === 0 ? '' : documents[i - 1]!.endsWith('\n') ? '--- ' : '\n--- '))
   return text.slice(0, starts[0]) + documents.map((document, i) => marks[i] + document).join('')
 }

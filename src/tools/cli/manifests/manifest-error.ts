@@ -1,13 +1,13 @@
 /** An error for an object from a file, with the position of the object. `explain-refusal.ts` formats it. */
 import type { Origin } from './manifest.ts'
 
-/** An operation on an object from a file failed. */
+/** Thrown if an operation on an object from a file failed. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError'
   readonly origin: Origin
-  /** The operation, such as `creating`. */
+  /** The operation in the error message, such as `creating`. */
   readonly doing: string
-  /** Display name of the object, such as `configmap/a`. */
+  /** Display name of the object in the error message, such as `configmap/a`. */
   readonly subject: string
 
   constructor({ origin, doing, subject }: { origin: Origin; doing: string; subject: string }, cause: unknown) {

@@ -31,7 +31,10 @@ export interface FileOptions {
   readonly recursive: boolean
 }
 
-/** Returns all objects of these files in order, with lists expanded. Throws UsageError. */
+/**
+ * Returns all objects of these files in order. Replaces each list with its items. Throws UsageError if a file is
+ * invalid.
+ */
 export async function readManifests(context: Context, options: FileOptions): Promise<Manifest[]> {
   const manifests: Manifest[] = []
   for (const { kustomize } of options.filename.filter((name) => typeof name !== 'string'))
@@ -67,7 +70,7 @@ export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
   })
 }
 
-/** Returns an object that is part of another document. */
+/** Returns the manifest of an object that is part of another document. */
 export function manifestOf(value: Json, origin: Origin): Manifest {
   const [manifest, ...more] = objectsIn(value, origin)
   if (manifest === undefined || more.length > 0) throw new UsageError(`${placeName(origin)}: a list is not an object`)
@@ -86,7 +89,7 @@ function objectsIn(value: Json, origin: Origin): Manifest[] {
   })
 }
 
-/** Items of `ConfigMapList` may omit apiVersion and kind. */
+/** Derives the type of an item from its list, because items of `ConfigMapList` may omit apiVersion and kind. */
 function typeOfItem(list: JsonObject, kind: string): JsonObject {
   return kind === 'List' ? {} : { apiVersion: list.apiVersion!, kind: kind.replace(/List$/, '') }
 }

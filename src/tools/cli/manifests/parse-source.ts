@@ -5,7 +5,7 @@ import { ApiError } from '../../../api/model/api-error.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import type { Source } from './source.ts'
 
-/** Maximum size of one document, including expanded references. */
+/** Maximum size of one document in bytes, including expanded references. */
 const maxDocumentBytes = 64 * 1024 * 1024
 
 /** Parses the documents of a text. Throws UsageError with the position of the error. */
@@ -22,7 +22,7 @@ export async function parseSource(source: Source): Promise<Json[]> {
   }
 }
 
-/** Adds the position to an error. The YAML parser also reads JSON. */
+/** Returns the error with the position that the YAML parser reports. The parser also reads JSON. */
 async function yamlError({ name, text }: Source, error: ApiError): Promise<UsageError> {
   const { YAMLException } = await import('js-yaml')
   const { cause } = error

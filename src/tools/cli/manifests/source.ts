@@ -1,10 +1,10 @@
-/** Sources of objects that users name, and their texts. */
+/** The sources of objects that users name on the command line, and their texts. */
 
-/** A file, directory or URL, `-`, or the directory of a kustomization. */
+/** A file, a directory, a URL, `-` for standard input, or the directory of a kustomization. */
 export type FileName = string | { readonly kustomize: string }
 
 export interface Source {
-  /** Name as the user wrote it. */
+  /** The name as the user wrote it. */
   readonly name: string
   readonly text: string
 }

@@ -1,4 +1,4 @@
-/** Applies a patch to an object without a server: `patch --local`. */
+/** Applies a patch to an object without a server, for `patch --local`. */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../../api/merge/json-patch.ts'
@@ -10,7 +10,10 @@ import { UsageError } from '../../../base/flags/flags.ts'
 import type { Patch } from '../../../client/requests/client.ts'
 import { builtInSchema } from './patch-for.ts'
 
-/** Throws ApiError for an invalid patch, and UsageError for a strategic patch of a custom kind. */
+/**
+ * Applies a patch to an object. Throws ApiError if the patch is invalid, and UsageError for a strategic merge patch of
+ * a custom kind.
+ */
 export async function applyPatchLocally(object: ApiObject, patch: Patch): Promise<ApiObject> {
   const json = asJson(object)
   if ('json' in patch) return asObject(applyJsonPatch(json, parseJsonPatch([...patch.json] as Json)) as JsonObject)

@@ -1,7 +1,7 @@
 /**
- * Finds conflicts of a patch with changes by others since the last apply, which `apply --overwrite=false` rejects. A
- * field conflicts if its live value equals neither the last applied file (`original`) nor the current file
- * (`modified`).
+ * Finds conflicts between a patch and changes that others made since the last apply. `apply --overwrite=false` rejects
+ * such conflicts. A field conflicts if its live value equals neither the last applied file (`original`) nor the current
+ * file (`modified`).
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
@@ -24,7 +24,7 @@ interface Place<T> {
   readonly path: string
 }
 
-/** Ignores directives (`$setElementOrder/...`), which change no field. */
+/** Returns the conflicting paths in an object. Ignores directives (`$setElementOrder/...`), which change no field. */
 function inObject({ ownChanges, otherChanges, schema, path }: Place<JsonObject>): string[] {
   const shared = Object.keys(ownChanges).filter((name) => !name.startsWith('$') && Object.hasOwn(otherChanges, name))
   return shared.flatMap((name) =>

@@ -1,4 +1,7 @@
-/** `--override-type`: the patch type of `--overrides`. This is a separate file because merging loads every kind. */
+/**
+ * Defines the flag `--override-type`, which is the patch type of `--overrides`. This is a separate file because merging
+ * loads every kind.
+ */
 import { flag, type OptionsOf, oneOf } from '../../../base/flags/flags.ts'
 
 export const overrideTypeFlag = flag({

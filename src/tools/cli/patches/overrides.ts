@@ -1,4 +1,7 @@
-/** `--overrides` of commands that create an object from flags: a JSON patch document applied last. */
+/**
+ * Implements `--overrides` for commands that create an object from flags. The value is a JSON patch document, which is
+ * applied last.
+ */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { parseJson } from '../../../api/json/portable-json.ts'
@@ -9,7 +12,10 @@ import type { Patch } from '../../../client/requests/client.ts'
 import { applyPatchLocally } from './apply-locally.ts'
 import type { OverrideType } from './override-type.ts'
 
-/** Throws UsageError if the patch is invalid for its type or would change the kind of the object. */
+/**
+ * Returns the object with the overrides applied. Throws UsageError if the patch is invalid for its type or would change
+ * the kind of the object.
+ */
 export async function readOverrides(
   object: ApiObject,
   { overrides, overrideType }: { readonly overrides: string; readonly overrideType: OverrideType },

@@ -7,10 +7,10 @@ import type { Patch } from '../../../client/requests/client.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 import { type States, threeWayPatch } from './three-way.ts'
 
-/** Returns undefined if nothing changes. */
+/** Returns the patch, or undefined if nothing changes. */
 export async function patchFor(type: DiscoveredType, vendor: Vendor, states: States): Promise<Patch | undefined> {
-  // If a comparison without a schema finds no difference, a comparison with the schema finds none either. That is the
-  // case for most objects that are applied again.
+  // If a comparison without a schema finds no difference, a comparison with the schema finds none either. Most objects
+  // that are applied again do not differ.
   const plain = threeWayPatch(states)
   if (isEmpty(plain)) return undefined
   const schema = await schemaOf(type, vendor)
@@ -19,7 +19,7 @@ export async function patchFor(type: DiscoveredType, vendor: Vendor, states: Sta
   return isEmpty(strategic) ? undefined : { strategic }
 }
 
-/** Returns the fields that the patch would set although others changed them since the last apply. */
+/** Returns the fields that the patch would set although others have changed them since the last apply. */
 export async function conflictsOf(type: DiscoveredType, vendor: Vendor, states: States): Promise<string[]> {
   const { conflictingPaths } = await import('./conflicts.ts')
   return conflictingPaths(states, await schemaOf(type, vendor))
@@ -41,7 +41,7 @@ async function schemaOf({ group, version, kind }: TypeOfKind, vendor: Vendor): P
   return matchingKind?.lifecycle.strategicPatch === false ? undefined : matchingKind?.schema
 }
 
-/** Returns the schema of a built-in kind, in the names of any profile. Undefined for custom kinds. */
+/** Returns the schema of a built-in kind in the naming scheme of any profile, or undefined for custom kinds. */
 export async function builtInSchema(type: TypeOfKind): Promise<Schema | undefined> {
   for (const profile of profileNames) {
     const schema = await schemaOf(type, vendorOf(profile))

@@ -21,7 +21,7 @@ export interface States {
 /** Schema of values that no schema describes. */
 export const undescribed: Schema = { type: 'any' }
 
-/** Returns an empty patch if nothing changes. */
+/** Returns the patch. The patch is empty if nothing changes. */
 export function threeWayPatch({ original, modified, current }: States, schema: Schema = undescribed): JsonObject {
   const patch: JsonObject = {}
   const before = isObject(original) ? original : {}
@@ -76,7 +76,7 @@ interface ListStates {
   readonly schema: ListSchema
 }
 
-/** Returns the merge key of the list's elements. Undefined for a list of scalars. */
+/** Returns the merge key of the list's elements, or undefined for a list of scalars. */
 export function mergeKeyOf({ patch, mergeKey, keys }: ListSchema): string | undefined {
   return patch === 'merge' ? (mergeKey ?? keys?.[0]) : undefined
 }
@@ -87,7 +87,7 @@ function patchList(patch: JsonObject, name: string, states: ListStates): void {
   else patchKeyedList(patch, name, { ...states, key })
 }
 
-/** Patches a set of scalars: adds new values, and removes others with a directive. */
+/** Patches a set of scalars: adds new values, and removes other values with a directive. */
 function patchSet(patch: JsonObject, name: string, { original, modified, current }: ListStates): void {
   const added = modified.filter((value) => !current.includes(value))
   const removedValues = original.filter((value) => !modified.includes(value) && current.includes(value))
@@ -122,7 +122,7 @@ interface ElementContext {
   readonly schema: ListSchema
 }
 
-/** Returns the changes of one element with its merge key, or a new element as is. */
+/** Returns the changes of one element together with its merge key. Returns a new element unchanged. */
 function elementPatch(element: Json, { before, now, key, schema }: ElementContext): Json[] {
   if (!isObject(element)) return [element]
   const id = JSON.stringify(own(element, key) ?? null)

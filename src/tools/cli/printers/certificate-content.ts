@@ -1,9 +1,9 @@
-/** The decoded content of a certificate signing request, safe to print. */
+/** Decodes the content of a certificate signing request and formats it so that it is safe to print. */
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { type CertificateRequest, readCertificateRequest } from '../../../api/pki/certificate-request.ts'
 import { MalformedInput } from '../../../api/pki/malformed-input.ts'
 
-/** Returns the decoded request, or the reason why it is malformed. */
+/** Returns the decoded request, or the reason why the request is malformed. */
 export function decodeRequest({ spec }: Pick<CertificateSigningRequest, 'spec'>): CertificateRequest | MalformedInput {
   try {
     return readCertificateRequest(Buffer.from(spec?.request ?? '', 'base64'))
@@ -18,7 +18,7 @@ export function quoted(texts: readonly string[]): string {
   return texts.map((text) => (/^[\x20-\x7e]*$/.test(text) ? text : JSON.stringify(text))).join(', ')
 }
 
-/** Returns the key type and size: `rsa, 2048 bits`. */
+/** Returns the key type and size, for example `rsa, 2048 bits`. */
 export function keyText({ publicKey }: CertificateRequest): string {
   const { asymmetricKeyType: type = '', asymmetricKeyDetails: details = {} } = publicKey
   const size = details.modulusLength === undefined ? details.namedCurve : `${details.modulusLength} bits`

@@ -1,7 +1,7 @@
 /**
- * Semantic colors for terminals: green for success, yellow for progress, red for errors. Disabled if the output is a
- * file or pipe, with `NO_COLOR`, or if the terminal has no colors. With 256 colors, uses shades that are readable on
- * light and dark backgrounds.
+ * Colors for terminals by meaning: green for success, yellow for progress, red for errors. There are no colors if the
+ * output is a file or pipe, if `NO_COLOR` is set, or if the terminal does not support colors. If the terminal has 256
+ * colors, the shades are readable on light and dark backgrounds.
  */
 import type { Context } from '../program/command.ts'
 
@@ -9,15 +9,15 @@ export type Meaning = 'good' | 'waiting' | 'bad'
 
 type Palette = { readonly [meaning in Meaning]: string }
 
-/** Basic colors, which depend on the theme. Yellow is hard to read on white. */
+/** The basic colors, whose shades depend on the terminal's theme. Yellow is hard to read on a white background. */
 const basic: Palette = { good: '32', waiting: '33', bad: '31' }
-/** #008700, #af5f00 and #d70000: each has a contrast of about 4 to 5 with both white and black. */
+/** The shades #008700, #af5f00 and #d70000. Each has a contrast ratio of about 4 to 5 with both white and black. */
 const onAnyGround: Palette = { good: '38;5;28', waiting: '38;5;130', bad: '38;5;160' }
 
 /** Colors a text according to its meaning. */
 export type Painter = (text: string, meaning: Meaning | undefined) => string
 
-/** Returns the painter for this stream. Undefined if it has no colors. */
+/** Returns the painter for this stream, or undefined if the stream has no colors. */
 export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): Painter | undefined {
   if (!hasColours(context, stream)) return undefined
   const { TERM = '', COLORTERM = '' } = context.env

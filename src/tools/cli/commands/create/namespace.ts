@@ -1,4 +1,4 @@
-/** `orchctl create namespace` */
+/** Implements `orchctl create namespace`. */
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { defineGenerator } from './generator.ts'
 

@@ -1,4 +1,7 @@
-/** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: objects with few fields. */
+/**
+ * Implements `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`, whose objects have few
+ * fields.
+ */
 
 import { flag, repeated, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -159,7 +162,10 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]. A path that ends in * matches a
 interface Rule {
   readonly host: string
   readonly path: object
-  /** Name of the TLS secret. Empty for the controller's default certificate, undefined for no TLS. */
+  /**
+   * Name of the TLS secret. If it is empty, the controller's default certificate is used. Without TLS, the value is
+   * undefined.
+   */
   readonly secure: string | undefined
 }
 

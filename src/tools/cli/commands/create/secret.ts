@@ -1,4 +1,4 @@
-/** `orchctl create secret generic|tls|docker-registry` */
+/** Implements `orchctl create secret generic|tls|docker-registry`. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ export const createSecretTlsCommand = defineGenerator({
     const certificate = read(context, cert)
     const privateKey = read(context, key)
     const parsed = inPem(`--cert: ${cert} contains no certificate`, () => new X509Certificate(certificate))
-    // Detects a mismatched pair now, rather than when a server uses it.
+    // Reports a key that does not match the certificate now, before a server fails to use the pair.
     if (!parsed.checkPrivateKey(inPem(`--key: ${key} contains no private key`, () => createPrivateKey(privateKey))))
       throw new UsageError(`the key ${key} does not match the certificate ${cert}`)
     return {

@@ -1,4 +1,4 @@
-/** `orchctl create service clusterip`, `nodeport`, `loadbalancer` and `externalname`. */
+/** Implements `orchctl create service clusterip`, `nodeport`, `loadbalancer` and `externalname`. */
 
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

@@ -1,4 +1,4 @@
-/** `orchctl create serviceaccount` */
+/** Implements `orchctl create serviceaccount`. */
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { defineGenerator } from './generator.ts'
 

@@ -1,4 +1,7 @@
-/** `orchctl create token`: requests a token for a service account. Prints the token and stores it nowhere. */
+/**
+ * Implements `orchctl create token`, which requests a token for a service account. The command prints the token and
+ * does not store it.
+ */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { apiVersionOf } from '../../../../api/model/vendor.ts'

@@ -1,4 +1,4 @@
-/** `orchctl create deployment`, `job` and `cronjob`. */
+/** Implements `orchctl create deployment`, `job` and `cronjob`. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'

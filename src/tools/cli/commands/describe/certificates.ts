@@ -75,7 +75,10 @@ function progressOf(request: CertificateSigningRequest): string {
   return [...decided, ...(request.status?.certificate ? ['Issued'] : [])].join()
 }
 
-/** Explains the state of the request and what would change it. */
+/**
+ * Explains the state of the request: its result, or the remaining steps and the faults that would prevent a
+ * certificate.
+ */
 function explain(request: CertificateSigningRequest, decoded: CertificateRequest | MalformedInput): string[] {
   const failed = conditionOf(request, 'Failed')
   const denied = conditionOf(request, 'Denied')

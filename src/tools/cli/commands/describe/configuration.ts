@@ -21,7 +21,7 @@ function bytesIn(base64: string): number {
   return Buffer.from(base64, 'base64').length
 }
 
-/** Shows only the length of each value. */
+/** Describes a Secret, but shows only the length of each value. */
 export function describeSecret(secret: Secret): string {
   const data = Object.entries(secret.data ?? {}).sort(([a], [b]) => compareUtf8(a, b))
   const sizes = data.map(([key, value]) => `${key}:\t${bytesIn(value)} bytes\n`).join('')

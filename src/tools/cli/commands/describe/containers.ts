@@ -12,7 +12,9 @@ type Probe = NonNullable<Container['livenessProbe']>
 
 const lead = '    '
 
-/** If `title` is indented, its content is indented one level further, as in kubectl. */
+/**
+ * Describes containers. If `title` is indented, the description below it is indented by one more level, as in kubectl.
+ */
 export function containersText(
   title: string,
   containers: readonly Container[] | undefined,
@@ -101,7 +103,7 @@ function stateText(title: string, state: NonNullable<ContainerStatus['state']>):
   return `${lead}${title}:\t${name[0]!.toUpperCase()}${name.slice(1)}\n${lines(details, '      ')}`
 }
 
-/** `http-get http://:80/live delay=5s timeout=1s period=10s #success=1 #failure=3` */
+/** Formats a probe, for example `http-get http://:80/live delay=5s timeout=1s period=10s #success=1 #failure=3`. */
 function probeText(probe: Probe | undefined): string | undefined {
   if (probe === undefined) return undefined
   const {
@@ -171,7 +173,10 @@ function resourceValue({ resources }: Container, { resource, divisor }: { resour
   return (total + unit - 1n) / unit
 }
 
-/** Returns the value at a field path. Only supports metadata fields: returns '' for others, and for a template. */
+/**
+ * Returns the value at a field path. Only metadata fields are supported: for other fields and for a template, the
+ * result is ''.
+ */
 function fieldValue(path: string, pod: Pod | undefined): string {
   if (pod === undefined) return ''
   const { name = '', namespace = '', uid = '', labels, annotations } = pod.metadata

@@ -35,7 +35,7 @@ export interface Describer {
   readonly group: string
   readonly kind: string
   readonly describe: (object: ApiObject, session: Session) => string | Promise<string>
-  /** false if no component reports events for this kind. */
+  /** Whether components report events for this kind. */
   readonly events: boolean
 }
 

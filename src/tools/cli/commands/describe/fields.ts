@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, own } from '../../../../api/json/
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 
-/** Fields that are shown separately at the top, or that are long and not meant for people. */
+/** Fields that are shown separately at the top, and long fields that are not useful to a reader. */
 const separatelyShown = new Set(['name', 'namespace', 'labels', 'annotations', 'managedFields'])
 
 export function describeFields(object: ApiObject): string {
@@ -49,7 +49,7 @@ function annotationLine(key: string, value: string): string {
     .join('\n')}`
 }
 
-/** Writes one entry per line, the first next to the title. */
+/** Writes one entry per line and puts the first entry next to the title. */
 export function multiline(title: string, entries: readonly string[]): string {
   if (entries.length === 0) return `${title}:\t<none>\n`
   return [...entries]
@@ -84,7 +84,10 @@ function text(value: Json): string {
 
 const acronyms = new Set(['API', 'GUID', 'OSB', 'UID', 'URL'])
 
-/** Turns `resourceVersion` into `Resource Version` and `uid` into `UID`. Keeps keys that are not field names. */
+/**
+ * Turns `resourceVersion` into `Resource Version` and `uid` into `UID`. Returns keys that are not field names
+ * unchanged.
+ */
 function titleOf(key: string): string {
   if (/[^A-Za-z0-9]/.test(key)) return key
   const words = key.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|\d+/g) ?? [key]

@@ -12,7 +12,7 @@ import { isNotFound } from '../../../../client/requests/status-error.ts'
 import type { Session } from '../../connection/session.ts'
 import { head, lines, pairsText, selectorText, table } from './parts.ts'
 
-/** Only the fields that are shown. */
+/** The fields of a Service that a description shows. */
 interface Service extends ApiObject {
   spec?: {
     selector?: { [key: string]: string }
@@ -169,7 +169,7 @@ export async function describeIngress(ingress: Ingress, session: Session): Promi
   ].join('')
 }
 
-/** `web:80 (10.1.0.5:8080)`: a service, its port and its endpoints. */
+/** Formats a backend as a service, its port and its endpoints, for example `web:80 (10.1.0.5:8080)`. */
 async function backendOf(session: Session, namespace: string, { service, resource }: Backend): Promise<string> {
   if (service === undefined) {
     const { apiGroup = '', kind = '', name = '' } = resource ?? {}

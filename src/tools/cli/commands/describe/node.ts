@@ -39,7 +39,8 @@ export async function describeNode(node: Node, session: Session): Promise<string
 }
 
 /**
- * Shows the Lease that the node agent renews as a heartbeat. Empty if the Lease is missing or the user may not read it.
+ * Describes the Lease that the node agent renews as a heartbeat. Returns an empty text if the Lease is missing or the
+ * user may not read it.
  */
 async function leaseText({ metadata }: Node, { client, context, types }: Session): Promise<string> {
   const type = inDomainOf(await types.vendor(), kinds.Lease)
@@ -77,7 +78,7 @@ function systemText(info: NonNullable<Node['status']>['nodeInfo']): string {
 
 interface PodOnNode {
   readonly pod: Pod
-  /** Usage by names such as `requests.cpu`. */
+  /** Resource usage by name, such as `requests.cpu`. */
   readonly usage: ReadonlyMap<string, Quantity>
 }
 
@@ -104,7 +105,7 @@ function podsText(podsOnNode: readonly PodOnNode[], available: { readonly [resou
   return `Non-terminated Pods:\t(${rows.length} in total)\n${podTable}${sumsText(podsOnNode, available)}`
 }
 
-/** Shows the sums of all requests and limits. Limits may exceed the capacity. */
+/** Formats the sums of all requests and limits. Limits may exceed the capacity. */
 function sumsText(podsOnNode: readonly PodOnNode[], available: { readonly [resource: string]: string }): string {
   const resources = new Set(['cpu', 'memory', 'ephemeral-storage', ...Object.keys(available)])
   resources.delete('pods')
@@ -120,7 +121,7 @@ function sumOf(podsOnNode: readonly PodOnNode[], name: string): Quantity | undef
   return amounts.length === 0 ? undefined : amounts.reduce(addQuantities)
 }
 
-/** `100m (2%)`: an amount and its share of the capacity. */
+/** Formats an amount and its share of the capacity, for example `100m (2%)`. */
 function shareText(amount: Quantity | undefined, available: string | undefined): string {
   const whole = available === undefined ? undefined : parseQuantity(available)
   const share = amount === undefined || !whole?.nanos ? 0n : (amount.nanos * 100n) / whole.nanos

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { annotationsText, labelsText } from './fields.ts'
 
-/** Writes a line for each title, such as `Status:<tab>Running`. Omits undefined values. */
+/** Writes a line for each title, such as `Status:<tab>Running`. Omits titles whose value is undefined. */
 export function lines(entries: { readonly [title: string]: string | number | boolean | undefined }, lead = ''): string {
   return Object.entries(entries)
     .filter(([, value]) => value !== undefined)
@@ -12,7 +12,10 @@ export function lines(entries: { readonly [title: string]: string | number | boo
     .join('')
 }
 
-/** Writes name, namespace, labels and annotations, which start every description. `more` precedes the labels. */
+/**
+ * Writes the start of every description: name, namespace, labels and annotations. The text `more` is inserted before
+ * the labels.
+ */
 export function head(object: ApiObject, more = ''): string {
   const { name = '', namespace } = object.metadata
   return `${lines({ Name: name, Namespace: namespace })}${more}${labelsText(object)}${annotationsText(object)}`
@@ -45,9 +48,7 @@ const conditionColumns: readonly (readonly [heading: string, cell: (condition: C
   ['Message', ({ message }) => message],
 ]
 
-/**
- * Shows conditions as a table with the columns that at least one of them fills.
- */
+/** Formats conditions as a table. Omits columns that are empty for every condition. */
 export function conditionsText(conditions: readonly Condition[] | undefined): string {
   if (conditions === undefined || conditions.length === 0) return ''
   const columns = conditionColumns.filter(([, cell]) => conditions.some((condition) => cell(condition)))
@@ -58,7 +59,7 @@ export function conditionsText(conditions: readonly Condition[] | undefined): st
   )}`
 }
 
-/** `Limits:` followed by a line for each resource. */
+/** Writes a title such as `Limits:`, followed by one line for each resource. */
 export function quantitiesText(
   title: string,
   quantities: { readonly [name: string]: string } | undefined,
@@ -80,7 +81,7 @@ interface LabelSelector {
   readonly matchExpressions?: readonly { key?: string; operator?: string; values?: readonly string[] }[]
 }
 
-/** Formats a selector as users write it, such as `a=b,c in (d,e)`; `<none>` if it selects nothing. */
+/** Formats a selector as users write it, such as `a=b,c in (d,e)`. Returns `<none>` if the selector matches nothing. */
 export function selectorText(selector: LabelSelector | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
   const all = [...labels.sort(compareUtf8), ...(selector?.matchExpressions ?? []).map(requirementText)]
@@ -101,7 +102,7 @@ function requirementText({
   return `${key} ${operator === 'In' ? 'in' : operator === 'NotIn' ? 'notin' : operator} (${values.join(',')})`
 }
 
-/** Formats a time for people, or returns `<unset>`. */
+/** Formats a time in readable form. Returns `<unset>` if there is no time. */
 export function timeText(time: string | undefined): string {
   return time === undefined ? '<unset>' : new Date(time).toUTCString().replace('GMT', '+0000')
 }

@@ -1,4 +1,4 @@
-/** Why the scheduler finds no node for a pending Pod: the reasons by node, as part of its description. */
+/** Explains in the description of a pending Pod why the scheduler finds no suitable node: lists the reasons by node. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../../../api/model/object.ts'
@@ -11,7 +11,7 @@ import type { Session } from '../../connection/session.ts'
 const maxNodes = 50
 const running = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed'
 
-/** Empty unless the Pod is waiting for a node. */
+/** Returns an empty text unless the Pod is waiting for a node. */
 export async function pendingText(pod: Pod, session: Session): Promise<string> {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (pod.spec?.nodeName || scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return ''
@@ -31,7 +31,7 @@ function verdictsText(verdicts: readonly NodeVerdict[]): string {
   return `Nodes:\n${rows.join('')}${more}`
 }
 
-/** Fetches only objects that the Pod refers to. */
+/** Fetches the objects that affect scheduling. Fetches only objects that the Pod refers to. */
 async function placingObjects(pod: Pod, { client, types, context }: Session): Promise<PlacingObjects> {
   const { affinity, volumes = [] } = pod.spec ?? {}
   const vendor = await types.vendor()

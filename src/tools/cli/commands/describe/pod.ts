@@ -1,4 +1,4 @@
-/** The description of a Pod, and of a pod template. */
+/** Descriptions of Pods and of pod templates. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
@@ -45,8 +45,8 @@ export function describePod(pod: Pod): string {
 }
 
 /**
- * Formats constraints as kubectl does: `zone:DoNotSchedule when max skew 1 is exceeded for selector app=web`, sorted by
- * key.
+ * Formats spread constraints as kubectl does, sorted by key, for example `zone:DoNotSchedule when max skew 1 is
+ * exceeded for selector app=web`.
  */
 function spreadConstraintsText({ topologySpreadConstraints = [] }: PodSpec, indent = ''): string {
   const sorted = [...topologySpreadConstraints].sort((a, b) => compareUtf8(a.topologyKey ?? '', b.topologyKey ?? ''))
@@ -57,7 +57,10 @@ function spreadConstraintsText({ topologySpreadConstraints = [] }: PodSpec, inde
   return texts.length === 0 ? '' : multiline(`${indent}Topology Spread Constraints`, texts)
 }
 
-/** The pod template of a Deployment, a Job and so on. Scheduling constraints are only shown if set. */
+/**
+ * Describes the pod template of a workload such as a Deployment or a Job. Shows scheduling constraints only if they are
+ * set.
+ */
 export function podTemplateText(
   template:
     | { metadata?: { labels?: { [key: string]: string }; annotations?: { [key: string]: string } }; spec?: PodSpec }

@@ -8,7 +8,7 @@ import type { PriorityClass } from '../../../../api/kinds/scheduling/priority-cl
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { conditionsText, head, lines, selectorText, table, timeText } from './parts.ts'
 
-/** `lead` is the indentation of each line. */
+/** Describes a resource quota. `lead` is the indentation of each line. */
 export function quotaText({ metadata, status, spec }: ResourceQuota, lead = ''): string {
   const { hard = spec?.hard ?? {}, used = {} } = status ?? {}
   const rows = Object.keys(hard)
@@ -74,7 +74,10 @@ export function describePriorityClass(priority: PriorityClass): string {
   ].join('')
 }
 
-/** Supports all versions: shows the common fields, and the metrics of later versions. */
+/**
+ * Describes an autoscaler of any API version: shows the fields that all versions share, and the metrics of later
+ * versions.
+ */
 export function describeAutoscaler(scaler: HorizontalPodAutoscaler): string {
   const { metadata, spec = {}, status } = scaler
   const { kind = '', name = '' } = spec.scaleTargetRef ?? {}
@@ -96,7 +99,10 @@ export function describeAutoscaler(scaler: HorizontalPodAutoscaler): string {
 type Metric = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['metrics']>[number]
 type CurrentMetric = NonNullable<NonNullable<HorizontalPodAutoscaler['status']>['currentMetrics']>[number]
 
-/** `resource cpu on pods  (as a percentage of request):  40% / 80%` */
+/**
+ * Formats a metric with its current and target values, for example `resource cpu on pods (as a percentage of request):
+ * 40% / 80%`.
+ */
 function metricText(metric: Metric, current: CurrentMetric | undefined): string {
   const line = (title: string, now: Amount | undefined, target: Amount | undefined) =>
     `  ${title}:\t${amountText(now)} / ${amountText(target)}\n`
@@ -141,7 +147,7 @@ function behaviorText(behavior: Behavior | undefined): string {
 
 type Amount = { averageUtilization?: number; averageValue?: string; value?: string }
 
-/** Formats a target value: `80%`, or a quantity. */
+/** Formats a target value, which is a percentage such as `80%` or a quantity. */
 function amountText(target: Amount | undefined): string {
   if (target?.averageUtilization !== undefined) return `${target.averageUtilization}%`
   return target?.averageValue ?? target?.value ?? '<unknown>'

@@ -1,4 +1,4 @@
-/** Descriptions of pod volumes and of the sources of persistent volumes: the type of each, and its parameters. */
+/** Describes the volumes of pods and the sources of persistent volumes: the type of each source and its parameters. */
 
 import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
@@ -6,7 +6,7 @@ import { lines } from './parts.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** Types that show more than their plain fields. */
+/** Volume types whose description contains more than their plain fields. */
 const shownOf: { readonly [type: string]: (source: JsonObject) => { [title: string]: string } } = {
   configMap: (source) => ({ Name: text(source, 'name'), Optional: text(source, 'optional', 'false') }),
   secret: (source) => ({ SecretName: text(source, 'secretName'), Optional: text(source, 'optional', 'false') }),
@@ -50,7 +50,7 @@ function text(source: JsonObject, field: string, otherwise = ''): string {
   return String(own(source, field) ?? otherwise)
 }
 
-/** Returns a line or two for each source, as kubectl does. Lists both of two sources of the same type. */
+/** Writes one or two lines for each source, as kubectl does. If two sources have the same type, lists both. */
 function projectedFields(source: JsonObject): { [title: string]: string } {
   const projectedSources: { [title: string]: string } = {}
   const add = (title: string, value: string) => {

@@ -70,7 +70,10 @@ function setsText(sets: readonly ReplicaSet[]): string {
   return texts.join(', ') || '<none>'
 }
 
-/** Whether the ReplicaSet has the current pod template. Its revision is not yet the highest right after a change. */
+/**
+ * Whether the ReplicaSet has the current pod template. Compares the templates, because right after a change the
+ * ReplicaSet does not yet have the highest revision.
+ */
 function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
   const { 'pod-template-hash': _, ...labels } = spec?.template?.metadata?.labels ?? {}
   const template = { ...spec?.template, metadata: { ...spec?.template?.metadata, labels } }
@@ -188,7 +191,7 @@ export function describeJob(job: Job): string {
   ].join('')
 }
 
-/** Duration of the job, once it has completed. */
+/** Returns the duration of the job, or undefined if it has not completed. */
 function durationOf({ startTime, completionTime }: NonNullable<Job['status']>): string | undefined {
   if (startTime === undefined || completionTime === undefined) return undefined
   return humanDuration(Date.parse(completionTime) - Date.parse(startTime))

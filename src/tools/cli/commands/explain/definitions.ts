@@ -26,7 +26,7 @@ export class Definitions {
     return undefined
   }
 
-  /** Follows references. Attributes next to a reference override those of its target. */
+  /** Resolves references. Attributes next to a reference override those of the referenced schema. */
   resolved(schema: JsonObject): JsonObject {
     const parts = own(schema, 'allOf')
     const inner = Array.isArray(parts) && parts.length === 1 && isObject(parts[0]!) ? parts[0] : schema
@@ -69,7 +69,7 @@ export class Definitions {
     const values = own(whole, 'additionalProperties')
     if (isObject(values)) return `map[string]${this.typeName(values)}`
     if (own(whole, 'properties') !== undefined) return 'Object'
-    // The fields are unknown. kubectl shows a map of anything.
+    // The fields of the object are unknown. kubectl shows such an object as a map.
     if (type === 'object') return 'map[string]'
     return typeof type === 'string' ? type : own(whole, 'anyOf') || own(whole, 'oneOf') ? 'string' : ''
   }

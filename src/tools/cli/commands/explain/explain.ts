@@ -1,4 +1,4 @@
-/** `orchctl explain`: shows the server's documentation of a type and its fields. */
+/** Implements `orchctl explain`, which shows the server's documentation of a type and its fields. */
 import { flag, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -48,8 +48,8 @@ export const explainCommand = defineCommand({
 })
 
 /**
- * Treats everything after the first dot as fields, because `leases.v1.coordination.orch.io` looks like a type with
- * fields.
+ * First treats everything after the first dot as fields, because `leases.v1.coordination.orch.io` looks like a type
+ * with fields.
  */
 async function subjectOf(
   { types }: Session,

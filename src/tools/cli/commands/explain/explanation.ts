@@ -7,7 +7,7 @@ import type { Definitions } from './definitions.ts'
 
 export interface Question {
   readonly type: DiscoveredType
-  /** Path to the field; empty for the type itself. */
+  /** Path to the field. The path is empty for the type itself. */
   readonly fields: readonly string[]
   readonly recursive: boolean
 }
@@ -71,7 +71,7 @@ function listed(definitions: Definitions, schema: JsonObject): string {
 
 const deepest = 40
 
-/** Lists all fields recursively. Does not expand a type inside itself. */
+/** Lists all fields recursively. Does not expand a type within itself, so that recursive types end. */
 function tree(definitions: Definitions, schema: JsonObject, outer: readonly JsonObject[]): string {
   const element = definitions.element(schema)
   if (outer.length > deepest || outer.some((other) => own(other, 'properties') === own(element, 'properties')))

@@ -1,4 +1,7 @@
-/** `orchctl generate types`: generates TypeScript from the OpenAPI documents of a server or from definition files. */
+/**
+ * Implements `orchctl generate types`, which generates TypeScript from the OpenAPI documents of a server or from
+ * definition files.
+ */
 
 import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'

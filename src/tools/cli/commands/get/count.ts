@@ -1,6 +1,7 @@
 /**
- * `orchctl get --count`: counts objects. The server reports the remaining item count after the first object. Servers
- * that ignore `count` do so only without selectors. In that case the command lists only metadata and counts the items.
+ * Implements `orchctl get --count`, which counts objects. The command requests one object, and the server reports the
+ * number of remaining objects. A server that does not support the `count` parameter reports that number only for lists
+ * without selectors. With selectors, the command then lists the metadata of all objects and counts them.
  */
 
 import { groupName, profileNames, vendorOf } from '../../../../api/model/vendor.ts'

@@ -1,4 +1,4 @@
-/** `orchctl get --at`: shows objects at a past revision or time, in a short table. */
+/** Implements `orchctl get --at`, which shows objects at a past revision or time in a short table. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'

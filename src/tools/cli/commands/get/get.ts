@@ -78,7 +78,7 @@ function checkTogether(targetWords: readonly TargetWord[], options: GetOptions):
     throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
 }
 
-/** The flags that only lists of this server support. */
+/** Checks `--fields` and `--server-sort`, which only lists of an orch server support. */
 function checkListFlags(options: GetOptions & { readonly hasName: boolean }): void {
   const { hasName, fields, serverSort, watch, watchOnly, at, output } = options
   if (fields === '' && serverSort === '') return

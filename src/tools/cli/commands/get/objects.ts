@@ -39,7 +39,7 @@ async function sortFound(foundObjects: readonly Found[], path: string): Promise<
 
 interface Result {
   readonly foundObjects: readonly Found[]
-  /** Whether a single object was requested by name. */
+  /** Whether the user requested a single object by name. */
   readonly one: boolean
 }
 
@@ -106,13 +106,13 @@ export async function fetchObjects(
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
 }
 
-/** Returns the object to print. Omits managed fields in JSON and YAML unless requested. */
+/** Returns the object to print. In JSON and YAML, omits managed fields unless the user requests them. */
 export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
   const isDocument = options.output.form === 'json' || options.output.form === 'yaml'
   return isDocument && !options.showManagedFields ? withoutManagedFields(object) : object
 }
 
-/** Returns one line of `-o name`. */
+/** Returns the line that `-o name` prints for an object. */
 export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
   return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
 }

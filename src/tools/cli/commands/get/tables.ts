@@ -23,7 +23,7 @@ interface Section {
   readonly tables: Table[]
 }
 
-/** Prints objects as tables, one per type. */
+/** Prints objects as tables, with one table per type. */
 export async function getTables(getting: Getting, targets: readonly Target[]): Promise<void> {
   const { context, options } = getting
   const { sections, errors } = await fetchAll(getting, targets)
@@ -106,7 +106,7 @@ export function styleOf(type: DiscoveredType, several: boolean, options: Getting
   }
 }
 
-/** Returns '' for an empty section, which has no headings either. */
+/** Returns the text of a section. An empty section has no headings, so its text is ''. */
 function sectionText({ type, tables }: Section, several: boolean, { context, options }: Getting): string {
   const style = styleOf(type, several, options)
   const rows = tables.flatMap((table) => tableRows(table, style))
@@ -116,7 +116,7 @@ function sectionText({ type, tables }: Section, several: boolean, { context, opt
   return new Columns(paintOf(context, head)).lines(options.noHeaders ? fitted : [head, ...fitted])
 }
 
-/** Fits the table into the terminal, except for wide tables and tables with labels. */
+/** Fits the table into the terminal. Wide tables and tables with labels are not shortened. */
 function withinTerminal(
   { terminal }: Context,
   { head, rows, style }: { head: readonly string[]; rows: string[][]; style: TableStyle },

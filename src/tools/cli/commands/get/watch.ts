@@ -1,6 +1,6 @@
 /**
- * `orchctl get -w`: prints the current state, then a line or document for every change, until the user stops it or
- * --request-timeout expires.
+ * Implements `orchctl get -w`, which prints the current state and then a line or document for every change. The watch
+ * ends when the user stops it or --request-timeout expires.
  */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -38,7 +38,7 @@ export async function watchTarget(getting: Getting, targets: readonly Target[]):
 /** Lowest `-v` level that reports why a watch ended. */
 const endingFrom = 5
 
-/** Counts the time from the start of the watch. Its expiry is not an error. */
+/** Watches for a limited time, which starts with the watch. Its expiry is not an error. */
 async function followFor(ms: number, getting: Getting, target: Target): Promise<void> {
   const over = new AbortController()
   const context = { ...getting.context, signal: AbortSignal.any([getting.context.signal, over.signal]) }
@@ -126,7 +126,7 @@ function objects(getting: Getting, target: Target, output: Output): Feed {
   }
 }
 
-/** Separates YAML documents with a line. JSON documents need none. */
+/** Returns a function that prints documents. YAML documents are separated by a line, JSON documents are not. */
 function documentPrinter(getting: Getting, type: DiscoveredType, output: Output) {
   let separator = ''
   const lines = new Columns()
@@ -152,7 +152,7 @@ function documentPrinter(getting: Getting, type: DiscoveredType, output: Output)
   }
 }
 
-/** Custom columns show the object, whatever the event type. */
+/** Whether the output consists of custom columns, which show the object regardless of the event type. */
 function isColumns({ form }: Output): boolean {
   return form === 'custom-columns'
 }

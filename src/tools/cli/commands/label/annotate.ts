@@ -1,4 +1,4 @@
-/** `orchctl annotate` */
+/** Implements `orchctl annotate`. */
 import { defineCommand } from '../../program/command.ts'
 import { markFlags, runMarks } from './metadata-changes.ts'
 

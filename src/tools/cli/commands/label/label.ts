@@ -1,4 +1,4 @@
-/** `orchctl label` */
+/** Implements `orchctl label`. */
 import { checkLabelValue } from '../../../../api/model/names.ts'
 import { defineCommand } from '../../program/command.ts'
 import { markFlags, runMarks } from './metadata-changes.ts'

@@ -35,21 +35,21 @@ export const markFlags = {
 
 export interface MarkSort {
   readonly map: 'labels' | 'annotations'
-  /** Name in messages: `label`. */
+  /** Name of the field in messages, such as `label`. */
   readonly noun: string
-  /** Whether to report keys to remove that do not exist. */
+  /** Whether to report keys that were to be removed but do not exist. */
   readonly namesAbsent: boolean
   /** `labeled` */
   readonly done: string
-  /** Message for a key that has another value. */
+  /** Returns the message for a key that already has another value. */
   readonly taken: (what: string) => string
-  /** Returns the errors of a value. */
+  /** Returns the validation errors of a value. */
   readonly faultsOf: (value: string) => readonly string[]
 }
 
 type Options = OptionsOf<typeof markFlags>
 
-/** An undefined value means removal. */
+/** New values by key. An undefined value removes the key. */
 type Marks = ReadonlyMap<string, string | undefined>
 
 export async function runMarks(

@@ -1,4 +1,4 @@
-/** `orchctl cordon` and `uncordon`: marks nodes unschedulable or schedulable. */
+/** Implements `orchctl cordon` and `uncordon`, which mark nodes as unschedulable or schedulable. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, text, UsageError } from '../../../../base/flags/flags.ts'

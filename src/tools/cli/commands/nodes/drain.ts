@@ -1,6 +1,7 @@
 /**
- * `orchctl drain`: cordons nodes and evicts their pods, subject to pod disruption budgets. Evicts nothing from a node
- * if one of its pods must not be evicted: `drained-pods.ts` decides.
+ * Implements `orchctl drain`, which cordons nodes and evicts their pods, subject to pod disruption budgets.
+ * `drained-pods.ts` decides which pods may be evicted. If a node has a pod that must not be evicted, none of its pods
+ * are evicted.
  */
 
 import { pause } from '../../../../base/concurrency/abort.ts'
@@ -96,7 +97,7 @@ async function drainNode(session: Session, node: string, options: Options): Prom
   context.out(`node/${escapeLine(node)} drained${dryRunNote(options.dryRun)}\n`)
 }
 
-/** Evicts or deletes a pod. Returns the message to print once the pod is gone. */
+/** Evicts or deletes a pod. Returns the message to print once the pod no longer exists. */
 async function removePod(session: Session, { metadata }: DrainedPod, options: Options): Promise<string> {
   const { context } = session
   const name = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
@@ -118,7 +119,7 @@ async function removePod(session: Session, { metadata }: DrainedPod, options: Op
 
 const retryMs = 5_000
 
-/** Retries while a pod disruption budget forbids the eviction, until the timeout. */
+/** Evicts a pod. While a pod disruption budget forbids the eviction, retries until the timeout. */
 async function askToLeave(
   { client, context }: Session,
   name: { namespace: string; name: string },

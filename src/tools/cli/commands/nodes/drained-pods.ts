@@ -1,4 +1,4 @@
-/** Decides which pods of a node a drain evicts, which it ignores, and which prevent the drain. */
+/** Decides which pods of a node `drain` evicts, which it ignores, and which prevent it. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
@@ -18,18 +18,21 @@ interface Choice {
   readonly deleteEmptyDirData: boolean
   readonly podSelector: string
   readonly chunkSize: number
-  /** In seconds; 0 waits for all pods. */
+  /**
+   * The drain does not wait for pods that have been terminating for longer than this time, in seconds. With 0, it waits
+   * for all pods.
+   */
   readonly skipWaitForDeleteTimeout: number
 }
 
 export interface Chosen {
   readonly pods: readonly DrainedPod[]
-  /** Why the drain must not start: one message per reason, with the pods. */
+  /** The reasons why the drain must not start: one message per reason, with the pods it applies to. */
   readonly refusals: readonly string[]
   readonly warnings: readonly string[]
 }
 
-/** Whether to evict a pod, and the message for it. */
+/** Whether to evict a pod, and the message about the decision. */
 interface Verdict {
   readonly evict: boolean
   readonly refusal?: string
@@ -93,7 +96,7 @@ async function isThere({ client, context }: Session, { metadata }: ApiObject, na
   }
 }
 
-/** `REASON: a/b, c/d` for each reason. */
+/** Writes a line such as `REASON: a/b, c/d` for each reason, with the pods it applies to. */
 function sentences(judged: readonly { pod: DrainedPod; verdict: Verdict }[], which: 'refusal' | 'warning'): string[] {
   const groups = Map.groupBy(
     judged.filter(({ verdict }) => verdict[which] !== undefined),

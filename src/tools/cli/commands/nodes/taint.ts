@@ -1,4 +1,4 @@
-/** `orchctl taint`: updates taints of nodes. */
+/** Implements `orchctl taint`, which updates taints of nodes. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -62,7 +62,7 @@ interface Taint {
 
 interface Wanted {
   readonly set: readonly Taint[]
-  /** An effect of '' matches any effect. */
+  /** Taints to remove. A taint with the effect '' matches every effect. */
   readonly remove: readonly Taint[]
 }
 
@@ -111,7 +111,7 @@ function changeOf(live: Node, { set, remove }: Wanted, { overwrite }: { overwrit
   }
   const added = set.length > 0
   const done = overwrite || (added && remove.length > 0) ? 'modified' : added ? 'tainted' : 'untainted'
-  // The patch replaces the whole list, so it requires that the node is unchanged.
+  // The patch replaces the whole list of taints, so it must fail if the node has changed in the meantime.
   const patch = { merge: { metadata: { resourceVersion: live.metadata.resourceVersion }, spec: { taints } } }
   return { patch, done, next: { ...live, spec: { ...live.spec, taints } } as ApiObject }
 }

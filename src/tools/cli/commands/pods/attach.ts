@@ -1,4 +1,4 @@
-/** `orchctl attach`: attaches to the main process of a container. */
+/** Implements `orchctl attach`, which attaches to the main process of a container. */
 
 import { UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'

@@ -1,4 +1,7 @@
-/** `orchctl cp`: copies files and directories to and from a container with the container's `tar`. */
+/**
+ * Implements `orchctl cp`, which copies files and directories to and from a container. The command runs `tar` in the
+ * container.
+ */
 
 import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, posix, resolve } from 'node:path'
@@ -61,12 +64,12 @@ Never writes outside the target, whatever the container sends. Skips links.`,
 
 interface Place {
   readonly namespace: string
-  /** Empty for a local path. */
+  /** Name of the pod. It is empty for a local path. */
   readonly pod: string
   readonly path: string
 }
 
-/** Splits pod and path at the colon, unless a slash shows that the word is a path. */
+/** Splits `POD:PATH` at the colon. A word that starts with a dot or a slash is a local path. */
 function readPlace(word: string): Place {
   const colon = word.indexOf(':')
   if (colon <= 0 || /^[./]/.test(word)) return { namespace: '', pod: '', path: word }
@@ -107,7 +110,10 @@ async function upload(session: Session, { from, to, options }: Copying & { from:
   })
 }
 
-/** If standard input cannot be closed, `tar` would wait for more data, so its input is limited to the exact size. */
+/**
+ * Returns a command that limits the input of `tar` to its exact size. If standard input cannot be closed, `tar` would
+ * otherwise wait for more data.
+ */
 function boundedInput(items: readonly Item[], command: readonly string[]): string[] {
   const size = items.reduce((sum, item) => sum + item.head.length + item.size + padding(item.size).length, 0)
   return ['sh', '-c', 'head -c "$0" | "$@"', String(size + endOfArchive.length), ...command]
@@ -132,11 +138,14 @@ async function probe(session: Session, remote: RemoteCommand): Promise<{ isDirec
 interface Item {
   readonly head: Buffer
   readonly path: string
-  /** Size of the content; 0 for a directory. */
+  /** Size of the content in bytes, or 0 for a directory. */
   readonly size: number
 }
 
-/** Lists a file, or a directory recursively. Follows a link that is named directly and skips links below it. */
+/**
+ * Lists a file, or a directory recursively. Follows a link only if the user named it directly, and skips links inside a
+ * directory.
+ */
 function* itemsOf(path: string, name: string): Generator<Item> {
   const stats = statSync(path)
   const mode = stats.mode & 0o777
@@ -166,7 +175,10 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
   yield endOfArchive
 }
 
-/** Retries, if requested, when the connection breaks. Overwrites files that were already written. */
+/**
+ * Copies files from a pod. If the connection breaks, retries as often as requested and overwrites files that were
+ * already written.
+ */
 async function download(session: Session, copying: Copying & { from: Place; to: string }): Promise<void> {
   for (let remainingRetries = copying.options.retries; ; remainingRetries--) {
     try {
@@ -199,7 +211,7 @@ async function downloadOnce(
     })
     await reader.end()
   } finally {
-    // Closes a partially written file.
+    // Closes a file that was only partially written.
     await unpacker.end()
   }
 }

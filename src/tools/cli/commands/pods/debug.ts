@@ -1,4 +1,4 @@
-/** `orchctl debug`: adds a debugging container to a running pod or to a copy of the pod. */
+/** Implements `orchctl debug`, which adds a debugging container to a running pod or to a copy of the pod. */
 
 import { randomBytes } from 'node:crypto'
 import { own } from '../../../../api/json/json.ts'
@@ -168,7 +168,7 @@ async function debugPod(session: Session, name: string, debugging: Debugging): P
   return await addTo(session, pod, debugging.container)
 }
 
-/** Creates a pod in the node's host namespaces. */
+/** Creates a pod that runs in the host namespaces of the node. */
 async function visitNode({ client, context, namespace }: Session, node: string, debugging: Debugging): Promise<Pod> {
   await client.get(kinds.Node, { name: node }, { signal: context.signal })
   const name = `node-debugger-${node}-${randomBytes(3).toString('hex').slice(0, 5)}`.slice(-253)
@@ -203,7 +203,7 @@ function containerOf(
   { context }: Session,
   { options, command, isNode }: { options: Options; command: readonly string[]; isNode: boolean },
 ): DebugContainer {
-  // The container is alone in its pod, so its name needs no random suffix.
+  // The debugging container of a node is the only container of its pod, so its name needs no random suffix.
   const defaultName = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
   const name = options.container || defaultName
   if (options.container === '' && options.image !== '' && !isNode && !options.quiet)
@@ -240,7 +240,10 @@ function withImage(container: Container, images: { readonly [name: string]: stri
   return image === undefined ? container : ({ ...container, image } as Container)
 }
 
-/** If a container of the same name exists, it gets the image, command and variables of the new one. */
+/**
+ * Adds a container. If a container of the same name exists, sets the image, command and variables of that container
+ * instead.
+ */
 function withContainer(others: readonly Container[], container: DebugContainer, options: Options): Container[] {
   if (!others.some(({ name }) => name === container.name)) return [...others, container]
   const { imagePullPolicy: _, terminationMessagePolicy: __, ...changes } = container

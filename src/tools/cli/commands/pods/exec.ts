@@ -1,4 +1,4 @@
-/** `orchctl exec`: runs a command in a container. */
+/** Implements `orchctl exec`, which runs a command in a container. */
 
 import { groupOf } from '../../../../api/model/api-version.ts'
 import { flag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -57,7 +57,7 @@ If the object has several pods, as a deployment does, orchctl picks one that is 
   },
 })
 
-/** `-f`: returns the single object of the file as `TYPE.GROUP/NAME`. */
+/** Returns the single object of the `-f` file as `TYPE.GROUP/NAME`. */
 async function namedByFile(context: Context, filename: readonly FileName[]): Promise<string | undefined> {
   if (filename.length === 0) return undefined
   const { readManifests } = await import('../../manifests/manifest.ts')
@@ -68,7 +68,7 @@ async function namedByFile(context: Context, filename: readonly FileName[]): Pro
   return `${[kind, groupOf(apiVersion)].filter((part) => part !== '').join('.')}/${metadata.name ?? ''}`
 }
 
-/** Whether to allocate a terminal, which requires that standard input is one. */
+/** Whether to allocate a terminal. A terminal requires that standard input is a terminal too. */
 export function wantsTerminal(
   { context }: { readonly context: { readonly terminal: { readonly input?: boolean }; err: (text: string) => void } },
   { stdin, tty }: { readonly stdin: boolean; readonly tty: boolean },

@@ -1,4 +1,4 @@
-/** Waits until a container runs and attaches to it, for `debug -i` and `run -i`. */
+/** Waits until a container runs and then attaches to it, for `debug -i` and `run -i`. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
@@ -17,7 +17,7 @@ export interface AttachOptions {
   readonly timeout: number
 }
 
-/** Throws ExitCode with the exit code of the program if it is not 0. */
+/** Attaches to a container. If its program exits with a code other than 0, throws ExitCode with that code. */
 export async function joinContainer(session: Session, pod: ApiObject, options: AttachOptions): Promise<void> {
   const { container, stdin, quiet, timeout } = options
   const place = objectNameIn(session, kinds.Pod, pod.metadata.name ?? '')

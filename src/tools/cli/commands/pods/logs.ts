@@ -1,4 +1,4 @@
-/** `orchctl logs`: prints container logs. */
+/** Implements `orchctl logs`, which prints container logs. */
 
 import { normalTime } from '../../../../api/schema/time.ts'
 import {
@@ -167,7 +167,9 @@ async function selected({ client, context, namespace }: Session, labelSelector: 
   return items
 }
 
-/** Shows one of several pods of an owner, and waits for the first pod. */
+/**
+ * Returns the pod whose logs are shown: the first pod if the target has several. Waits if the target has no pods yet.
+ */
 async function podsOfTarget(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
   const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)
   if (pods.length === 0) throw new UsageError(`${owner} has no pods`)
@@ -215,7 +217,7 @@ async function write({ out, drained }: Session['context'], data: string | Uint8A
   await drained()
 }
 
-/** Longer lines are passed on in parts. */
+/** Maximum line length in bytes. Longer lines are passed on in parts. */
 const maxLine = 1024 * 1024
 
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -1,4 +1,7 @@
-/** `orchctl port-forward`: forwards local ports to ports of a pod. Each connection uses its own WebSocket. */
+/**
+ * Implements `orchctl port-forward`, which forwards local ports to ports of a pod. Each connection uses its own
+ * WebSocket.
+ */
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -86,7 +89,7 @@ function isPort(value: number | undefined, least: number): boolean {
   return value !== undefined && Number.isInteger(value) && value >= least && value <= 65_535
 }
 
-/** Returns the pod port. Looks up ports of a service and named ports. */
+/** Returns the port number in the pod. Resolves ports of a service and named ports. */
 function remotePort(text: string, { service, pod }: { service: Service | undefined; pod: Pod }): number | undefined {
   if (service !== undefined) {
     const matchingPort = service.spec?.ports?.find(({ name, port }) => name === text || String(port) === text)
@@ -130,7 +133,7 @@ async function listen(
       server.listen(port, host)
       await once(server, 'listening')
     } catch (error) {
-      // A machine may support only one of the two addresses of localhost.
+      // A machine may support only one of the two addresses of localhost, so the failure of one is ignored.
       if (addresses.includes('localhost') && servers.length > 0) continue
       throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(error)}`)
     }
@@ -161,13 +164,14 @@ async function forward(session: Session, socket: Socket, { pod, remote }: { pod:
 async function send(socket: Socket, channels: Channels): Promise<void> {
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) await channels.send(data, chunk as Buffer)
   if (channels.canEnd) await channels.end(data)
-  // The pod cannot be notified that the input has ended, so a pending response gets some time to finish.
+  // The protocol cannot notify the pod that the input has ended, so the channel stays open for a while to receive a
+  // pending response.
   else setTimeout(() => channels.close(), lingerMs).unref()
 }
 
 const lingerMs = 30_000
 
-/** The first message of each stream contains its port. */
+/** Reads the data of a connection. The first message of each stream contains its port. */
 async function receive(socket: Socket, channels: Channels): Promise<void> {
   const startedChannels = new Set<number>()
   for await (const { channel, data: bytes } of channels.messages()) {

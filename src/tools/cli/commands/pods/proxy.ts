@@ -1,4 +1,7 @@
-/** `orchctl proxy`: serves the API on a local port with the user's credentials. Meant for the local machine only. */
+/**
+ * Implements `orchctl proxy`, which serves the API on a local port with the user's credentials. The proxy is intended
+ * for use on the local machine only.
+ */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -148,7 +151,7 @@ function readPrefix(value: string): string {
   return `/${value}/`.replaceAll(/\/{2,}/g, '/')
 }
 
-/** Returns the address it listens on. */
+/** Starts to listen. Returns the address of the listener. */
 async function listen(server: Server, { port, address, unixSocket }: Options): Promise<string> {
   if (unixSocket === '') server.listen(port, address)
   else server.listen(unixSocket)
@@ -175,7 +178,7 @@ interface Filters {
 
 type Allows = (request: { host: string; path: string; method: string }) => boolean
 
-/** Matches patterns in linear time, regardless of what a caller sends. */
+/** Returns the filter for requests. Patterns are matched in linear time, so that no request can block the proxy. */
 async function filterOf(filters: Filters): Promise<Allows> {
   const { RE2JS } = await import('re2js')
   const anyOf = (patterns: string) => {
@@ -201,16 +204,16 @@ interface Call {
   readonly prefix: string
   readonly allows: Allows
   readonly files: StaticFiles | undefined
-  /** Whether requests caused by pages of other origins are rejected. */
+  /** Whether the proxy rejects requests caused by pages of other origins. */
   readonly isFiltered: boolean
 }
 
-/** Hop-by-hop headers, and headers that the user's credentials replace. */
+/** Headers that are not forwarded: hop-by-hop headers, and headers that the user's credentials replace. */
 const dropped = new Set([
   ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
 ])
-/** These headers describe the page, which belongs to this port and not to the server. */
+/** These headers describe a page that was served by this port. They are meaningless to the server. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 const maxBody = 64 * 1024 * 1024
 
@@ -252,8 +255,9 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
 const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
 /**
- * Returns why a request caused by a web page is rejected. The server cannot decide: it receives every request with the
- * user's credentials and without the headers of the page.
+ * Returns why the proxy rejects a request caused by a web page, or undefined if the request is allowed. The server
+ * cannot decide this, because it receives every request with the user's credentials and without the headers of the
+ * page.
  */
 function pageRefusal(request: IncomingMessage): { readonly status: number; readonly text: string } | undefined {
   const { method = 'GET', headers, rawHeaders } = request
@@ -273,7 +277,7 @@ function pageRefusal(request: IncomingMessage): { readonly status: number; reado
   return { status: 415, text: 'a browser must send a body with its Content-Type' }
 }
 
-/** Returns the decoded path. Undefined if the encoding is invalid or hides a slash from the filters. */
+/** Returns the decoded path, or undefined if the encoding is invalid or hides a slash from the filters. */
 function decodedPath(path: string): string | undefined {
   if (/%2f|%5c/i.test(path)) return undefined
   try {

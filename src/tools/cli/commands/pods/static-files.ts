@@ -1,6 +1,6 @@
 /**
- * Files of a directory for `orchctl proxy --www`. Serves nothing outside the directory, even through links. A directory
- * returns its index.html, otherwise a listing.
+ * Serves files of a directory for `orchctl proxy --www`. Nothing outside the directory is served, even through links.
+ * The response for a directory is its index.html, otherwise a listing.
  */
 import { createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
@@ -27,7 +27,7 @@ const types: { readonly [ending: string]: string } = {
 /** Responds to a request for a path below the directory. */
 export type ServeFile = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>
 
-/** Throws UsageError if the directory does not exist. */
+/** Returns a function that serves the files of a directory. Throws UsageError if the directory does not exist. */
 export async function filesIn(directory: string): Promise<ServeFile> {
   const root = await realpath(directory).catch((error: unknown) => {
     throw new UsageError(`--www: cannot read ${directory}: ${codeOf(error)}`)
@@ -37,7 +37,7 @@ export async function filesIn(directory: string): Promise<ServeFile> {
     const file = await resolveFile(root, path)
     if (file === undefined) return void response.writeHead(404).end('404 page not found\n')
     const isDirectory = (await stat(file)).isDirectory()
-    // Relative links of a page in a directory are relative to that directory.
+    // Browsers resolve relative links correctly only if the path of a directory ends with a slash.
     if (isDirectory && path !== '' && !path.endsWith('/'))
       return void response.writeHead(301, { location: `${url.split('?')[0]}/` }).end()
     const index = isDirectory ? await resolveFile(root, `${path}index.html`) : undefined
@@ -46,7 +46,10 @@ export async function filesIn(directory: string): Promise<ServeFile> {
   }
 }
 
-/** Returns the file of a path with links resolved. Undefined if it does not exist or is outside. */
+/**
+ * Returns the file at a path, with links resolved. Returns undefined if the file does not exist or is outside the
+ * directory.
+ */
 async function resolveFile(root: string, path: string): Promise<string | undefined> {
   const words = decoded(path)
   if (words === undefined || words.includes('\0')) return undefined
@@ -63,7 +66,7 @@ function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
   } catch {
-    // The path contains invalid characters, so no file has that name.
+    // The path contains characters that no file name can have.
     return undefined
   }
 }

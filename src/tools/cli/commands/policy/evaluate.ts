@@ -45,7 +45,7 @@ export class PolicyEvaluator {
     })
   }
 
-  /** Await the result before the next call, because the policies are shared. */
+  /** Evaluates one case. Callers must await the result before the next call, because the policies are shared. */
   async evaluate(test: PolicyCase): Promise<EvaluationResult> {
     this.#lookup.namespaceLabels = test.namespaceLabels
     this.#allowedChecks = test.allowedChecks
@@ -89,7 +89,7 @@ function userOf({ username = 'policy-test', uid = '', groups = [authenticatedUse
   return { name: username, uid, groups, extra: new Map(Object.entries(extra)) }
 }
 
-/** Whether the case allows what the policy asks. */
+/** Whether the case allows the access that the policy checks. */
 function isCovered({ attributes }: Question, { path, resource, ...wanted }: AllowedCheck): boolean {
   if (!attributes.resource)
     return path === attributes.path && (wanted.verb === undefined || wanted.verb === attributes.verb)

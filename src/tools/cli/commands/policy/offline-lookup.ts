@@ -1,4 +1,4 @@
-/** Serves the objects of files to admission. Namespaces that no file contains exist as well. */
+/** Provides the objects of files to admission. A namespace that occurs in no file is assumed to exist. */
 import { namespace as namespaces } from '../../../../api/kinds/core/namespace.ts'
 import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -6,7 +6,7 @@ import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { type OfflineObject, storedTypeOf } from './offline-types.ts'
 
 export class OfflineLookup implements Lookup {
-  /** Labels of every namespace, in addition to its own. */
+  /** Labels that every namespace has in addition to its own labels. */
   namespaceLabels: { readonly [key: string]: string } = {}
   readonly #vendor: Vendor
   readonly #objects: ReadonlyMap<string, readonly ApiObject[]>
@@ -39,7 +39,7 @@ export class OfflineLookup implements Lookup {
       .map((object) => storedObject(type, object))
   }
 
-  /** The objects never change. */
+  /** There is nothing to follow, because the objects never change. */
   follow(): boolean {
     return true
   }

@@ -1,6 +1,6 @@
 /**
- * The types of a server that does not run: the built-in kinds of the newest version, and the kinds of the definitions
- * in the files. Objects get their defaults and are converted as in a server.
+ * The types that a server would have: the built-in kinds of the newest version, and the kinds of the definitions in the
+ * files. Objects get default values and are converted between versions as in a server.
  */
 import type { CustomResourceDefinition } from '../../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindsOfVersion } from '../../../../api/kinds/of-version.ts'
@@ -24,7 +24,7 @@ import { type Manifest, placeName } from '../../manifests/manifest.ts'
 /** A version of a kind, and all versions of that kind. */
 export type OfflineType = Version & { readonly versions: readonly Version[] }
 
-/** A complete object in the stored version, and its type. */
+/** A complete object in the storage version, and its type. */
 export interface OfflineObject {
   readonly type: OfflineType
   readonly object: ApiObject
@@ -37,7 +37,7 @@ export class OfflineTypes {
   readonly #namespace: string
   readonly #types = new Map<string, OfflineType>()
 
-  /** Objects without a namespace are in this one. */
+  /** `namespace` applies to objects that specify no namespace. */
   constructor(vendor: Vendor, namespace: string) {
     this.vendor = vendor
     this.#namespace = namespace
@@ -66,7 +66,7 @@ export class OfflineTypes {
     return this.#types.get(`${apiVersion} ${kind}`)
   }
 
-  /** Returns the object with defaults in the stored version. Throws UsageError for unknown kinds and fields. */
+  /** Returns the object with defaults, in the storage version. Throws UsageError for unknown kinds and fields. */
   async complete({ object, origin }: Manifest): Promise<OfflineObject> {
     const type = this.find(object.apiVersion, object.kind)
     if (type === undefined)
@@ -84,7 +84,7 @@ export class OfflineTypes {
     return { type, object: await timeSlice.run(decodeStoredSliced(type, { ...read, metadata })) }
   }
 
-  /** Throws UsageError if a policy or a binding is invalid. */
+  /** Validates an object. Throws UsageError if a policy or a binding is invalid. */
   async check({ type, object }: OfflineObject, { origin }: Manifest): Promise<void> {
     const { kind, context } = type.stored ?? type
     const { rules } = withExpressionRules(kind, loadRulePatterns)

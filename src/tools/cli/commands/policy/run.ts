@@ -9,7 +9,7 @@ import { type ExpectedResult, isTestFile, type PolicyCase, readCases, type TestC
 
 export interface PolicyReport {
   readonly lines: readonly string[]
-  /** Remarks about the files. */
+  /** Remarks about the files, for the user. */
   readonly notes: readonly string[]
   readonly passed: boolean
 }
@@ -43,7 +43,7 @@ export async function runPolicyTests(
   return { ...(await runCases(evaluator, cases)), notes }
 }
 
-/** The API group of the policies selects the profile. */
+/** Returns the profile of the naming scheme, which follows from the API group of the policies. */
 function vendorOfPolicies(manifests: readonly Manifest[]) {
   const vendors = profileNames.map(vendorOf).filter((vendor) => manifests.some((each) => isPolicyPart(vendor, each)))
   const [vendor] = vendors
@@ -55,7 +55,7 @@ function vendorOfPolicies(manifests: readonly Manifest[]) {
   return vendor
 }
 
-/** A policy without a binding would never take effect, so that every test would pass. */
+/** Rejects a policy without a binding. The policy would never take effect, so every test of it would pass. */
 function requireBindings(objects: readonly OfflineObject[]): void {
   const specs = (kind: string) => objects.filter(({ type }) => type.kind.kind === kind).map(({ object }) => object)
   const policies = specs('ValidatingAdmissionPolicy')
@@ -98,7 +98,7 @@ async function runCases(evaluator: PolicyEvaluator, cases: readonly TestCase[]) 
   return { lines, passed: failed === 0 }
 }
 
-/** Returns how the result differs from the expected one; undefined if it does not. */
+/** Describes how the result differs from the expected result. Returns undefined if it does not. */
 function mismatchOf(result: EvaluationResult, expected: ExpectedResult): string | undefined {
   const { denial, warnings } = result
   if ((denial === undefined ? 'allow' : 'deny') !== expected.result)

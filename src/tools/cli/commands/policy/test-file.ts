@@ -100,7 +100,7 @@ export interface PolicyCase {
 export interface ExpectedResult {
   readonly result: 'allow' | 'deny'
   readonly message: string
-  /** Undefined if any warnings are expected. */
+  /** The expected warnings. If undefined, any warnings are accepted. */
   readonly warnings: readonly string[] | undefined
 }
 

@@ -1,4 +1,4 @@
-/** `orchctl policy test -f`: evaluates ValidatingAdmissionPolicies of files without a server. */
+/** Implements `orchctl policy test -f`, which evaluates ValidatingAdmissionPolicies of files without a server. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags } from '../../arguments/subjects.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'

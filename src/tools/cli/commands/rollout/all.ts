@@ -1,4 +1,4 @@
-/** Commands below `orchctl rollout`. */
+/** The commands of `orchctl rollout`. */
 import type { CommandEntry } from '../entry.ts'
 
 export const rolloutCommands: readonly CommandEntry[] = [

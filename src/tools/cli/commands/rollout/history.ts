@@ -1,4 +1,4 @@
-/** `orchctl rollout history`: lists the revisions of a workload, or shows one of them. */
+/** Implements `orchctl rollout history`, which lists the revisions of a workload or shows one revision. */
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { groupOf } from '../../../../api/model/api-version.ts'

@@ -1,4 +1,7 @@
-/** `orchctl rollout pause`, `resume` and `restart`: small changes of a workload that stop or start a rollout. */
+/**
+ * Implements `orchctl rollout pause`, `resume` and `restart`, which change a field of a workload to stop or start a
+ * rollout.
+ */
 
 import { timestamp } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
@@ -20,7 +23,7 @@ interface Switch {
   readonly examples: readonly string[]
   /** `paused` */
   readonly done: string
-  /** Returns the fields to set in the spec. Throws UsageError if the change makes no sense. */
+  /** Returns the fields to set in the spec. Throws UsageError if the change does not apply to the current state. */
   readonly specOf: (live: Workload, subject: Subject, session: Session) => Promise<object> | object
 }
 

@@ -1,4 +1,4 @@
-/** The progress of a rollout, in kubectl's words. Each kind counts differently. */
+/** Describes the progress of a rollout in the same words as kubectl. The counted replicas depend on the kind. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
 import { escapeLine } from '../../printers/escape.ts'
@@ -9,7 +9,7 @@ export interface Progress {
   readonly done: boolean
 }
 
-/** Throws UsageError if the rollout cannot finish. */
+/** Returns the progress of the rollout. Throws UsageError if the kind has no rollouts or the rollout cannot finish. */
 export function progressOf(subject: Subject, workload: Workload): Progress {
   const kind = rolloutKind(subject)
   if (kind === undefined) throw new UsageError(`no status viewer has been implemented for ${subject.type.kind}`)

@@ -13,7 +13,7 @@ import type { Session } from '../../connection/session.ts'
 import type { Template, Workload } from './workloads.ts'
 
 export interface Revision {
-  /** A 64-bit integer, which a JavaScript number cannot represent exactly. */
+  /** The revision number: a 64-bit integer, which a JavaScript number cannot represent exactly. */
   readonly number: bigint
   readonly cause: string
   readonly template: Template
@@ -68,7 +68,7 @@ function fromControllerRevision(keeper: ControllerRevision, vendor: Vendor): Rev
   return { number: revisionNumber(String(keeper.revision)), cause, template, keeper }
 }
 
-/** Parses an annotation with all digits; 0 if it is not a number. */
+/** Parses a revision number in an annotation without losing precision. Returns 0 if the text is not a number. */
 export function revisionNumber(text = ''): bigint {
   return isRevision(text) ? BigInt(text) : 0n
 }
@@ -83,7 +83,10 @@ function isRevision(text: string): boolean {
   return /^\d{1,19}$/.test(text)
 }
 
-/** Returns the revision to roll back to; 0 selects the previous one. Throws UsageError if it does not exist. */
+/**
+ * Returns the revision to roll back to. The number 0 selects the previous revision. Throws UsageError if the revision
+ * does not exist.
+ */
 export function wantedRevision(revisions: readonly Revision[], number: bigint, name: string): Revision {
   if (number > 0n) {
     const matchingRevision = revisions.find((revision) => revision.number === number)

@@ -1,4 +1,4 @@
-/** `orchctl rollout status`: shows the progress of a rollout and waits for its end. */
+/** Implements `orchctl rollout status`, which shows the progress of a rollout and waits until it ends. */
 import { flag, type OptionsOf, readBoolean, UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'
 import { liveOf } from '../../changes/patch-command.ts'
@@ -61,7 +61,7 @@ async function statusOf(session: Session, subject: Subject, options: OptionsOf<t
     session.context.out(progress.text)
     return progress.done
   }
-  // A missing object fails at once. An object deleted later causes a different error.
+  // The command fails at once if the object does not exist. If the object is deleted later, the error is different.
   const live = await liveOf(session, subject)
   if (!options.watch) return void look(live)
   await waitFor(session, subject, { until: look, timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER })

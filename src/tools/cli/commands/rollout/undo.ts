@@ -1,4 +1,4 @@
-/** `orchctl rollout undo`: rolls a workload back to an earlier revision. */
+/** Implements `orchctl rollout undo`, which rolls a workload back to an earlier revision. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
@@ -75,13 +75,16 @@ async function undoOne(
 
 const hashLabel = 'pod-template-hash'
 
-/** Removes the label that distinguishes replica sets, which is not part of the template. */
+/** Removes the label that distinguishes replica sets. The label is not part of the template of the deployment. */
 function withoutHash(template: Template): Template {
   const { [hashLabel]: _, ...labels } = template.metadata?.labels ?? {}
   return { ...template, metadata: { ...template.metadata, labels } }
 }
 
-/** A deployment also gets the annotations of that revision, except those about its current state. */
+/**
+ * Returns the patch that restores a revision. A deployment also gets the annotations of that revision, except
+ * annotations about its current state.
+ */
 function patchOf(live: Workload, { template, keeper }: Revision, vendor: Vendor): Patch {
   const replaced = { op: 'replace', path: '/spec/template', value: template }
   if (live.kind !== 'Deployment') return { json: [replaced] }

@@ -1,4 +1,6 @@
-/** Objects of `orchctl rollout`: deployments, daemon sets and stateful sets, and how users select them. */
+/**
+ * The objects that `orchctl rollout` supports (deployments, daemon sets and stateful sets), and how users select them.
+ */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, text } from '../../../../base/flags/flags.ts'
@@ -17,7 +19,7 @@ export const workloadFlags = {
   }),
 }
 
-/** The fields of these kinds that rollouts use. */
+/** The fields of these kinds that `orchctl rollout` uses. */
 export interface Workload extends ApiObject {
   spec?: {
     replicas?: number
@@ -54,12 +56,12 @@ export function rolloutKind({ type }: Subject): 'Deployment' | 'DaemonSet' | 'St
   return (['Deployment', 'DaemonSet', 'StatefulSet'] as const).find((kind) => kind === type.kind)
 }
 
-/** Names an object as error messages do: `deployments.apps "web"`. */
+/** Returns the display name of an object in error messages, such as `deployments.apps "web"`. */
 export function called({ type, name }: Subject): string {
   return `${typeName(type)} ${JSON.stringify(name.name)}`
 }
 
-/** A type without a name selects all its objects. */
+/** Returns the options for finding objects. A type without a name selects all its objects. */
 export function allOfType(
   words: readonly string[],
   options: Omit<OptionsOf<typeof workloadFlags>, 'kustomize'>,

@@ -1,4 +1,4 @@
-/** Commands below `orchctl set`. */
+/** The commands of `orchctl set`. */
 import type { CommandEntry } from '../entry.ts'
 
 export const setCommands: readonly CommandEntry[] = [

@@ -1,4 +1,6 @@
-/** `orchctl set env`: sets environment variables from pairs or from the keys of a ConfigMap or Secret. */
+/**
+ * Implements `orchctl set env`, which sets environment variables from pairs or from the keys of a ConfigMap or Secret.
+ */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, type OptionsOf, readBoolean, repeated, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
@@ -83,7 +85,10 @@ export const setEnvCommand = defineCommand({
   },
 })
 
-/** Warns only, because some of several objects may lack such a container. */
+/**
+ * Prints a warning if the object lacks a named container. This is no error, because only some of the objects may have
+ * the container.
+ */
 function warnOfContainers({ err }: Context, object: ApiObject, { containers }: { readonly containers: string }): void {
   const missing = noSuchContainer(object, containers)
   if (missing !== undefined) err(`warning: ${escapeLine(missing)}\n`)

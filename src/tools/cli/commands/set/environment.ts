@@ -18,7 +18,10 @@ export function variablesOf({ env }: Container): Variable[] {
   return Array.isArray(env) ? env.filter((one: Json): one is Variable => isObject(one)) : []
 }
 
-/** An existing variable keeps its position. Throws UsageError if it must not be overwritten. */
+/**
+ * Returns the changed variables. An existing variable keeps its position. Throws UsageError if a variable must not be
+ * overwritten.
+ */
 export function changedEnvironment(
   container: Container,
   { set, remove }: EnvChange,

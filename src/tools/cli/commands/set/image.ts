@@ -1,4 +1,4 @@
-/** `orchctl set image`: sets container images. */
+/** Implements `orchctl set image`, which sets container images. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'

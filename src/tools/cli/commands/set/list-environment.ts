@@ -71,7 +71,7 @@ class References {
     this.#namespace = namespace
   }
 
-  /** Returns undefined if only a running pod knows the value. */
+  /** Returns the value of a reference, or undefined if only a running pod knows the value. */
   async valueOf({ configMapKeyRef: map, secretKeyRef: secret }: JsonObject): Promise<string | undefined> {
     if (isObject(map))
       return (await this.#ask(kinds.ConfigMap, stringOrEmpty(map.name))).data?.[stringOrEmpty(map.key)] ?? ''

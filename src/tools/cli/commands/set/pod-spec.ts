@@ -1,6 +1,6 @@
 /**
- * Locates the pod spec of an object and changes a part of it, for `orchctl set image`, `env`, `resources` and
- * `serviceaccount`. `--local` changes a file without a server.
+ * Locates the pod spec of an object and changes part of it, for `orchctl set image`, `env`, `resources` and
+ * `serviceaccount`. With `--local`, these commands change a file without a server.
  */
 
 import { isObject, type JsonObject, own, sameJson } from '../../../../api/json/json.ts'
@@ -38,11 +38,11 @@ export type SetOptions = OptionsOf<typeof setFlags> & { readonly resourceVersion
 export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
 
 export interface Setting {
-  /** `session` is undefined with `--local`, which uses no server. */
+  /** Returns the function that changes an object. `session` is undefined with `--local`, which uses no server. */
   readonly set: (session: Session | undefined) => Setter
-  /** `image updated` */
+  /** Message after a change, such as `image updated`. */
   readonly done: string
-  /** Message for an object that needs no change. If unset, none is printed. */
+  /** Message for an object that needs no change. If undefined, no message is printed. */
   readonly unchanged?: string
 }
 
@@ -68,14 +68,17 @@ export async function setInObjects(
   })
 }
 
-/** Paths to the pod spec in kinds that have one. Other kinds are searched for a template. */
+/**
+ * Paths to the pod spec, for kinds that contain one. In objects of other kinds, the command searches for a pod
+ * template.
+ */
 const paths: readonly (readonly string[])[] = [
   ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
   ['spec', 'template', 'spec'],
   ['spec'],
 ]
 
-/** Returns the object with its pod spec changed. Throws UsageError if it has none. */
+/** Returns the object with a changed pod spec. Throws UsageError if the object has no pod spec. */
 export function changePodSpec(object: ApiObject, change: (spec: JsonObject) => JsonObject): ApiObject {
   const path = paths.find((names) => Array.isArray(membersAt(asJson(object), names)?.containers))
   if (path === undefined)
@@ -116,7 +119,7 @@ export function changeContainers(
   }))
 }
 
-/** Returns the message for a pattern that matches no container. Undefined if one matches. */
+/** Returns the error message for a pattern that matches no container, or undefined if a container matches. */
 export function noSuchContainer(object: ApiObject, pattern: string): string | undefined {
   const names: string[] = []
   changeContainers(object, (container) => {
@@ -143,7 +146,7 @@ export function namesContainer(pattern: string, name: string): boolean {
   return true
 }
 
-/** Splits words: those before the first change name objects, as in `deployment web one=x`. */
+/** Splits words: the words before the first change name objects, as in `deployment web one=x`. */
 export function splitWords(
   words: readonly string[],
   isChange: (word: string) => boolean,

@@ -1,4 +1,4 @@
-/** `orchctl set resources`: sets resource limits and requests of containers. */
+/** Implements `orchctl set resources`, which sets resource limits and requests of containers. */
 
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import { flag, text, UsageError } from '../../../../base/flags/flags.ts'

@@ -1,4 +1,4 @@
-/** `orchctl set selector`: sets the selector of a service. */
+/** Implements `orchctl set selector`, which sets the selector of a service. */
 
 import { asJson, asObject } from '../../../../api/model/object.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'

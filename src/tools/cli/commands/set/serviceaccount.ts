@@ -1,4 +1,4 @@
-/** `orchctl set serviceaccount`: sets the service account of pods. */
+/** Implements `orchctl set serviceaccount`, which sets the service account of pods. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { defineCommand } from '../../program/command.ts'
 import { changePodSpec, setFlags, setInObjects } from './pod-spec.ts'

@@ -1,4 +1,4 @@
-/** `orchctl set subject`: adds users, groups and service accounts to an existing binding. */
+/** Implements `orchctl set subject`, which adds users, groups and service accounts to an existing binding. */
 
 import { sameJson } from '../../../../api/json/json.ts'
 import { groupOf } from '../../../../api/model/api-version.ts'

@@ -44,7 +44,7 @@ export async function variablesFrom(session: Session | undefined, { from, keys, 
     }))
 }
 
-/** Turns `log-level` into LOG_LEVEL. */
+/** Turns a key such as `log-level` into a variable name such as LOG_LEVEL. */
 function variableName(key: string): string {
   return key.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_')
 }

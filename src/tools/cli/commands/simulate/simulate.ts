@@ -1,6 +1,7 @@
 /**
- * `orchctl simulate pod|node`: makes a simulated pod or node fail, or recover. The command writes a SimulationRule for
- * that one object, whose name starts with `pod.` or `node.`. Rules for several objects are applied from files.
+ * Implements `orchctl simulate pod|node`, which makes a simulated pod or node fail or recover. The command writes a
+ * SimulationRule for that one object. The name of the rule starts with `pod.` or `node.`. Rules for several objects can
+ * be applied from files.
  */
 import { nodeFailures, podFailures } from '../../../../api/model/simulated-failures.ts'
 import { flag, type OptionsOf, text, UsageError } from '../../../../base/flags/flags.ts'
@@ -98,7 +99,7 @@ async function startFailure(session: Session, { failure, delaySeconds, ...subjec
   const { client, namespace, context, types } = session
   const type = inDomainOf(await types.vendor(), kinds.SimulationRule)
   const { word, name } = subject
-  // A typing error in the name would otherwise create a rule without effect.
+  // A misspelled name would otherwise create a rule that never takes effect.
   if (word === 'pod') await client.get(kinds.Pod, { namespace, name }, { signal: context.signal })
   else await client.get(kinds.Node, { name }, { signal: context.signal })
   const spec = {

@@ -1,4 +1,4 @@
-/** `orchctl top pods` and `top nodes`: shows the usage reported by the cluster's metrics API. */
+/** Implements `orchctl top pods` and `top nodes`, which show the usage reported by the cluster's metrics API. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
@@ -44,7 +44,7 @@ interface Metrics extends ApiObject {
 
 interface Used {
   readonly name: readonly string[]
-  /** In millicores. */
+  /** CPU usage in millicores. */
   readonly cpu: number
   readonly memory: number
   /** Capacity of a node. */
@@ -139,7 +139,7 @@ function nodeCells({ name, cpu, memory, whole }: Used): string[] {
   return [...name, `${cpu}m`, share(cpu, whole?.cpu), megabytes(memory), share(memory, whole?.memory)]
 }
 
-/** Row for a node without metrics. */
+/** Returns the row for a node without metrics. */
 function unknownNode(name: string): string[] {
   return [name, ...Array<string>(4).fill('<unknown>')]
 }
@@ -148,7 +148,7 @@ function podCells({ name, cpu, memory }: Used): string[] {
   return [...name, `${cpu}m`, megabytes(memory)]
 }
 
-/** Returns the total in the usage columns. */
+/** Returns a row with the totals of the usage columns. */
 function totalRows(rows: readonly Used[], columnsBefore: number): string[][] {
   const before = Array<string>(columnsBefore).fill('')
   const sum = (what: 'cpu' | 'memory') => rows.reduce((total, row) => total + row[what], 0)
@@ -190,7 +190,8 @@ async function read(
     if (name !== undefined) return [await client.read<Metrics>(`${path}/${encodeURIComponent(name)}`, call)]
     return (await client.read<{ items?: Metrics[] }>(path, call)).items ?? []
   } catch (error) {
-    // A missing pod is not a missing API: its error names the pod.
+    // A NotFound error that names an object means that this object is missing. Otherwise the cluster has no metrics
+    // API.
     if (isNotFound(error) && !(error as StatusError).status.details?.name)
       throw new UsageError(
         'Metrics API not available: the cluster has no metrics.k8s.io; `orchctl top server` needs none',

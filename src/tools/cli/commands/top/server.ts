@@ -1,4 +1,7 @@
-/** `orchctl top server`: shows the load of the server: requests, watches, stored objects and process resources. */
+/**
+ * Implements `orchctl top server`, which shows the load of the server: requests, watches, stored objects and process
+ * resources.
+ */
 
 import { pause } from '../../../../base/concurrency/abort.ts'
 import { flag } from '../../../../base/flags/flags.ts'
