@@ -19,7 +19,7 @@ const tokenPrefix = 'orch-console.'
 /** Secrets that the workers of a process share. Can be posted to a thread. */
 export interface ConsoleSecrets {
   readonly key: Uint8Array
-  /** Expiry of the link in milliseconds since 1970. */
+  /** Time at which the link expires, in milliseconds since 1970. */
   readonly linkExpires: number
   /** Shared memory, set to 1 once the link has been used. */
   readonly linkUsed: Int32Array
@@ -31,7 +31,7 @@ export function newConsoleSecrets(clock: Clock): ConsoleSecrets {
   return { key: randomBytes(32), linkExpires: clock.now() + linkMs, linkUsed }
 }
 
-/** User of sessions that began with a link: the administrator of the kubeconfig. */
+/** User of the sessions that start with a link: the same administrator as in the kubeconfig. */
 const administrator: User = {
   name: 'orch-admin',
   uid: '',
@@ -41,7 +41,7 @@ const administrator: User = {
 
 export interface ConsoleSession {
   readonly token: string
-  /** Expiry in milliseconds since 1970. */
+  /** Time at which the session expires, in milliseconds since 1970. */
   readonly expires: number
 }
 
@@ -55,12 +55,12 @@ export class ConsoleAccess {
     this.#clock = clock
   }
 
-  /** Secret of the link. */
+  /** The secret in the sign-in link. */
   get link(): string {
     return this.#mac(`link ${this.#secrets.linkExpires}`)
   }
 
-  /** Returns a session for the secret of the link. Undefined if the secret is wrong, used or expired. */
+  /** Returns a session in exchange for the secret of the link, or undefined if the secret is wrong, used or expired. */
   exchange(link: string): ConsoleSession | undefined {
     const { linkExpires, linkUsed } = this.#secrets
     if (!isEqual(link, this.link) || this.#clock.now() >= linkExpires) return undefined
@@ -69,9 +69,9 @@ export class ConsoleAccess {
     return { token: `${tokenPrefix}${expires}.${this.#mac(`session ${expires}`)}`, expires }
   }
 
-  /** Authenticates session tokens and has no opinion on others. */
+  /** Authenticates session tokens. Leaves all other tokens to other authenticators. */
   readonly authenticate: Authenticator = ({ authorization }) => {
-    // Cheap check that nearly all requests fail, because their token is not a session token.
+    // This quick check suffices for nearly all requests, because their token is not a session token.
     if (authorization === undefined || !authorization.includes(tokenPrefix)) return none
     const [, expires, mac] = /^orch-console\.(\d{1,16})\.([\w-]+)$/.exec(bearerToken(authorization) ?? '') ?? []
     if (expires === undefined || mac === undefined) return none

@@ -41,12 +41,12 @@ const safety: readonly (readonly [name: string, value: string])[] = [
 ]
 
 export interface ConsoleParts {
-  /** The one-time link, if this process printed one. */
+  /** The one-time link. Undefined if this process printed none. */
   readonly access: ConsoleAccess | undefined
   readonly log: Log
 }
 
-/** Returns a step that handles requests for the console and ignores all others. */
+/** Returns a step that handles requests for the console. It passes all other requests on. */
 export function serveConsole({ access, log }: ConsoleParts): Step {
   return (exchange) => {
     const { info, transport } = exchange
@@ -66,7 +66,9 @@ function redirect(exchange: Exchange): void {
   sendText(exchange, 308, `the console is at ${root}/\n`)
 }
 
-/** The secret is sent in a header, so that neither the URL nor a body contains it. */
+/**
+ * Exchanges the secret for a session. The secret is sent in a header, so that neither the URL nor a body contains it.
+ */
 function beginSession(exchange: Exchange, { access, log }: ConsoleParts): void {
   if (exchange.transport.method !== 'POST') throw notAllowed()
   const [, link = ''] = /^Link ([\w-]{1,100})$/.exec(exchange.headers.one('authorization') ?? '') ?? []
@@ -96,7 +98,7 @@ function sendUnchanged(exchange: Exchange): void {
 
 const unpack = sharedUnpacking(promisify<Buffer, Buffer>(brotliDecompress))
 
-/** All browsers accept Brotli over TLS. Other clients get the uncompressed file. */
+/** Sends a file. All browsers accept Brotli over TLS. Other clients receive the uncompressed file. */
 async function sendContent(exchange: Exchange, { type, brotli }: ConsoleFile): Promise<void> {
   if (!/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(exchange.headers.all('accept-encoding').join(',')))
     return exchange.send(200, type, await unpack(brotli))

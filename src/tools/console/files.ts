@@ -23,12 +23,12 @@ const types: { readonly [ending: string]: string } = {
   svg: 'image/svg+xml',
 }
 
-/** Names of bundled files, which cannot lead out of the directory. */
+/** Matches the names of bundled files. Such a name cannot lead to another directory. */
 const fileName = /^[A-Za-z0-9][\w-]*\.(html|js|css|svg)$/
 
 const filesByPath = new Map<string, Promise<ConsoleFile | undefined>>()
 
-/** Returns the file with this name. Undefined if there is none. */
+/** Returns the file with this name, or undefined if there is none. */
 export async function readConsoleFile(name: string): Promise<ConsoleFile | undefined> {
   if (name === indexName) return await read(name)
   const reading = filesByPath.get(name) ?? read(name)
@@ -50,7 +50,10 @@ async function read(name: string): Promise<ConsoleFile | undefined> {
   }
 }
 
-/** Next to the program in the bundle. Tests run the sources with the bundle of the checkout. */
+/**
+ * Returns the directory of the files. It is next to the program in the bundle. If tests run the sources, it is the
+ * bundle of the checkout.
+ */
 function directory(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../../../dist/console/' : './console/', import.meta.url)
 }

@@ -29,7 +29,7 @@ export interface Token {
 
 export interface TrustedCluster {
   readonly vendor: Vendor
-  /** PEM bundle of the CA that verifies the server. */
+  /** The CA certificates that verify the server, as a PEM bundle. */
   readonly authority: string
 }
 
@@ -38,14 +38,14 @@ export interface TrustRequest {
   readonly server: string
   readonly token: Token
   /**
-   * Pins of CA public keys, `sha256:<hex>`. Only pinned CAs are trusted. Without pins, the token alone establishes
-   * trust.
+   * Pins of CA public keys in the format `sha256:<hex>`. If there are pins, only the pinned CAs are trusted. Without
+   * pins, the token alone establishes trust.
    */
   readonly pins: readonly string[]
   readonly signal: AbortSignal
 }
 
-/** Throws JoinError. */
+/** Returns the verified cluster. Throws JoinError if trust cannot be established. */
 export async function trustCluster({ server, token, pins, signal }: TrustRequest): Promise<TrustedCluster> {
   const { vendor, kubeconfig } = verified(await readSigned({ server, token, signal }), token)
   const authority = pinned(authoritiesIn(await readConfig(kubeconfig)), pins).join('')
@@ -57,11 +57,11 @@ export async function trustCluster({ server, token, pins, signal }: TrustRequest
   return { vendor, authority }
 }
 
-/** The cluster signs with a new token after a short delay, so the client keeps trying. */
+/** Time to wait for a signature, in milliseconds. The cluster signs with a new token after a short delay. */
 const patienceMs = 10_000
 const retryMs = 500
 
-/** Waits for a signature by the token. The caller verifies it. */
+/** Waits until the token has signed the cluster information. The caller verifies the signature. */
 async function readSigned({ server, token, signal }: Omit<TrustRequest, 'pins'>): Promise<Data> {
   const end = performance.now() + patienceMs
   for (;;) {
@@ -123,19 +123,19 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse()
   } catch {
-    // The caller rejects invalid input.
+    // An error means that the input is invalid. The caller rejects it.
     return undefined
   }
 }
 
-/** Compares in constant time. */
+/** Checks the signature. Compares in constant time. */
 function isSignedWith(key: string, content: string, signature: string): boolean {
   const expectedSignature = createHmac('sha256', key).update(content).digest('base64url')
   const hash = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(expectedSignature), hash(signature))
 }
 
-/** The kubeconfig is signed but may use all of YAML. */
+/** Parses the kubeconfig. It is signed, but may use any syntax of YAML. */
 async function readConfig(text: string): Promise<Json> {
   const plain = parsePlainYaml(text)
   if (plain !== undefined) return plain
@@ -149,12 +149,15 @@ async function readConfig(text: string): Promise<Json> {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Parses PEM certificates. Throws if one is invalid. */
+/** Parses PEM certificates. Throws an error if one of them is invalid. */
 function certificatesIn(pem: string): X509Certificate[] {
   return (pem.match(pemBlock) ?? []).map((block) => new X509Certificate(block))
 }
 
-/** Returns the CA certificates of a kubeconfig. Ignores all other content, because TLS would accept further formats. */
+/**
+ * Returns the CA certificates of a kubeconfig. Ignores all content that is not a PEM certificate, because TLS would
+ * also accept other formats.
+ */
 function authoritiesIn(config: Json): X509Certificate[] {
   const clusters = isObject(config) && Array.isArray(config.clusters) ? config.clusters : []
   const cluster = isObject(clusters[0]) && isObject(clusters[0].cluster) ? clusters[0].cluster : ({} as JsonObject)
@@ -173,7 +176,7 @@ function pinOf({ publicKey }: X509Certificate): string {
   return `sha256:${createHash('sha256').update(key).digest('hex')}`
 }
 
-/** Returns the pins of all PEM certificates. Throws JoinError if there is none or one is invalid. */
+/** Returns the pins of all PEM certificates in a text. Throws JoinError if there is none or if one is invalid. */
 export function pinsOf(pem: string): string[] {
   const certificates = parsed(() => certificatesIn(pem)) ?? []
   if (certificates.length === 0) throw new JoinError('the CA in the kubeconfig is not a PEM certificate')

@@ -1,4 +1,4 @@
-/** Joining a cluster or creating a token failed. The message gives the reason in one line. */
+/** Thrown if joining a cluster or creating a token fails. The message gives the reason in one line. */
 export class JoinError extends Error {
   override readonly name = 'JoinError'
 }

@@ -1,4 +1,7 @@
-/** `orch join`: writes a kubeconfig for a node agent, given a token and the URL of a server. */
+/**
+ * Implements `orch join`, which writes a kubeconfig for a node agent. The user provides a token and the URL of a
+ * server.
+ */
 import { existsSync } from 'node:fs'
 import { tokenForm } from '../../api/model/bootstrap-token.ts'
 import { createFile } from '../../base/files/files.ts'
@@ -49,7 +52,7 @@ export const joinFlags = {
 
 type JoinOptions = OptionsOf<typeof joinFlags>
 
-/** Throws UsageError and JoinError. Reports progress through `say`. */
+/** Joins the cluster. Throws UsageError or JoinError if this fails. Reports progress through `say`. */
 export async function join(options: JoinOptions, say: (line: string) => void): Promise<void> {
   for (const name of ['server', 'token', 'node-name', 'kubeconfig'] as const)
     if (options[name === 'node-name' ? 'nodeName' : name] === '') throw new UsageError(`--${name} is required`)
@@ -76,7 +79,7 @@ function readServer(value: string): string {
   return value
 }
 
-/** The error message does not repeat an invalid token, which may be a valid one with a typo. */
+/** Parses a token. The error message does not repeat an invalid token, because it may be a valid token with a typo. */
 function readToken(value: string): string {
   if (value !== '' && !tokenForm.test(value))
     throw new UsageError('a token must have the form abcdef.0123456789abcdef: 6 and 16 characters of a-z and 0-9')

@@ -1,6 +1,6 @@
 /**
- * Requests a client certificate for a node agent: creates a CertificateSigningRequest with the token, waits until it is
- * signed, and otherwise reports the reason. The private key leaves this process only in the file that the caller
+ * Requests a client certificate for a node agent. Creates a CertificateSigningRequest with the token and waits until it
+ * is signed. If it is not, reports the reason. The private key leaves this process only in the file that the caller
  * writes.
  */
 
@@ -30,7 +30,10 @@ export interface NodeRequest {
 
 const watchSeconds = 300
 
-/** Throws JoinError if the request is denied or fails, or if the signal aborts while it is pending. */
+/**
+ * Returns the certificate. Throws JoinError if the request is denied or fails, or if the signal aborts while the
+ * request is pending.
+ */
 export async function nodeCertificate(
   { vendor, authority }: TrustedCluster,
   { server, token, nodeName, signal, onRequested }: NodeRequest,
@@ -48,7 +51,7 @@ export async function nodeCertificate(
 export interface CertificateWish {
   readonly vendor: Vendor
   readonly nodeName: string
-  /** For authentication to the API server, or for serving. */
+  /** Whether the certificate is for authentication to the API server or for serving. */
   readonly use: 'client' | 'serving'
   /** Names and addresses of a serving certificate. */
   readonly names?: AlternativeNames
@@ -56,7 +59,7 @@ export interface CertificateWish {
   readonly onRequested?: (name: string) => void
 }
 
-/** Creates a private key and requests a certificate for the node. Throws as above. */
+/** Creates a private key and requests a certificate for the node. Throws JoinError like `nodeCertificate`. */
 export async function requestCertificate(
   client: Client,
   { vendor, nodeName, use, names, signal, onRequested }: CertificateWish,

@@ -1,4 +1,4 @@
-/** `orch token create|list|delete`: manages the bootstrap tokens with which nodes join a cluster. */
+/** Implements `orch token create|list|delete`, which manages the bootstrap tokens with which nodes join a cluster. */
 
 import { randomInt, X509Certificate } from 'node:crypto'
 import { homedir } from 'node:os'
@@ -63,13 +63,13 @@ const createFlags = {
   quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the token instead of the join command' }),
 }
 
-/** Flags of `orch token`, grouped for its help. */
+/** Flags of `orch token`, grouped for its help text. */
 export const tokenFlagGroups: { readonly [title: string]: Flags } = {
   'orch token create': createFlags,
   'orch token list and delete': connectionFlags,
 }
 
-/** Throws UsageError and JoinError. */
+/** Runs the command. Throws UsageError or JoinError if it fails. */
 export async function tokenCommand(args: readonly string[], print: (line: string) => void): Promise<void> {
   const [verb, ...rest] = args
   if (verb === 'create') {
@@ -195,13 +195,13 @@ function endText(expiration: string): string {
   return end <= Date.now() ? '<expired>' : expiration
 }
 
-/** Replaces control characters, which could manipulate the terminal. */
+/** Replaces control characters, because they could manipulate the terminal. */
 function printable(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
   return value === '' ? '<none>' : value.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 }
 
-/** Deletes a token by its ID. Also accepts the whole token. */
+/** Deletes a token, which is identified by its ID or by the whole token. */
 async function deleteToken({ client }: Cluster, word: string, print: (line: string) => void): Promise<void> {
   const id = tokenForm.exec(word)?.[1] ?? word
   if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('a token ID must have 6 characters of a-z and 0-9')

@@ -54,7 +54,10 @@ const words: ReadonlyMap<string, Meaning> = new Map([
   ),
 ])
 
-/** Returns the meaning of a status, or undefined if unknown. The worst of several words wins. */
+/**
+ * Returns the meaning of a status, or undefined if it is unknown. If the status has several words, the word with the
+ * worst meaning counts.
+ */
 export function meaningOf(status: string): Meaning | undefined {
   const meanings = status
     .split(',')
@@ -64,7 +67,10 @@ export function meaningOf(status: string): Meaning | undefined {
 
 const statusHeadings = new Set(['STATUS', 'PHASE', 'TYPE', 'CONDITION'])
 
-/** Returns the meaning of a table cell by its heading: a status, or a ratio of ready items. */
+/**
+ * Returns the meaning of a table cell. The heading determines whether the cell contains a status or a ratio of ready
+ * items.
+ */
 export function cellMeaning(heading: string, cell: string): Meaning | undefined {
   if (statusHeadings.has(heading)) return meaningOf(cell)
   const [, ready, all] = (heading === 'READY' && /^(\d+)\/(\d+)$/.exec(cell)) || []
@@ -72,7 +78,7 @@ export function cellMeaning(heading: string, cell: string): Meaning | undefined 
   return ready === all ? 'good' : 'waiting'
 }
 
-/** Conditions whose good state is false. */
+/** Conditions whose status should be false. */
 const unwelcome =
   /Pressure$|Unavailable$|^(?:Failed|Stalled|Terminating|NamesNotAccepted|ReplicaFailure)$|(?:Failure|Deprecated)$/
 

@@ -16,7 +16,7 @@ export class Columns {
     this.#paint = paint
   }
 
-  /** Formats the next rows. */
+  /** Formats further rows. */
   lines(rows: readonly (readonly string[])[]): string {
     for (const row of rows) for (const [i, cell] of row.slice(0, -1).entries()) this.#widen(i, length(cell) + gap)
     return rows.map((row) => `${this.#line(row)}\n`).join('')
@@ -32,7 +32,7 @@ export class Columns {
   }
 }
 
-/** Counts characters, not UTF-16 code units. */
+/** Returns the length of a text in characters, not in UTF-16 code units. */
 function length(text: string): number {
   let count = 0
   for (const _ of text) count++

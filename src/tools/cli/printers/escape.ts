@@ -1,10 +1,10 @@
 /**
- * Escapes text from a server, which must not control the terminal: control characters and bidirectional overrides
- * become visible.
+ * Escapes text from a server, because it must not control the user's terminal. Control characters and characters that
+ * change the writing direction become visible.
  */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Escapes a single line: `^[` for escape, as terminals show it. */
+/** Escapes a single line. The escape character becomes `^[`, as terminals show it. */
 export function escapeLine(text: string): string {
   return text.replaceAll(unprintable, show)
 }
@@ -34,7 +34,7 @@ function escapePlain(text: string): string {
   return text.replaceAll(unprintable, (character) => ('\n\t\r'.includes(character) ? character : show(character)))
 }
 
-/** Escapes JSON, where only strings contain such characters and the escape keeps the value. */
+/** Escapes JSON. Only strings in JSON contain such characters, and an escaped string has the same value. */
 export function escapeJson(text: string): string {
   return text.replaceAll(unprintable, (character) => (character === '\n' ? character : unicodeEscape(character)))
 }

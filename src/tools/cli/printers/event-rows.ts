@@ -1,4 +1,4 @@
-/** Events as table rows for `events` and `describe`: what happened to which object, when and how often. */
+/** Formats events as table rows for `events` and `describe`: what happened to which object, when and how often. */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { humanDuration } from '../../../base/time/human-duration.ts'
@@ -17,7 +17,7 @@ export interface EventObject extends ApiObject {
   involvedObject?: { kind?: string; name?: string; namespace?: string; uid?: string }
 }
 
-/** Returns `5m`, or `10s (x3 over 5m)` for a repeated event. */
+/** Returns the age of an event, such as `5m`, or `10s (x3 over 5m)` for a repeated event. */
 export function eventAge(event: EventObject, now: number): string {
   const last = event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime
   const first = event.firstTimestamp ?? event.eventTime
@@ -26,7 +26,7 @@ export function eventAge(event: EventObject, now: number): string {
   return `${since(last, now)} (x${count} over ${since(first, now)})`
 }
 
-/** Returns the time of the last occurrence, for sorting. */
+/** Returns the time at which the event last occurred, for sorting. */
 export function eventTime(event: EventObject): number {
   const time =
     event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp

@@ -1,12 +1,12 @@
 /**
- * Fits help into the terminal: rewraps paragraphs, and indents descriptions of flags and commands next to or, if there
- * is little room, below them. Keeps examples on one line, because users copy them.
+ * Fits help into the terminal: rewraps paragraphs, and puts descriptions of flags and commands next to them, or below
+ * them on a narrow terminal. Examples stay on one line, because users copy them.
  */
 import { fillLines } from '../../../base/text/fill-lines.ts'
 
-/** Minimum width of a description next to its flag. */
+/** Minimum width in characters of a description next to its flag. */
 const narrowest = 40
-/** Maximum line width, for readability. */
+/** Maximum line width in characters. Longer lines would be hard to read. */
 const widest = 120
 
 export function fitText(text: string, width: number): string {
@@ -15,7 +15,7 @@ export function fitText(text: string, width: number): string {
     .join('\n')
 }
 
-/** Joins consecutive lines without indentation to a paragraph. */
+/** Joins consecutive lines without indentation into a paragraph. */
 function inParagraphs(lines: readonly string[]): string[] {
   const joined: string[] = []
   for (const line of lines) {

@@ -1,4 +1,4 @@
-/** Go templates with kubectl's two additional functions. */
+/** Supports Go templates, with the two functions that kubectl adds. */
 
 import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
 import { elementOf, goFunctions, only, type TemplateFunctions, text } from '../../../api/gotemplate/functions.ts'
@@ -15,7 +15,7 @@ const functions: TemplateFunctions = new Map([
   ['base64decode', (...args: Value[]) => decoded(text(only(args), 'base64decode'))],
 ])
 
-/** Returns a function that formats a value. Both throw UsageError. */
+/** Parses a template. Returns a function that formats a value. Both the parser and the function throw UsageError. */
 export function readGoTemplate(
   template: string,
 ): (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string {

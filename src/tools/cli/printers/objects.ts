@@ -1,4 +1,6 @@
-/** Objects for programs: JSON indented by four blanks, or YAML, with keys in byte order. */
+/**
+ * Formats objects for other programs: as JSON with an indentation of four spaces, or as YAML, with keys in byte order.
+ */
 
 import type { Json } from '../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -19,14 +21,14 @@ export async function printDocument(value: Json, format: DocumentFormat): Promis
   return stringifyYaml(value)
 }
 
-/** Combines objects of any kinds into a List, a kind that only clients create. */
+/** Combines objects of any kinds into a List. This kind is only created by clients. */
 export function listOf(objects: readonly ApiObject[]): Json {
   return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: objects.map(asJson) }
 }
 
 /** Removes managed fields, which are long and rarely needed. */
 export function withoutManagedFields<T extends ApiObject>(object: T): T {
-  // A list with selected fields may have objects without metadata.
+  // If a list contains only selected fields, its objects may have no metadata.
   if ((object as Partial<T>).metadata === undefined) return object
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }

@@ -24,10 +24,12 @@ export type Output =
 export interface TemplateOutput {
   readonly form: 'template'
   readonly language: Language
-  /** The template; undefined if `--template` contains it. With `isFile`, the name of its file. */
+  /**
+   * The template, or undefined if `--template` contains it. If `isFile` is set, this is the name of the template file.
+   */
   readonly text: string | undefined
   readonly isFile: boolean
-  /** Whether the output is a terminal, so that control characters are escaped. */
+  /** Whether the output is a terminal. On a terminal, control characters are escaped. */
   readonly isTerminal?: boolean
 }
 
@@ -44,7 +46,7 @@ const languages: { readonly [name: string]: Language } = {
   template: 'go-template',
 }
 
-/** Flags of templates besides `-o`. */
+/** Flags of templates in addition to `-o`. */
 export const templateFlags = {
   template: flag({
     name: 'template',
@@ -60,10 +62,10 @@ export const templateFlags = {
   }),
 }
 
-/** `-o` for commands that show objects. */
+/** The flag `-o` of commands that show objects. */
 export const outputFlag = flag({ name: 'output', letter: 'o', value: 'FORMAT', read: readOutput, help: forms })
 
-/** `-o` for commands that write: without tables. */
+/** The flag `-o` of commands that write objects. It does not support tables. */
 export const writeOutputFlag = flag({
   name: 'output',
   letter: 'o',
@@ -97,7 +99,9 @@ function languageOf(name: string): { language: Language; isFile: boolean } | und
   return Object.hasOwn(languages, bare) ? { language: languages[bare]!, isFile } : undefined
 }
 
-/** Returns the output with its template from either flag. Throws UsageError if it is missing. */
+/**
+ * Returns the output with its template, which either flag can contain. Throws UsageError if the template is missing.
+ */
 export function outputOf({ output, template }: { readonly output: Output; readonly template: string }): Output {
   if (output.form === '' && template !== '') return withText({ language: 'go-template', isFile: false }, template)
   if (output.form !== 'template') return output
@@ -166,7 +170,7 @@ export async function customRows(
   }
 }
 
-/** Formats a value in a cell as kubectl does, in Go syntax: `map[a:1 b:[x y]]`. */
+/** Formats a value in a cell as kubectl does, in Go syntax, such as `map[a:1 b:[x y]]`. */
 function goText(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`

@@ -30,7 +30,7 @@ export function ruleRows(rules: readonly Rule[]): string[][] {
     ])
 }
 
-/** Returns `deployments.apps/scale`: the group follows the resource, before the subresource. */
+/** Returns a name such as `deployments.apps/scale`, in which the group is between the resource and the subresource. */
 function qualified(resource: string, group: string): string {
   const [type = '', ...part] = resource.split('/')
   return [group === '' ? type : `${type}.${group}`, ...part].join('/')
@@ -39,7 +39,7 @@ function qualified(resource: string, group: string): string {
 interface Row {
   readonly group: string
   readonly resource: string
-  /** A single name, or none. */
+  /** A list with a single name, or an empty list. */
   readonly name: readonly string[]
   readonly path: readonly string[]
   readonly verbs: string[]

@@ -11,7 +11,7 @@ export interface TableStyle {
   readonly labels: boolean
   /** Labels with their own column. */
   readonly labelColumns?: readonly string[]
-  /** Prefix of each name, such as `configmap`; '' for none. */
+  /** Prefix of each name, such as `configmap`, or '' for no prefix. */
   readonly kind: string
 }
 
@@ -46,7 +46,7 @@ function prefixed(cell: string, { format }: TableColumn, kind: string): string {
   return format === 'name' && kind !== '' ? `${kind}/${cell}` : cell
 }
 
-/** Returns the first line of a text and marks truncation. */
+/** Returns the first line of a text. If the text has more lines, marks it as truncated. */
 function cellText(cell: Json | undefined): string {
   if (cell === undefined || cell === null) return ''
   const text = typeof cell === 'object' ? JSON.stringify(cell) : String(cell)

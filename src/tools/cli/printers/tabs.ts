@@ -22,7 +22,7 @@ interface Block {
   readonly column: number
 }
 
-/** Finds runs of lines with a cell in this column, and recursively in the next column. */
+/** Finds consecutive lines with a cell in this column, and then examines the next column of these lines recursively. */
 function measure(lines: readonly (readonly string[])[], widths: number[][], { start, end, column }: Block): void {
   for (let i = start; i < end; i++) {
     if (!hasCell(lines[i]!, column)) continue

@@ -7,7 +7,7 @@ export interface TemplateOptions {
   readonly allowMissingTemplateKeys: boolean
 }
 
-/** Returns the selected output with its validated template. Throws UsageError. */
+/** Returns the selected output with its validated template. Throws UsageError if the template is invalid. */
 export async function readyTemplate({
   isTerminal,
   ...options
@@ -22,10 +22,10 @@ export async function readyTemplate({
   return { ...output, isTerminal }
 }
 
-/** A parsed template: formats a value. */
+/** A parsed template, which formats a value. */
 type Fill = (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string | Promise<string>
 
-/** Throws UsageError if the template refers to a missing key and missing keys are not allowed. */
+/** Fills a template. Throws UsageError if the template refers to a missing key and missing keys are not allowed. */
 export async function fillTemplate(
   output: TemplateOutput,
   value: Json,

@@ -10,7 +10,7 @@ import type { Output } from '../printers/output.ts'
 
 export interface Context {
   readonly out: (text: string | Uint8Array) => void
-  /** Resolves when the written output has been consumed, for unbounded output. */
+  /** Resolves when all written output has been consumed. Commands with unbounded output wait for it. */
   readonly drained: () => Promise<void>
   readonly err: (text: string) => void
   /** Reads all of standard input. */
@@ -18,15 +18,15 @@ export interface Context {
   /** Reads standard input in chunks, as the user types. */
   readonly inputStream: () => AsyncIterable<Buffer>
   /**
-   * Switches the terminal to raw mode without echo. Returns a function that restores it. Does nothing without a
-   * terminal.
+   * Switches the terminal to raw mode without echo. Returns a function that restores the previous mode. Does nothing
+   * without a terminal.
    */
   readonly rawInput: () => () => void
-  /** Calls back with the terminal size, now and after each change. Returns a function that stops the calls. */
+  /** Calls `onSize` with the terminal size, now and after each change. Returns a function that stops the calls. */
   readonly followSize: (onSize: (size: { readonly columns: number; readonly rows: number }) => void) => () => void
   /**
-   * Which streams are terminals, and their width. Colors and progress only appear on terminals, and prompts need one as
-   * input.
+   * Which streams are terminals, and how wide they are. Colors and progress are only shown on terminals, and prompts
+   * require that the input is a terminal.
    */
   readonly terminal: {
     readonly out: boolean
@@ -39,7 +39,7 @@ export interface Context {
   readonly env: { readonly [name: string]: string | undefined }
   readonly home: string
   readonly directory: string
-  /** The command line as the user typed it: `orchctl get pods`. */
+  /** The command line as the user typed it, such as `orchctl get pods`. */
   readonly commandLine: string
   /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal
@@ -47,7 +47,7 @@ export interface Context {
 
 export interface CommandDefinition<F extends Flags> {
   readonly name: string
-  /** Arguments after the name, one line per variant. */
+  /** Arguments after the command name, one line per variant. */
   readonly forms: readonly string[]
   readonly about: string
   readonly examples: readonly string[]
@@ -58,7 +58,7 @@ export interface CommandDefinition<F extends Flags> {
 /** A command with any flags. */
 export interface Command {
   readonly help: string
-  /** Arguments after the name, for shell completion. */
+  /** Arguments after the command name, for shell completion. */
   readonly forms: readonly string[]
   readonly flags: Flags
   readonly run: (context: Context, args: readonly string[]) => Promise<void>
@@ -136,7 +136,7 @@ function flagsHelp(flags: Flags): string {
     : list
 }
 
-/** Ends the command with an exit code that is the answer, such as differences in `diff` or "no" in `can-i`. */
+/** Thrown to end the command with an exit code that is its result, such as differences in `diff` or "no" in `can-i`. */
 export class ExitCode extends Error {
   override readonly name = 'ExitCode'
   readonly code: number
@@ -147,7 +147,7 @@ export class ExitCode extends Error {
   }
 }
 
-/** A failure of a command for which exit code 1 has another meaning, such as differences in `diff`. */
+/** Thrown if a command fails for which exit code 1 has another meaning, such as differences in `diff`. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: number
@@ -158,7 +158,7 @@ export class Failure extends Error {
   }
 }
 
-/** Rejects arguments, for commands that take none. */
+/** Rejects all arguments. Used by commands that take none. */
 export function refuseWords(words: readonly string[]): void {
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}`)
 }

@@ -11,7 +11,7 @@ import { ManifestError } from '../manifests/manifest-error.ts'
 import { escapeText } from '../printers/escape.ts'
 import { statusSentence } from './status-sentence.ts'
 
-/** Several errors that occurred while the rest of the work was completed. */
+/** Several errors of a command that completed all its other work. */
 export class SeveralErrors extends Error {
   override readonly name = 'SeveralErrors'
   readonly errors: readonly unknown[]
@@ -31,7 +31,7 @@ export async function explainError(error: unknown): Promise<string> {
   return `${escapeText(sentence(error instanceof ManifestError ? error.cause : error))}\n`
 }
 
-/** Errors that users can fix. Their message is sufficient. */
+/** Errors that users can correct themselves. Their message needs no stack trace. */
 const toMend = [UsageError, ConfigError, NameError, ApiError]
 
 function sentence(error: unknown): string {
@@ -56,7 +56,7 @@ function withCauses(error: Error): string {
     .join(': ')
 }
 
-/** Hints for an unreachable server, by error code. */
+/** Hints to the user if the server is unreachable, by error code. */
 const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
   [
     /^ECONNREFUSED$/,

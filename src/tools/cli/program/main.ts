@@ -1,6 +1,6 @@
 /**
- * One run of orchctl, from its arguments to its exit code: finds the command, prints help and reports errors.
- * `orchctl.ts` handles the process with its streams and signals.
+ * Runs orchctl from its arguments to its exit code: finds the command, prints help and reports errors. `orchctl.ts`
+ * handles the process with its streams and signals.
  */
 
 import { version } from '../../../api/model/version.ts'

@@ -45,14 +45,14 @@ void ended.then((code) => {
   stopInput()
 })
 
-/** Exit code that shells report for a program ended by SIGPIPE, which Node.js ignores. */
+/** Exit code that shells report for a program ended by SIGPIPE. Node.js ignores this signal. */
 const unread = 141
 
 function endUnread({ code }: NodeJS.ErrnoException): never {
   process.exit(code === 'EPIPE' ? unread : 1)
 }
 
-/** Stops reading when the consumer stops, because an open input would keep the process alive. */
+/** Reads standard input. Stops when the consumer stops, because an open input would keep the process alive. */
 function inputStream(): AsyncIterable<Buffer> {
   stopInput = () => process.stdin.destroy()
   return process.stdin

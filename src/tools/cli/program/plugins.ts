@@ -1,7 +1,7 @@
 /**
- * Plugins: programs `orchctl-NAME` and `kubectl-NAME` on the PATH, called if the first words are not a built-in
- * command. `orchctl a b` prefers `orchctl-a-b` to `orchctl-a`. A dash in a word becomes an underscore in the program
- * name.
+ * Runs plugins: programs named `orchctl-NAME` or `kubectl-NAME` on the PATH. They run if the first words are not a
+ * built-in command. For `orchctl a b`, the program `orchctl-a-b` takes precedence over `orchctl-a`. A dash in a word
+ * becomes an underscore in the program name.
  */
 import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -11,11 +11,11 @@ const prefixes = ['orchctl-', 'kubectl-']
 
 export interface Plugin {
   readonly file: string
-  /** The words that call the plugin: `a b` for `orchctl-a-b`. */
+  /** The words that run the plugin, such as `a b` for `orchctl-a-b`. */
   readonly words: readonly string[]
 }
 
-/** Returns the plugin for these arguments, with the remaining arguments. */
+/** Returns the plugin for these arguments and the arguments to pass to it. */
 export function findPlugin(
   context: Context,
   args: readonly string[],

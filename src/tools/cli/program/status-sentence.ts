@@ -2,7 +2,7 @@
 import { refusedAction } from '../../../client/requests/refused-action.ts'
 import type { StatusError } from '../../../client/requests/status-error.ts'
 
-/** `doing` describes the action, unless it is obvious. */
+/** Formats an error. `doing` describes the failed action, unless the error already makes it clear. */
 export function statusSentence(error: StatusError, doing = ''): string {
   const { reason, message } = error
   if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`
@@ -13,7 +13,10 @@ export function statusSentence(error: StatusError, doing = ''): string {
 /** Matches words that need no quotes in a shell. */
 const plain = /^[\w/][\w.:@/-]*$/
 
-/** Suggests that an administrator run `auth why`. The server itself suggests it to users who may run it. */
+/**
+ * Suggests that an administrator run `auth why`. For users who may run the command themselves, the server already
+ * suggests it.
+ */
 function wayToAsk(message: string): string {
   const refused = message.includes('auth why') ? undefined : refusedAction(message)
   if (refused === undefined) return ''

@@ -52,7 +52,10 @@ export class Channels {
   }
 }
 
-/** Throws an error response of the server as a StatusError. Closes the connection when the user interrupts. */
+/**
+ * Opens the streams. An error response of the server is thrown as a StatusError. If the user interrupts the command,
+ * the connection is closed.
+ */
 export async function openChannels(
   { upgrade, context: { signal } }: Pick<Session, 'upgrade' | 'context'>,
   path: string,

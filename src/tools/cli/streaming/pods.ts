@@ -1,7 +1,7 @@
 /**
- * Selects the pod and container of a command: `POD`, `TYPE/NAME` of an object with pods, and `-c`. Without `-c`, it
- * selects the container in the pod's default-container annotation, otherwise the first container, and reports this if
- * there are several.
+ * Selects the pod and container of a command, which are given as `POD`, `TYPE/NAME` of an object with pods, and `-c`.
+ * Without `-c`, the default-container annotation of the pod determines the container. Without that annotation, the
+ * first container is selected, and reported if there are several.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -50,12 +50,12 @@ export async function findPod(session: Session, words: readonly string[], waitMs
 
 const lookMs = 500
 
-/** Returns all pods of the named object, once one exists. */
+/** Returns all pods of the named object. Waits until at least one exists. */
 export async function podsOnceThere(session: Session, words: readonly string[], waitMs: number): Promise<FoundPods> {
   return await podsOnce(() => true, session, { words, waitMs })
 }
 
-/** Retries until one of the owner's pods is suitable or the time is up. */
+/** Repeats the search until one of the owner's pods is suitable or the time is over. */
 async function podsOnce(
   isWanted: (pod: Pod) => boolean,
   session: Session,
@@ -80,7 +80,7 @@ export interface FoundPods {
   readonly isPod: boolean
 }
 
-/** Returns all pods of the named object, running ones first, and the object's display name. */
+/** Returns all pods of the named object with running pods first, and the display name of the object. */
 async function findPods(session: Session, words: readonly string[]): Promise<FoundPods> {
   const { client, context } = session
   const [first = '', second, ...more] = words
@@ -102,7 +102,7 @@ async function findPods(session: Session, words: readonly string[]): Promise<Fou
   return { pods: items.toSorted((a, b) => rank(a) - rank(b)), owner, isPod: false }
 }
 
-/** Ranks ready pods first, then running ones. */
+/** Returns the rank of a pod for sorting: ready pods come first, followed by running pods. */
 function rank({ status }: Pod): number {
   if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) return 0
   return status?.phase === 'Running' ? 1 : 2
@@ -120,7 +120,7 @@ interface Expression {
   readonly values?: readonly string[]
 }
 
-/** Returns the label selector as a query. Undefined if the object selects nothing. */
+/** Returns the label selector as a query parameter, or undefined if the object selects no pods. */
 function selectorOf({ kind }: DiscoveredType, object: ApiObject): string | undefined {
   const selector = (object as Selecting).spec?.selector
   if (selector === undefined) return undefined
@@ -148,7 +148,10 @@ export function containersOf({ spec = {} }: Pod): Container[] {
   return [...(spec.containers ?? []), ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])]
 }
 
-/** Throws UsageError if no container has this name. '' selects the default, which is reported unless `quiet`. */
+/**
+ * Returns the container with this name. Throws UsageError if there is none. The name '' selects the default container,
+ * which is reported unless `quiet` is set.
+ */
 export function chooseContainer(
   { context }: Pick<Session, 'context'>,
   pod: Pod,
@@ -174,7 +177,7 @@ export function chooseContainer(
   return first
 }
 
-/** Lists containers as kubectl does: `app, debugger (ephem), setup (init)`. */
+/** Lists containers as kubectl does, such as `app, debugger (ephem), setup (init)`. */
 function containerNames({ spec = {} }: Pod): string {
   const { containers = [], ephemeralContainers = [], initContainers = [] } = spec
   const markedNames = (list: readonly Container[], mark: string) =>

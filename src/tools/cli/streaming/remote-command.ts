@@ -9,20 +9,20 @@ import { type Context, ExitCode } from '../program/command.ts'
 import { type Channels, openChannels, streams } from './channels.ts'
 
 export interface RemoteCommand {
-  /** Path of the pod's `exec` or `attach` subresource. */
+  /** Path of the `exec` or `attach` subresource of the pod. */
   readonly path: string
   readonly container: string
-  /** For `exec`: the command and its arguments. */
+  /** The command and its arguments, for `exec` only. */
   readonly command?: readonly string[]
   readonly tty: boolean
-  /** Standard input of the command; undefined for none. */
+  /** Standard input of the command. If undefined, the command has no input. */
   readonly input?: AsyncIterable<Uint8Array> | undefined
-  /** Receives the output instead of the user. */
+  /** Receives the output. If undefined, the output is shown to the user. */
   readonly onOutput?: (data: Buffer) => Promise<void>
   readonly onOpen?: (channels: Channels) => void
 }
 
-/** Throws ExitCode if the command failed. */
+/** Runs the command. Throws ExitCode if the command failed. */
 export async function runRemotely(session: Session, remote: RemoteCommand): Promise<void> {
   const channels = await openChannels(session, remote.path, queryOf(remote))
   remote.onOpen?.(channels)
@@ -31,13 +31,13 @@ export async function runRemotely(session: Session, remote: RemoteCommand): Prom
   const stopSizes = remote.tty
     ? context.followSize(({ columns, rows }) => {
         const size = Buffer.from(JSON.stringify({ Width: columns, Height: rows }))
-        // A closed connection has no terminal size.
+        // The connection may be closed already. The terminal size no longer matters then.
         channels.send(streams.resize, size).catch(() => {})
       })
     : () => {}
   try {
     const feeding = remote.input === undefined ? undefined : feed(channels, remote.input)
-    // An input error closes the connection and is reported as such.
+    // If reading the input fails, the connection is closed and the input error is reported.
     feeding?.catch(() => channels.close())
     judge(context, await readOutput(session, channels, remote))
   } finally {
@@ -62,7 +62,7 @@ async function feed(channels: Channels, input: AsyncIterable<Uint8Array>): Promi
   await channels.end(streams.stdin)
 }
 
-/** Returns the final status of the server. Undefined if it sent none. */
+/** Reads the output. Returns the final status from the server, or undefined if the server sent none. */
 async function readOutput(
   { context }: Session,
   channels: Channels,
@@ -84,7 +84,7 @@ async function readOutput(
   return status
 }
 
-/** Joins characters that are split between two chunks. */
+/** Decodes text in chunks. Joins characters that are split between two chunks. */
 function decoding(change: (text: string) => string): (data: Buffer) => string {
   const decoder = new TextDecoder()
   return (data) => change(decoder.decode(data, { stream: true }))

@@ -24,7 +24,7 @@ export function entryHeader({ name, type, mode, size }: Entry, modified: number)
   return Buffer.concat([sealed(before), record, padding(record.length), head])
 }
 
-/** `LENGTH key=value\n`, where the length includes itself. */
+/** Returns a record in the format `LENGTH key=value\n`. LENGTH includes its own digits. */
 function paxRecord(key: string, value: string): Buffer {
   const rest = Buffer.byteLength(` ${key}=${value}\n`)
   let length = rest + String(rest).length
@@ -55,7 +55,7 @@ function octal(header: Buffer, { value, at, length }: { value: number; at: numbe
   )
 }
 
-/** Sets the checksum over all bytes, with the checksum field counted as blanks. */
+/** Sets the checksum of a header. For the sum over all bytes, the checksum field counts as blanks. */
 function sealed(header: Buffer): Buffer {
   header.fill(' ', 148, 156)
   const sum = header.reduce((total, byte) => total + byte, 0)
@@ -63,25 +63,25 @@ function sealed(header: Buffer): Buffer {
   return header
 }
 
-/** Returns the padding of the last block. */
+/** Returns the padding that completes the last block of the content. */
 export function padding(size: number): Buffer {
   return Buffer.alloc((block - (size % block)) % block)
 }
 
-/** End of an archive. */
+/** The blocks that end an archive. */
 export const endOfArchive = Buffer.alloc(2 * block)
 
 /** Receives the entries of an archive. */
 export interface Unpacker {
-  /** Starts an entry. Returns a function that receives its content, or undefined to skip it. */
+  /** Starts an entry. Returns a function that receives the content. Returns undefined to skip the entry. */
   entry(entry: Entry): Promise<((data: Buffer) => Promise<void>) | undefined>
-  /** Called when the entry is complete or will never be. Also called if no entry has started. */
+  /** Called when the entry is complete or can no longer be completed. Also called if no entry was started. */
   end(): Promise<void>
 }
 
 /**
- * Reads an archive in chunks of any size. Throws UsageError if it is invalid. Ends the current entry first and reads
- * nothing further.
+ * Reads an archive in chunks of any size. If the archive is invalid, ends the current entry, reads nothing further and
+ * throws UsageError.
  */
 export class TarReader {
   readonly #unpacker: Unpacker
@@ -91,7 +91,7 @@ export class TarReader {
   #take: ((data: Buffer) => Promise<void>) | undefined
   #longName = ''
   #inEntry = false
-  /** The error after which nothing more is read. */
+  /** The first error. After it, nothing more is read. */
   #fault: { readonly error: unknown } | undefined
 
   constructor(unpacker: Unpacker) {
@@ -110,13 +110,13 @@ export class TarReader {
     }
   }
 
-  /** Throws UsageError if an entry is incomplete. */
+  /** Ends the archive. Throws UsageError if an entry is incomplete. */
   async end(): Promise<void> {
     await this.#unpacker.end()
     if (this.#remainingBytes > 0 || this.#inEntry) throw new UsageError('the archive ended in the middle of a file')
   }
 
-  /** Whether the received data can be processed further. */
+  /** Processes the next part of the received data. Returns whether more of the data can be processed. */
   async #step(): Promise<boolean> {
     if (this.#remainingBytes > 0) return await this.#content()
     if (this.#inEntry) {
@@ -192,7 +192,7 @@ function textAt(header: Buffer, at: number, length: number): string {
   return header.toString('utf8', at, at + length).replace(/\0.*$/s, '')
 }
 
-/** Reads a number: octal digits, or binary with a marker for large values. */
+/** Reads a number, which consists of octal digits. Large values are binary and start with a marker. */
 function numberAt(header: Buffer, at: number, length: number): number {
   if ((header[at]! & 0x80) !== 0) return Number(header.readBigUInt64BE(at + length - 8))
   const text = textAt(header, at, length).trim()

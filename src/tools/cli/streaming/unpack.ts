@@ -10,14 +10,14 @@ import { escapeLine } from '../printers/escape.ts'
 import type { Entry, Unpacker } from './tar.ts'
 
 export interface UnpackOptions {
-  /** Prefix of the names in the archive: the requested path. */
+  /** Prefix of the names in the archive, which is the requested path. */
   readonly prefix: string
   /** Local path that replaces the prefix. */
   readonly target: string
   readonly warn: (text: string) => void
 }
 
-/** Returns the receiver of entries. Throws UsageError for a name that leads outside. */
+/** Returns the receiver of entries. It throws UsageError for a name that leads outside the target. */
 export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
   let file: Awaited<ReturnType<typeof open>> | undefined
   return {
@@ -47,7 +47,7 @@ export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
   }
 }
 
-/** Returns the path below the target. Undefined for an entry that was not requested. */
+/** Returns the local path of an entry, or undefined for an entry that was not requested. */
 function destinationPath({ name }: Entry, { prefix, target }: { prefix: string; target: string }): string | undefined {
   const normalizedPath = posix
     .normalize(prefix)
@@ -73,7 +73,7 @@ function destinationPath({ name }: Entry, { prefix, target }: { prefix: string; 
   return path
 }
 
-/** An existing link below the target must not redirect a file. */
+/** Rejects a path through an existing link below the target, because a link could redirect the file. */
 function refuseLinks(target: string, path: string): void {
   const root = resolve(target)
   const steps = path

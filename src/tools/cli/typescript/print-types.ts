@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject, own } from '../../../api/json/jso
 
 /** A kind whose type and resource type constant are printed. */
 export interface PrintedKind {
-  /** Name in TypeScript. */
+  /** Name of the type in TypeScript. */
   readonly name: string
   readonly schema: JsonObject
   readonly type: {
@@ -18,12 +18,12 @@ export interface PrintedKind {
   }
 }
 
-/** Definitions by name, as in `$ref`. */
+/** OpenAPI definitions by name, as in `$ref`. */
 export type Definitions = { readonly [name: string]: Json | undefined }
 
 /**
- * Prints the types of kinds and of everything that they refer to. `names` contains fixed names of definitions. All
- * other names are chosen here.
+ * Prints the types of kinds and of all definitions that they refer to. `names` contains fixed names of some
+ * definitions. The printer chooses all other names.
  */
 export class TypePrinter {
   readonly #definitions: Definitions
@@ -50,7 +50,7 @@ export class TypePrinter {
     return `${comment(own(whole, 'description'), '')}export interface ${name} {\n${fixed.join('')}${others}}\n`
   }
 
-  /** Prints interfaces that were referenced but not yet printed. */
+  /** Prints the interfaces that were referenced but have not been printed yet. */
   referred(): string {
     let text = ''
     for (let name = this.#waiting.shift(); name !== undefined; name = this.#waiting.shift()) {
@@ -135,8 +135,8 @@ export class TypePrinter {
   }
 
   /**
-   * Shortens `io.orch.api.core.v1.PodSpec` to `PodSpec`, otherwise `CorePodSpec` or `CorePodSpecV1`, otherwise adds a
-   * number.
+   * Chooses the name of a definition. Shortens `io.orch.api.core.v1.PodSpec` to `PodSpec`. If that name is taken, uses
+   * `CorePodSpec`, then `CorePodSpecV1`, then adds a number.
    */
   #choose(definition: string): string {
     const [last = '', version = '', group = ''] = definition.split('.').reverse()
@@ -198,7 +198,7 @@ function keepsUnknown(schema: JsonObject): boolean {
   return hasMark(schema, 'preserve-unknown-fields')
 }
 
-/** Extensions start with the vendor's prefix. */
+/** Whether the schema has an extension with this name, after the prefix of any vendor. */
 function hasMark(schema: JsonObject, mark: string): boolean {
   return Object.entries(schema).some(
     ([key, value]) => key.startsWith('x-') && key.endsWith(`-${mark}`) && value === true,

@@ -1,4 +1,4 @@
-/** Imports that the bundler resolves: styles, and images as URLs. */
+/** Declares imports that the bundler resolves: styles, and images as URLs. */
 declare module '*.css'
 declare module '*.svg' {
   const address: string

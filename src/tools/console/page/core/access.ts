@@ -1,6 +1,6 @@
 /**
- * Access questions to the server: why a user may or may not do something, and who may do it. Asking why requires a
- * permission. Users without it get an answer from their own rules, which everyone may read.
+ * Asks the server why a user may or may not do something, and who may do it. Asking why requires a permission. For
+ * users without the permission, the reason is derived from their own rules, which everyone may read.
  */
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
 import type { PolicyRule } from '../../../../apiserver/authz/rbac/rule.ts'
@@ -32,7 +32,9 @@ export interface Explanation {
   readonly reason?: string
   readonly nearRules?: readonly { rule?: Rule; role?: string; binding?: string; lacks?: readonly string[] }[]
   readonly smallestRule?: Rule
-  /** Whether the answer is based on the user's own rules, without roles and bindings. */
+  /**
+   * Whether the explanation is based only on the user's own rules, without the roles and bindings that contain them.
+   */
   readonly byOwnRules?: boolean
 }
 
@@ -51,8 +53,8 @@ export interface WhoCan {
 }
 
 /**
- * Sends a question, such as `whocans` of the group `ops` or `plural.group` of another, and returns the status of the
- * response.
+ * Creates a review object and returns the status of the response. `question` is its plural name, such as `whocans` for
+ * the group `ops`, or `plural.group` for another group.
  */
 export async function ask<T>(consoleContext: Asking, question: string, spec: object): Promise<T> {
   const [plural = '', group = 'ops'] = question.split('.', 2)
@@ -69,14 +71,14 @@ export interface Asking {
 
 export interface Asked {
   readonly action: Action
-  /** A user other than the one who is signed in. */
+  /** The user in question. If undefined, the signed-in user. */
   readonly user?: string
   readonly groups?: readonly string[]
 }
 
 /**
- * Explains why a user may or may not do something. For the signed-in user this always works, if necessary from the
- * user's own rules.
+ * Explains why a user may or may not do something. For the signed-in user, an explanation is always possible, because
+ * it can be derived from the user's own rules.
  */
 export async function explainAccess(
   consoleContext: Asking,
@@ -95,7 +97,7 @@ export async function whoCan(consoleContext: Asking, action: ResourceAction): Pr
   return await ask(consoleContext, 'whocans', { resourceAttributes: action })
 }
 
-/** Returns the denied action. Undefined if the error is not a missing permission. */
+/** Returns the denied action, or undefined if the error has another cause than a missing permission. */
 export function actionRefused({ code, message }: StatusError): Action | undefined {
   const refused = code === 403 ? refusedAction(message) : undefined
   if (refused === undefined) return undefined

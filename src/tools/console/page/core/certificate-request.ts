@@ -1,18 +1,18 @@
 /**
- * Decodes certificate requests (PKCS#10) in the browser to show their subject, names and key. The server verified them
- * at creation and nothing is decided here, so an unreadable request is an error to show.
+ * Decodes certificate requests (PKCS#10) in the browser to show their subject, names and key. The server verified a
+ * request at its creation, and the page decides nothing, so an unreadable request only leads to an error message.
  */
 import { childrenOf, type Element, readWhole, tags } from '../../../../api/pki/der.ts'
 import type { JudgedRequest } from '../../../../api/pki/requested-names.ts'
 
 export interface DecodedRequest extends JudgedRequest {
-  /** Key type such as `EC P-256` or `RSA 2048 bits`. */
+  /** Type and size of the key, such as `EC P-256` or `RSA 2048 bits`. */
   readonly key: string
 }
 
 type Part = Element<Uint8Array> | undefined
 
-/** `encoded` is PEM text in base64, as in `spec.request`. */
+/** Decodes a request. `encoded` is PEM text in base64, as in `spec.request`. */
 export function decodeRequest(encoded: string): DecodedRequest {
   const pem = atob(encoded)
   const [, body = ''] = /-----BEGIN CERTIFICATE REQUEST-----([^-]*)-----END/.exec(pem) ?? []

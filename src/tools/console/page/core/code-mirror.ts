@@ -1,4 +1,4 @@
-/** CodeMirror for the console: YAML, search, undo, and the colors of the page. */
+/** The CodeMirror editor of the console, with support for YAML, search and undo, in the colors of the page. */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import {
@@ -30,8 +30,8 @@ export interface EditorOptions {
 }
 
 /**
- * Opens an editor in a shadow root. Returns a function that closes it. Tab moves to the next element of the page, as
- * elsewhere.
+ * Opens an editor in a shadow root. Returns a function that closes it. As elsewhere on the page, Tab moves the focus to
+ * the next element.
  */
 export function openEditor(root: ShadowRoot, { text, label, readOnly, onChange }: EditorOptions): () => void {
   const view = new EditorView({
@@ -55,7 +55,7 @@ export function openEditor(root: ShadowRoot, { text, label, readOnly, onChange }
   return () => view.destroy()
 }
 
-/** Custom properties of the page also apply inside the shadow root. */
+/** Custom properties of the page are also available inside the shadow root. */
 const theme = EditorView.theme({
   '&': { height: '100%', fontSize: '13px', backgroundColor: 'var(--surface)', color: 'var(--text)' },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-1px' },

@@ -1,4 +1,4 @@
-/** Conditions in the status of an object. */
+/** Reads the conditions in the status of an object. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 
 export interface Condition {
@@ -9,7 +9,7 @@ export interface Condition {
   readonly lastTransitionTime?: string
 }
 
-/** Returns the conditions of an object. Empty if its status has none. */
+/** Returns the conditions of an object. The list is empty if the status has none. */
 export function conditionsOf(object: ApiObject): readonly Condition[] {
   const { status } = object as { status?: { conditions?: readonly Condition[] } }
   return Array.isArray(status?.conditions) ? status.conditions : []

@@ -25,7 +25,7 @@ export const manager = 'console'
 
 export interface Edit {
   readonly type: Type
-  /** The object when the edit began. */
+  /** The object at the time when the edit began. */
   readonly base: ApiObject
   readonly draft: JsonObject
   readonly schema: Schema | undefined
@@ -41,7 +41,7 @@ export interface Review {
   /** Changes of the object, as computed by the server. */
   readonly changes: readonly FieldChange[]
   readonly conflicts: readonly Conflict[]
-  /** Fields that the edit removes but that other managers also own, so they would stay. */
+  /** Fields that the edit removes but that would stay in the object, because other managers also own them. */
   readonly staying: readonly FieldChange[]
   /** An error from the server other than a conflict. */
   readonly error: unknown
@@ -68,7 +68,7 @@ export interface Admission {
 
 const noAdmission: Admission = { looks: [], changes: [], refusedBy: '', warnings: [] }
 
-/** Fields that the server sets, or that belong to a subresource. */
+/** Fields that only the server or a subresource sets. */
 const ignored =
   /^\.(?:apiVersion|kind|status\b.*|metadata\.(?:managedFields|resourceVersion|uid|generation|creationTimestamp|deletionTimestamp|deletionGracePeriodSeconds|selfLink|name|namespace)\b.*)$/
 
@@ -76,7 +76,7 @@ function editedFields({ base, draft, schema }: Edit): FieldChange[] {
   return compareFields(asJson(base), draft, schema).filter(({ path }) => !ignored.test(pathText(path)))
 }
 
-/** Returns the changed fields except those to leave alone, plus the fields that the console already owns. */
+/** Returns the changed fields and the fields that the console already owns, without the fields to skip. */
 function configurationOf(edit: Edit, skippedFields: ReadonlySet<string>): JsonObject {
   const { base, draft } = edit
   const { namespace, name = '' } = base.metadata
@@ -95,19 +95,19 @@ function configurationOf(edit: Edit, skippedFields: ReadonlySet<string>): JsonOb
   return configuration
 }
 
-/** Whether a field or a part of it is left alone. The server may report a conflict for a part of a change. */
+/** Whether a field or a part of it is skipped. The server may report a conflict for a part of a change. */
 function isLeft(skippedFields: ReadonlySet<string>, field: string): boolean {
   return skippedFields.has(field) || [...skippedFields].some((each) => each.startsWith(field))
 }
 
 export interface Choice {
-  /** Conflicting fields to leave unchanged. */
+  /** Conflicting fields that the edit leaves unchanged. */
   readonly left: ReadonlySet<string>
-  /** Whether to take over the other conflicting fields. */
+  /** Whether to take over ownership of all other conflicting fields. */
   readonly force: boolean
 }
 
-/** Dry-runs the edit and returns its effect. Nothing is stored. */
+/** Dry-runs the edit and returns its effect. The server stores nothing. */
 export async function reviewEdit(client: Client, edit: Edit, choice: Choice): Promise<Review> {
   const sent = await send(client, edit, { ...choice, dryRun: true })
   const { admission } = sent
@@ -126,7 +126,7 @@ export async function reviewEdit(client: Client, edit: Edit, choice: Choice): Pr
   return { changes, conflicts: [], staying, error: undefined, admission }
 }
 
-/** Writes the edit. `removing` lists fields of other managers to remove as well. */
+/** Writes the edit. `removing` lists fields of other managers that are removed too. */
 export async function applyEdit(
   client: Client,
   edit: Edit,
@@ -141,7 +141,7 @@ export async function applyEdit(
 
 async function removeFields(client: Client, { type, base }: Edit, removing: readonly FieldChange[]): Promise<void> {
   const pointers = removing.map(({ path }) => pointerTo(asJson(base), path)).filter((each) => each !== undefined)
-  // Removes the last element first, so that removing a list element does not shift those still to be removed.
+  // Removes list elements from last to first, because each removal shifts the elements after it.
   const operations = pointers.sort((a, b) => byIndex(b, a)).map((path) => ({ op: 'remove', path }))
   const test = { op: 'test', path: '/metadata/resourceVersion', value: base.metadata.resourceVersion }
   await client.patch(type, nameIn(base), { patch: { json: [test, ...operations] }, fieldManager: manager })
@@ -187,7 +187,7 @@ async function sendOnce(
   }
 }
 
-/** Returns the JSON of a response. */
+/** Reads the body of a response as JSON. */
 export async function readBody({ body }: TransportResponse): Promise<Json> {
   const decoder = new TextDecoder()
   let text = ''
@@ -195,7 +195,7 @@ export async function readBody({ body }: TransportResponse): Promise<Json> {
   return parseJson(text + decoder.decode()) as Json
 }
 
-/** Explaining admission needs its own permission. */
+/** Whether the server refused only the explanation of admission, which requires a separate permission. */
 export function isExplanationRefused(error: unknown): boolean {
   return error instanceof StatusError && error.code === 403 && error.message.includes('admissionexplanations')
 }

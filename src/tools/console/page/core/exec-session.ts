@@ -8,7 +8,7 @@ const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3 } as const
 
 export interface ExecHandlers {
   readonly onOutput: (text: string) => void
-  /** Called when the command or the connection ends. `reason` is empty if the command ran to its end. */
+  /** Called when the command or the connection ends. `reason` is empty if the command ran until its end. */
   readonly onEnd: (reason: string) => void
 }
 
@@ -71,7 +71,7 @@ export function startExec(
   return new ExecSession(openSocket(`${path}?${query}`, protocols), handlers)
 }
 
-/** Returns why the command could not run. Empty if it ran, whatever its exit code. */
+/** Returns why the command could not run. Returns '' if it ran, regardless of its exit code. */
 function failureOf(text: string): string {
   try {
     const { status, reason, message } = JSON.parse(text) as { status?: string; reason?: string; message?: string }

@@ -1,4 +1,4 @@
-/** An object as lines of fields with their paths, for the view with field owners. */
+/** Splits an object into lines of fields with their paths, for the view with field owners. */
 import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Path } from './fields.ts'
@@ -9,7 +9,7 @@ export interface FieldLine {
   readonly depth: number
   /** `name:` or `-`. */
   readonly label: string
-  /** Empty if the value is on the following lines. */
+  /** The value in text form. Empty if the value is on the following lines. */
   readonly value: string
   readonly path: Path
   readonly description: string
@@ -17,7 +17,7 @@ export interface FieldLine {
 
 export const maxLines = 3_000
 
-/** Longer texts are shown without quotes. */
+/** Maximum length of a quoted text. Longer texts are shown without quotes. */
 const maxQuoted = 1_000
 
 const firstKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'data']
@@ -62,14 +62,20 @@ function addValue(lines: FieldLine[], value: Json, { label, ...place }: Place & 
   } else lines.push({ ...line, value: inline(value) })
 }
 
-/** An element of a keyed list has its own path. Other elements belong to their list. */
+/**
+ * Returns the path of a list element. Only an element of a keyed list has its own path. Other elements belong to the
+ * path of their list.
+ */
 function stepTo(element: Json, schema: Schema | undefined): Path {
   if (schema?.listType !== 'map' || !isObject(element)) return []
   const keys = schema.listKeys.map((name) => [name, own(element, name)] as const).filter(([, key]) => key !== undefined)
   return keys.length === 0 ? [] : [{ keys: Object.fromEntries(keys) as JsonObject }]
 }
 
-/** Quotes a text that looks like another type (`"1"`, `"true"`). Multi-line text is shown unchanged. */
+/**
+ * Formats a value on one line. Quotes a text that looks like another type (`"1"`, `"true"`). Multi-line text is shown
+ * unchanged.
+ */
 function inline(value: Json): string {
   if (typeof value === 'string')
     return value.length > maxQuoted || value.includes('\n') ? value : stringifyYaml(value).trimEnd()
@@ -77,7 +83,7 @@ function inline(value: Json): string {
   return isObject(value) ? '{}' : String(value)
 }
 
-/** Returns the fields of an object in the order in which people expect them. */
+/** Returns the fields of an object in the usual order. */
 export function topKeys(object: JsonObject): string[] {
   const rank = (key: string) => (firstKeys.indexOf(key) + firstKeys.length + 1) % (firstKeys.length + 1)
   return Object.keys(object).sort((a, b) => rank(a) - rank(b))

@@ -14,7 +14,7 @@ export interface FieldChange {
   readonly after: Json | undefined
 }
 
-/** Formats a path as the server does in conflicts: `.spec.containers[name="web"].image`. */
+/** Formats a path as the server does in conflicts, such as `.spec.containers[name="web"].image`. */
 export function pathText(path: Path): string {
   return path.map((step) => ('member' in step ? `.${step.member}` : `[${keysText(step.keys)}]`)).join('')
 }
@@ -25,7 +25,7 @@ function keysText(keys: JsonObject): string {
     .join(',')
 }
 
-/** Returns the value of a field. Undefined if it does not exist. */
+/** Returns the value of a field, or undefined if the field does not exist. */
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let at = value
   for (const step of path) {
@@ -121,7 +121,7 @@ export function setField(target: JsonObject, path: Path, value: Json): void {
   }
 }
 
-/** Returns the path as a JSON pointer into this object. Undefined if it does not exist. */
+/** Returns the path as a JSON pointer into this object, or undefined if the path does not exist in the object. */
 export function pointerTo(object: Json, path: Path): string | undefined {
   let pointer = ''
   let at: Json | undefined = object
@@ -139,12 +139,12 @@ export function pointerTo(object: Json, path: Path): string | undefined {
   return pointer
 }
 
-/** Returns the object with a changed or removed member. */
+/** Returns a copy of the object in which a member is changed or removed. */
 export function withMember(object: JsonObject, name: string, value: Json | undefined): JsonObject {
   const { [name]: _, ...rest } = object
   const next: JsonObject = { ...rest }
   if (value === undefined) return next
-  // Keeps the order of members, so that form fields do not move while a user types.
+  // Keeps the order of members, so that fields of the form do not change their position while a user types.
   const ordered: JsonObject = {}
   const names = Object.hasOwn(object, name) ? Object.keys(object) : [...Object.keys(object), name]
   for (const each of names) setKey(ordered, each, each === name ? value : (own(object, each) ?? null))

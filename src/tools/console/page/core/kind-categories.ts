@@ -1,6 +1,6 @@
 /**
- * Categories of the side bar. Users look for a Deployment under workloads, not under an API group, so built-in kinds
- * are grouped by task. All other kinds are either custom resources or kinds of the cluster itself.
+ * Categories of the side bar. Built-in kinds are grouped by purpose rather than by API group, because users look for a
+ * Deployment under workloads. All other kinds are either custom resources or kinds that concern the cluster itself.
  */
 import type { Type } from './kinds.ts'
 
@@ -8,7 +8,7 @@ const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access'
 
 export type Category = (typeof categories)[number]
 
-/** Plural names by category in the order of the side bar. */
+/** Plural names of kinds by category, in the order of the side bar. */
 const plurals: { readonly [C in Exclude<Category, 'Cluster' | 'Custom'>]: readonly string[] } = {
   Workloads: [
     ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs', 'replicasets'],
@@ -38,7 +38,7 @@ const placeByPlural = new Map<string, { readonly category: Category; readonly ra
 
 const builtInGroups = new Set(['', 'apps', 'batch', 'autoscaling', 'policy', 'extensions'])
 
-/** Returns the listable types by category. `domain` is that of the vendor, such as `orch.io`. */
+/** Returns the listable types by category. `domain` is the domain of the vendor, such as `orch.io`. */
 export function byCategory(types: readonly Type[], domain: string): Map<Category, Type[]> {
   const listable = types.filter(({ verbs }) => verbs.includes('list'))
   const groups = Map.groupBy(listable, (type) => categoryOf(type, domain))

@@ -1,6 +1,6 @@
 /**
- * Kinds that the server serves, from discovery. Refreshed while the page is open, because custom resource definitions
- * add and remove kinds. Each type is shown in the preferred version of its group.
+ * The kinds that the server serves, found by discovery. They are refreshed while the page is open, because custom
+ * resource definitions add and remove kinds. Each type is shown in the preferred version of its group.
  */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
@@ -13,14 +13,14 @@ export type Type = DiscoveredType
 
 export interface ServedKinds {
   readonly types: readonly Type[]
-  /** Whether the first response has arrived. */
+  /** Whether the first response has been received. */
   readonly isLoaded: boolean
   readonly failures: readonly string[]
   /** `orch.io` or `k8s.io`. */
   readonly domain: string
 }
 
-/** The served kinds at the last refresh. `follow` refreshes them. */
+/** The served kinds as of the last refresh. `follow` refreshes them. */
 export class Kinds {
   readonly store = new Store<ServedKinds>({ types: [], isLoaded: false, failures: [], domain: '' })
   readonly #client: Client
@@ -36,7 +36,7 @@ export class Kinds {
     this.store.set({ types: sorted, isLoaded: true, failures, domain: ops.slice('ops.'.length) })
   }
 
-  /** Refreshes every minute, and when a page does not find its kind. */
+  /** Refreshes the kinds every minute. Also refreshes them when a page does not find its kind. */
   follow(signal: AbortSignal): void {
     const look = () => void this.refresh(signal).catch(() => {})
     look()
@@ -44,7 +44,7 @@ export class Kinds {
     signal.addEventListener('abort', () => clearInterval(timer))
   }
 
-  /** Finds a type by its parts in the URL. `core` is the group without a name. */
+  /** Finds a type by its parts in the URL, in which `core` stands for the group without a name. */
   find({ group, version, plural }: TypePlace): Type | undefined {
     const name = group === 'core' ? '' : group
     const { types } = this.store.value
@@ -73,7 +73,7 @@ export interface ConsoleContext {
 
 export const ConsoleContextProvider = createContext<ConsoleContext | undefined>(undefined)
 
-/** Returns the client and the kinds of the session. The component is rendered again when the kinds change. */
+/** Returns the client and the kinds of the session. When the kinds change, the component is rendered again. */
 export function useConsoleContext(): ConsoleContext {
   const consoleContext = useContext(ConsoleContextProvider)
   if (consoleContext === undefined) throw new Error('rendered outside of a session')

@@ -1,6 +1,6 @@
 /**
- * Rows of a server-printed table, kept up to date by a watch. Reports its state: loading, live, disconnected, reloading
- * after falling behind, forbidden, or kind removed. Recovers on its own if possible.
+ * Rows of a server-printed table, which a watch keeps up to date. The state is one of: loading, live, disconnected,
+ * reloading after the watch fell behind, forbidden, or kind removed. Recovers without user action if possible.
  */
 
 import type { Json } from '../../../../api/json/json.ts'
@@ -18,7 +18,7 @@ export interface Row {
   readonly key: string
   readonly cells: readonly Json[]
   readonly metadata: ObjectMeta
-  /** Arrival of the row in milliseconds since 1970. Ages in its cells refer to this time. */
+  /** Time at which the row arrived, in milliseconds since 1970. Ages in its cells refer to this time. */
   readonly receivedMs: number
 }
 
@@ -27,7 +27,7 @@ export type LiveState = 'loading' | 'live' | 'listed' | 'lost' | 'behind' | 'fai
 export interface LiveTable {
   readonly state: LiveState
   readonly columns: readonly TableColumn[]
-  /** Changed in place. `changes` counts the changes. */
+  /** The rows. The map is changed in place, and `changes` counts the changes. */
   readonly rows: ReadonlyMap<string, Row>
   readonly changes: number
   readonly error: unknown
@@ -40,7 +40,7 @@ export interface TableSelection {
 
 const pageSize = 500
 const backoff = { firstMs: 300, longestMs: 5_000 }
-/** Delay before a rejected request is repeated. */
+/** Delay in milliseconds before a rejected request is repeated. */
 export const refusalMs = 10_000
 
 /** Lists and watches a selection until the signal aborts. */
@@ -80,7 +80,7 @@ export class TableFollower {
     }
   }
 
-  /** Whether to retry soon. A rejection stays until permissions change. */
+  /** Returns whether to retry soon. A rejected request is only accepted once permissions change. */
   #survive(error: unknown): boolean {
     if (isExpired(error)) {
       this.#version = ''
@@ -93,7 +93,7 @@ export class TableFollower {
     return !isFinal
   }
 
-  /** Rows appear page by page. Those of the previous list stay until the new one is complete. */
+  /** Lists the rows page by page. Rows of the previous list remain until the new list is complete. */
   async #list(signal: AbortSignal): Promise<void> {
     const rows = new Map<string, Row>()
     const isFirst = this.#rows.size === 0
@@ -130,7 +130,7 @@ export class TableFollower {
     }
   }
 
-  /** Types without watch are listed again. */
+  /** Waits for changes. Types that cannot be watched are listed again. */
   async #wait(signal: AbortSignal): Promise<void> {
     this.#set({ state: 'listed', error: undefined })
     await pause(5_000, signal)

@@ -1,4 +1,4 @@
-/** Samples of `/metrics`, read every few seconds while a page shows them, together with earlier samples. */
+/** Samples of `/metrics`. A page reads them every few seconds while it shows them, and also keeps earlier samples. */
 import { useEffect, useState } from 'preact/hooks'
 import { useConsoleContext } from './kinds.ts'
 import { Store, useStore } from './store.ts'
@@ -9,7 +9,7 @@ export interface Sample {
 }
 
 export interface Scrape {
-  /** Time in milliseconds. */
+  /** Time of the scrape in milliseconds. */
   readonly time: number
   readonly samples: ReadonlyMap<string, readonly Sample[]>
 }
@@ -44,7 +44,7 @@ function readLabels(text: string): { [name: string]: string } {
   )
 }
 
-/** Reads these metrics while the component is shown. */
+/** Reads these metrics periodically while the component is shown. */
 export function useMetrics(metricNames: ReadonlySet<string>): Scrapes {
   const { client } = useConsoleContext()
   const [store] = useState(() => new Store<Scrapes>({ scrapes: [], error: undefined }))
@@ -93,7 +93,10 @@ export function rates(scrapes: readonly Scrape[], name: string, which?: Which): 
   })
 }
 
-/** Returns a quantile of a histogram between consecutive scrapes, in its unit. 0 if there were no observations. */
+/**
+ * Returns a quantile of a histogram between consecutive scrapes, in the unit of the histogram, or 0 if there were no
+ * observations.
+ */
 export function quantiles(scrapes: readonly Scrape[], name: string, part: number): number[] {
   return scrapes.slice(1).map((scrape, i) => quantile(scrapes[i]!, scrape, { name: `${name}_bucket`, part }))
 }

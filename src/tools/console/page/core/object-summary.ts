@@ -1,6 +1,6 @@
 /**
  * Summaries of objects by kind: replicas, images, node, addresses, capacity. Each row is a label and a text. Kinds
- * without an entry get the rows that many kinds share, such as replicas and phase.
+ * without an entry have rows that are common to many kinds, such as replicas and phase.
  */
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
@@ -20,7 +20,7 @@ export interface ContainerSummary {
 
 type Describe = (object: JsonObject) => readonly (readonly [label: string, value: unknown])[]
 
-/** Returns the rows of an object's summary. Rows without a value are left out. */
+/** Returns the rows of an object's summary. Rows without a value are omitted. */
 export function summaryOf({ plural }: Type, object: ApiObject): readonly SummaryRow[] {
   const describe = Object.hasOwn(byPlural, plural) ? byPlural[plural]! : describeAny
   return describe(asJson(object)).flatMap(([label, value]) => {
@@ -191,7 +191,7 @@ function workload(object: JsonObject): ReturnType<Describe> {
   ]
 }
 
-/** Returns rows that many kinds share, including custom resources. */
+/** Returns rows that are common to many kinds, including custom resources. */
 function describeAny(object: JsonObject): ReturnType<Describe> {
   return [
     ['Phase', at(object, 'status', 'phase')],
@@ -227,7 +227,7 @@ function loadBalancerAddresses(object: JsonObject): readonly unknown[] {
   return listAt(object, 'status', 'loadBalancer', 'ingress').map((each) => at(each, 'ip') ?? at(each, 'hostname'))
 }
 
-/** Formats a label selector. Expressions are only counted, because the YAML tab shows them. */
+/** Formats a label selector. Gives only the number of expressions, because the YAML tab shows them in full. */
 function selectorText(selector: Json | undefined): string {
   const labels = isObject(at(selector, 'matchLabels')) ? at(selector, 'matchLabels') : undefined
   const expressions = listAt(selector, 'matchExpressions').length
@@ -252,7 +252,7 @@ function referenceText(reference: Json | undefined): string {
     .join('/')
 }
 
-/** Returns the value at a path. Undefined if there is none. */
+/** Returns the value at a path, or undefined if there is none. */
 function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current = value
   for (const key of path) {

@@ -1,4 +1,4 @@
-/** Whole objects that a page shows: either a selection or a single object, kept up to date by an informer. */
+/** Provides complete objects to a page: a selection or a single object, which an informer keeps up to date. */
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { Informer } from '../../../../client/informers/informer.ts'
@@ -9,7 +9,7 @@ import { Store, useStore } from './store.ts'
 
 export interface Followed<T> {
   readonly objects: readonly T[]
-  /** Whether the first list is complete. */
+  /** Whether the first list has been read completely. */
   readonly synced: boolean
   /** The error that prevents updates, if any. */
   readonly error: unknown
@@ -17,7 +17,7 @@ export interface Followed<T> {
 
 const nothing: Followed<never> = { objects: [], synced: false, error: undefined }
 
-/** Returns the objects of a selection. Empty if the server does not serve the type. */
+/** Returns the objects of a selection. The list is empty if the server does not serve the type. */
 export function useObjects<T extends ApiObject = ApiObject>(
   type: Type | undefined,
   selection: Selection = {},
@@ -41,7 +41,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
       next.set({ ...next.value, error })
       if (!isRefusal(error) || aborting.signal.aborted) return
       aborting.abort()
-      // A removed kind returns 404, and permissions may be granted, so the page retries.
+      // The response for a removed kind is 404, and permissions may be granted later, so the page retries.
       if (error.code === 404) void kinds.refresh().catch(() => {})
       retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
     }
@@ -63,14 +63,14 @@ export function useObjects<T extends ApiObject = ApiObject>(
   return useStore(store)
 }
 
-/** Returns one object. Undefined while it does not exist. */
+/** Returns one object, or undefined while it does not exist. */
 export function useObject(type: Type | undefined, { namespace, name }: ObjectName) {
   const selection = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
   const { objects, synced, error } = useObjects(type, selection)
   return { object: objects.find(({ metadata }) => metadata.name === name), synced, error }
 }
 
-/** Whether a retry would get the same error. */
+/** Whether a retry would lead to the same error. */
 function isRefusal(error: unknown): error is StatusError {
   return error instanceof StatusError && (error.code === 403 || error.code === 404 || error.code === 405)
 }

@@ -1,4 +1,4 @@
-/** Owners of an object's fields, from its managed fields. */
+/** Determines the owners of an object's fields from its managed fields. */
 import { isObject, type JsonObject } from '../../../../api/json/json.ts'
 import type { ManagedFieldsEntry, ObjectMeta } from '../../../../api/model/object.ts'
 import { type Path, pathText } from './fields.ts'
@@ -13,11 +13,11 @@ export interface Owner {
 
 interface Owned {
   readonly owners: readonly Owner[]
-  /** Whether the field is owned with everything below it. */
+  /** Whether the manager owns the field including everything below it. */
   readonly whole: boolean
 }
 
-/** Owners by path text. */
+/** Owners of each field, by the text of its path. */
 export type Ownership = ReadonlyMap<string, Owned>
 
 const maxFields = 20_000
@@ -44,7 +44,7 @@ export interface OwnedPath {
   readonly whole: boolean
 }
 
-/** Returns the fields of an entry. */
+/** Returns the fields that an entry of managed fields contains. */
 export function ownedPaths({ fieldsV1 = {} }: ManagedFieldsEntry): OwnedPath[] {
   const paths: OwnedPath[] = []
   collect(fieldsV1, [], paths)
@@ -62,7 +62,10 @@ function collect(fields: JsonObject, path: Path, paths: OwnedPath[]): void {
   }
 }
 
-/** `f:name` is a member and `k:{…}` an element by its keys. Set values and indexes are not shown as fields. */
+/**
+ * Parses a key of managed fields: `f:name` is a member, and `k:{…}` is an element that is identified by its keys. Set
+ * values and indexes are not shown as fields.
+ */
 function readStep(name: string): Path[number] | undefined {
   if (name.startsWith('f:')) return { member: name.slice(2) }
   if (!name.startsWith('k:')) return undefined
@@ -74,7 +77,7 @@ function readStep(name: string): Path[number] | undefined {
   }
 }
 
-/** Returns the owners of a field, or those of the closest parent that is owned as a whole. */
+/** Returns the owners of a field. If it has none, returns the owners of the closest parent that is owned as a whole. */
 export function ownersOf(ownership: Ownership, path: Path): readonly Owner[] {
   for (let length = path.length; length > 0; length--) {
     const owned = ownership.get(pathText(path.slice(0, length)))
@@ -83,7 +86,7 @@ export function ownersOf(ownership: Ownership, path: Path): readonly Owner[] {
   return []
 }
 
-/** Returns one of eight colors for a manager, the same everywhere. */
+/** Returns one of eight colors for a manager. A manager has the same color everywhere. */
 export function colourOf(manager: string): string {
   let sum = 0
   for (let i = 0; i < manager.length; i++) sum = (sum * 31 + manager.charCodeAt(i)) >>> 0

@@ -8,7 +8,10 @@ const unitMs: { readonly [unit: string]: number } = {
   y: 365 * 86_400_000,
 }
 
-/** Returns the milliseconds of `95s`, `4m20s`, `2d3h`. Undefined for anything else, such as `<unknown>`. */
+/**
+ * Converts an age such as `95s`, `4m20s` or `2d3h` to milliseconds. Returns undefined for other texts, such as
+ * `<unknown>`.
+ */
 export function printedAgeMs(text: string): number | undefined {
   if (!/^(?:\d{1,9}[smhdy]){1,2}$/.test(text)) return undefined
   return [...text.matchAll(/(\d{1,9})([smhdy])/g)].reduce(

@@ -13,14 +13,14 @@ export interface Route {
   readonly query: ReadonlyMap<string, string>
 }
 
-/** Group, version and plural name of a type. */
+/** Group, version and plural name of a type, as in the URL. */
 export interface TypePlace {
   readonly group: string
   readonly version: string
   readonly plural: string
 }
 
-/** Current route of the address bar. */
+/** The route in the address bar. */
 export const route = new Store<Route>(readRoute(location.hash))
 
 addEventListener('hashchange', () => route.set(readRoute(location.hash)))
@@ -66,13 +66,18 @@ export function go(to: string): void {
   location.hash = to
 }
 
-/** Changes the query of the URL without adding a history entry for each letter of a filter. */
+/**
+ * Changes the query of the URL. Does not add history entries, because each typed letter of a filter changes the query.
+ */
 export function setQuery(changes: { readonly [name: string]: string }): void {
   const { path, query } = route.value
   replaceAddress(address(path, new Map([...query, ...Object.entries(changes)])))
 }
 
-/** Replaces the URL without a history entry. Also sets the route, because no `hashchange` event follows. */
+/**
+ * Replaces the URL without adding a history entry. Also sets the route, because the browser sends no `hashchange`
+ * event.
+ */
 export function replaceAddress(next: string): void {
   history.replaceState(null, '', next)
   route.set(readRoute(next))

@@ -1,13 +1,16 @@
-/** OpenAPI schemas of kinds: types and descriptions of fields. Documents are fetched once per version. */
+/**
+ * Reads the OpenAPI schemas of kinds, which contain the types and descriptions of fields. Documents are fetched once
+ * per version.
+ */
 
 import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
 import type { Client } from '../../../../client/library/client-browser.ts'
 import type { Type } from './kinds.ts'
 
-/** A schema with resolved references. */
+/** A schema in which all references are resolved. */
 export interface Schema {
   readonly description: string
-  /** `object`, `array`, `string`, `integer`, `number`, `boolean`, or empty if unspecified. */
+  /** `object`, `array`, `string`, `integer`, `number`, `boolean`, or '' if the schema specifies no type. */
   readonly type: string
   readonly format: string
   readonly enum: readonly string[]
@@ -28,7 +31,7 @@ export interface Schema {
 
 const documents = new WeakMap<Client, Map<string, Promise<JsonObject | undefined>>>()
 
-/** Returns the schema of a type. Undefined if the server publishes none. */
+/** Returns the schema of a type, or undefined if the server does not publish it. */
 export async function schemaOf(client: Client, type: Type): Promise<Schema | undefined> {
   const place = type.group === '' ? `api/${type.version}` : `apis/${type.group}/${type.version}`
   const documentsOfClient = documents.get(client) ?? new Map<string, Promise<JsonObject | undefined>>()
@@ -42,7 +45,7 @@ export async function schemaOf(client: Client, type: Type): Promise<Schema | und
   return isObject(matchingSchema) ? readSchema(matchingSchema, schemas) : undefined
 }
 
-/** Drops cached documents, because kinds change with their definitions. */
+/** Discards cached documents, because kinds change when their definitions change. */
 export function forgetSchemas(client: Client): void {
   documents.delete(client)
 }
@@ -55,7 +58,7 @@ function isOfKind(schema: JsonObject, { group, version, kind }: Type): boolean {
   )
 }
 
-/** Returns a vendor extension of any vendor. */
+/** Returns the value of an extension, regardless of the vendor's prefix. */
 function marked(schema: JsonObject, word: string) {
   return own(schema, `x-orch-${word}`) ?? own(schema, `x-kubernetes-${word}`)
 }

@@ -13,29 +13,29 @@ export interface SignedIn {
   readonly client: Client
   readonly user: string
   readonly groups: readonly string[]
-  /** How the user signed in: `token`, `certificate` or `link`. */
+  /** The sign-in method: `token`, `certificate` or `link`. */
   readonly way: string
-  /** Opens a WebSocket as this user, such as for `exec`. */
+  /** Opens a WebSocket with the credentials of this user, for example for `exec`. */
   readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
 }
 
-/** The session, or the reason why there is none. */
+/** The session, or the reason why there is no session. */
 export interface SessionState {
   readonly session: SignedIn | undefined
-  /** Message for the sign-in page. */
+  /** Message that the sign-in page shows. */
   readonly notice: string
 }
 
 export const session = new Store<SessionState>({ session: undefined, notice: '' })
 
-/** Whether the server responds, as seen by the transport. */
+/** Whether the server responds to requests. The transport updates this value. */
 export const connection = new Store<'connected' | 'lost'>('connected')
 
 export function signOut(notice = ''): void {
   session.set({ session: undefined, notice })
 }
 
-/** Signs in with a token, or without one with the browser's client certificate. */
+/** Signs in with a token. Without a token, the browser's client certificate is used. */
 export async function signIn(way: string, token: string | undefined): Promise<void> {
   const holder: { isCurrent: boolean } = { isCurrent: false }
   const client = clientOver(watched(token, holder), { userAgent: 'console', timeoutMs: 60_000 })
@@ -79,14 +79,17 @@ export async function signInWithLink(link: string): Promise<void> {
   await signIn('link', token)
 }
 
-/** Returns the secret in the URL and removes it at once, so that it stays neither in the history nor on the screen. */
+/**
+ * Returns the secret in the URL and removes it from the URL at once, so that it remains neither in the history nor on
+ * the screen.
+ */
 export function takeLink(): string | undefined {
   const [, link] = /^#link=([\w-]+)$/.exec(location.hash) ?? []
   if (link !== undefined) replaceAddress('#/')
   return link
 }
 
-/** Transport of a session. Tracks whether the server responds and whether the token is still valid. */
+/** Returns the transport of a session. It tracks whether the server responds and whether the token is still valid. */
 function watched(token: string | undefined, holder: { readonly isCurrent: boolean }): Transport {
   const send = fetchTransport({ server: location.origin, ...(token === undefined ? {} : { token }) })
   return async (request) => {
@@ -108,7 +111,7 @@ interface Who {
   readonly groups: readonly string[]
 }
 
-/** Uses the API group of the server's vendor. */
+/** Asks the server who the user is. Uses the API group of the server's vendor. */
 async function whoAmI(client: Client): Promise<Who | undefined> {
   const { groups } = await client.read<{ groups: readonly { name: string }[] }>('/apis')
   const group = groups.find(({ name }) => name.startsWith('ops.'))?.name

@@ -1,4 +1,4 @@
-/** Observable values and hooks for components. */
+/** Observable values, and hooks with which components use them. */
 import { useEffect, useReducer, useState } from 'preact/hooks'
 
 /** Holds a value and notifies listeners. Several changes within a frame cause one notification. */
@@ -19,7 +19,7 @@ export class Store<T> {
     this.#value = value
     if (this.#isDue || this.#listeners.size === 0) return
     this.#isDue = true
-    // A page in the background has no animation frames and must not accumulate work, hence the timer.
+    // A page in the background has no animation frames. The timer ensures that changes do not accumulate.
     setTimeout(() => {
       this.#isDue = false
       for (const listener of this.#listeners) listener()
@@ -32,18 +32,18 @@ export class Store<T> {
   }
 }
 
-/** Returns the value of a store. The component is rendered again when it changes. */
+/** Returns the value of a store. When the value changes, the component is rendered again. */
 export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useReducer((count: number) => count + 1, 0)
   useEffect(() => {
-    // The value may have changed since rendering.
+    // The value may have changed since the component was rendered.
     redraw(undefined)
     return store.subscribe(() => redraw(undefined))
   }, [store])
   return store.value
 }
 
-/** Returns the current time, for ages. The component is rendered again at this interval in milliseconds. */
+/** Returns the current time, to compute ages. The component is rendered again at this interval in milliseconds. */
 export function useNow(everyMs = 10_000): number {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -65,7 +65,7 @@ export function useMatchingMedia(query: string): boolean {
   return matches
 }
 
-/** State of a single request. */
+/** The state of a single request. */
 export type Asked<T> =
   | { readonly state: 'waiting' }
   | { readonly state: 'done'; readonly value: T }

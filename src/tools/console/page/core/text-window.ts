@@ -1,13 +1,16 @@
 /**
- * The newest part of a growing text, such as a log or terminal output: lines without escape sequences and with other
- * control characters made visible. Older lines are dropped, so that a long log does not fill the page.
+ * The newest part of a growing text, such as a log or terminal output. Escape sequences are removed and other control
+ * characters are made visible. Older lines are discarded, so that a long log does not use up memory.
  */
 import { shownLines } from './text.ts'
 
 const maxLines = 5_000
 const maxLineLength = 10_000
 
-/** CSI and OSC sequences, which set colors and titles, and single-character escapes. All repetitions are bounded. */
+/**
+ * Matches CSI and OSC sequences, which set colors and titles, and single-character escapes. The number of repetitions
+ * is limited.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with a control character
 const escapes = /\u001b(?:\[[\d;?]{0,32}[ -/]{0,4}[@-~]|\][^\u0007\u001b]{0,200}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
 
@@ -16,7 +19,7 @@ export class TextWindow {
   #last = ''
   #dropped = 0
 
-  /** Number of dropped older lines. */
+  /** Number of older lines that were discarded. */
   get dropped(): number {
     return this.#dropped
   }
@@ -40,7 +43,7 @@ export class TextWindow {
   }
 }
 
-/** A lone carriage return restarts the line, as progress bars do. */
+/** Applies carriage returns. After a lone carriage return, the line starts again, as in progress bars. */
 function withReturns(line: string): string {
   const lineText = line.endsWith('\r') ? line.slice(0, -1) : line
   return lineText.slice(lineText.lastIndexOf('\r') + 1).slice(0, 4 * maxLineLength)

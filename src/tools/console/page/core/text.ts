@@ -7,14 +7,14 @@ const longest = 2_000
 
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** Formats one line: control characters become `␀` or `<U+202E>`, and text after `most` characters is cut. */
+/** Formats one line. Control characters become `␀` or `<U+202E>`, and the text is cut after `most` characters. */
 export function displayText(value: unknown, most: number = longest): string {
   const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value)
   const cut = text.length > most ? `${text.slice(0, most)}… (${text.length.toLocaleString('en')} characters)` : text
   return cut.replace(unprintable, visible)
 }
 
-/** Formats several lines. Line ends and tabs stay. */
+/** Formats several lines. Line ends and tabs are kept. */
 export function shownLines(text: string, most: number = 100_000): string {
   const cut =
     text.length > most
@@ -32,7 +32,7 @@ function visible(character: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
 }
 
-/** Formats a number for a chart: `1.5 k`, `20 M`. */
+/** Formats a number for a chart, such as `1.5 k` or `20 M`. */
 export function shortNumber(value: number): string {
   const units: readonly (readonly [number, string])[] = [
     [1e9, ' G'],
@@ -44,7 +44,7 @@ export function shortNumber(value: number): string {
   return `${Number.isInteger(scaled) ? scaled : twoDigits(scaled)}${unit}`
 }
 
-/** Formats a duration: `4.2 ms`, `1.3 s`. */
+/** Formats a duration, such as `4.2 ms` or `1.3 s`. */
 export function shortSeconds(seconds: number): string {
   if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`
   if (seconds < 1) return `${twoDigits(seconds * 1000)} ms`
@@ -52,11 +52,11 @@ export function shortSeconds(seconds: number): string {
 }
 
 function twoDigits(value: number): string {
-  // From 99.5, two significant digits would need an exponent.
+  // For values from 99.5, a number with two significant digits would be printed with an exponent.
   return Math.abs(value) >= 99.5 ? String(Math.round(value)) : value.toPrecision(2)
 }
 
-/** Formats a size: `118 MiB`. */
+/** Formats a size, such as `118 MiB`. */
 export function shortBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10))

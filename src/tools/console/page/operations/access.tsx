@@ -1,4 +1,4 @@
-/** Access page: who may do something, and why a user may or may not. */
+/** The access page, which shows who may do something, and why a user may or may not do it. */
 import { useState } from 'preact/hooks'
 import {
   type Explanation,

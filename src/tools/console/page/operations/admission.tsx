@@ -1,5 +1,6 @@
 /**
- * Admission page: webhooks with the state of their circuit breakers, the active controls, and a dry run of an object.
+ * The admission page: webhooks with the state of their circuit breakers, the active admission controls, and a dry run
+ * of an object.
  */
 import { useEffect, useState } from 'preact/hooks'
 import { parseYamlText } from '../../../../api/codec/yaml-text.ts'
@@ -46,7 +47,7 @@ export function AdmissionPage() {
   )
 }
 
-/** Resources that are not stored cannot be watched, so they are listed every few seconds. */
+/** Lists the objects of a type every few seconds. Resources that are not stored cannot be watched. */
 function useListed<T>(plural: string): { readonly objects: readonly T[] | undefined; readonly failure: unknown } {
   const { client, kinds } = useConsoleContext()
   const type = kinds.builtIn(plural, 'ops')
@@ -90,7 +91,7 @@ function Webhooks() {
   )
 }
 
-/** Shows active controls in order. Flags can enable the others. */
+/** Shows the active admission controls in order. The other controls can be enabled by flags. */
 function Controls() {
   const { objects: controls = [], failure } = useListed<Control>('admissioncontrols')
   const running = controls.filter(({ status }) => status?.enabled)
@@ -169,7 +170,7 @@ data:
 `
 
 interface Tried {
-  /** Undefined if the user may not see it. */
+  /** The result of admission. Undefined if the user may not see it. */
   readonly admission: Admission | undefined
   readonly failure?: unknown
 }

@@ -1,4 +1,4 @@
-/** The list of work pages in the order of the side bar, used by the frame, the side bar and the palette. */
+/** The list of work pages in the order of the side bar. The frame, the side bar and the palette use it. */
 import type { JSX } from 'preact'
 import { AccessPage } from './access.tsx'
 import { AdmissionPage } from './admission.tsx'
@@ -10,14 +10,14 @@ import { QuotasPage } from './quotas.tsx'
 /** A page at `#/operations/<name>`. */
 export interface WorkPage {
   readonly name: string
-  /** Title in the sidebar. */
+  /** Title of the page in the side bar. */
   readonly title: string
-  /** Title in the palette. Defaults to the title. */
+  /** Title of the page in the palette. By default, the same as in the side bar. */
   readonly paletteTitle?: string
   readonly Page: () => JSX.Element
 }
 
-/** Every work page. */
+/** All work pages. */
 export const workPages: readonly WorkPage[] = [
   { name: 'map', title: 'Nodes and pods', Page: MapPage },
   { name: 'certificates', title: 'Certificate requests', Page: CertificatesPage },

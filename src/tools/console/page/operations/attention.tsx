@@ -122,7 +122,10 @@ function jobProblem(job: Workload): ReturnType<Judge> {
   return { tone: 'bad', text: `failed${because(failed)}`, since: failed.lastTransitionTime }
 }
 
-/** A pod may wait for its node or images for some seconds. The scheduler's reason shows a real problem. */
+/**
+ * Returns the problem of a pod. A pod may normally wait some seconds for its node or its images. If the scheduler
+ * reports a reason, there is a real problem.
+ */
 function podProblem(pod: Workload): ReturnType<Judge> {
   const { phase, reason } = pod.status ?? {}
   if (phase === 'Failed')

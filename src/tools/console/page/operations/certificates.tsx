@@ -1,4 +1,7 @@
-/** Certificate requests: decoded content, the check by the signer's rules, and buttons to approve or deny. */
+/**
+ * The page of certificate requests. Shows their decoded content and whether they meet the signer's rules, with buttons
+ * to approve or deny them.
+ */
 
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'

@@ -1,4 +1,4 @@
-/** The overview: the server's health, what needs attention, and the server's metrics as live charts. */
+/** The overview page. Shows the server's health, failures and warnings, and live charts of the server's metrics. */
 import { useConsoleContext } from '../core/kinds.ts'
 import { quantiles, rates, type Scrape, sumOf, useMetrics } from '../core/metrics.ts'
 import { useAsked, useNow } from '../core/store.ts'
@@ -122,7 +122,7 @@ function Single({ title, name, scrapes, unit = shortNumber }: SingleProps) {
   )
 }
 
-/** The Kubernetes version that the server emulates. */
+/** Shows the Kubernetes version with which the server is compatible. */
 function ServerVersion() {
   const { client } = useConsoleContext()
   const result = useAsked((signal) => client.read<{ major: string; minor: string }>('/version', { signal }), [])

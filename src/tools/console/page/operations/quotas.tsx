@@ -1,4 +1,4 @@
-/** Quotas as bars of used and allowed amounts, fullest first. */
+/** Shows quotas as bars of the used and the allowed amounts, with the fullest quota first. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
 import { type Type, useConsoleContext } from '../core/kinds.ts'
@@ -18,7 +18,7 @@ interface Bar {
   readonly resource: string
   readonly used: string
   readonly hard: string
-  /** Fraction from 0 to 1, or more. */
+  /** The used fraction. The value 1 is a full quota, and higher values are possible. */
   readonly part: number
 }
 

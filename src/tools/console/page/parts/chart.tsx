@@ -1,4 +1,4 @@
-/** A line chart of the last minutes as SVG, without axes. The newest value is shown next to it. */
+/** A line chart of the last minutes as SVG without axes. The latest value is shown next to the chart. */
 
 interface ChartProps {
   readonly title: string
@@ -52,7 +52,7 @@ export function Chart({ title, lines, unit }: ChartProps) {
   )
 }
 
-/** The width covers one minute at first and more over time. */
+/** Returns the number of intervals on the time axis. The axis covers one minute at first and a longer time later. */
 function placesFor(values: readonly number[]): number {
   return Math.max(29, values.length - 1)
 }

@@ -1,11 +1,11 @@
-/** Small components of all pages: external texts, ages, chips and notices. */
+/** Small components that all pages use: external texts, ages, chips and notices. */
 import type { ComponentChildren } from 'preact'
 import { humanDuration } from '../../../../base/time/human-duration.ts'
 import { colourOf, type Owner } from '../core/ownership.ts'
 import { useNow } from '../core/store.ts'
 import { displayText } from '../core/text.ts'
 
-/** Shows an age, with the exact time in its title. */
+/** Shows an age. The tooltip contains the exact time. */
 export function Age({ since }: { readonly since: string | undefined }) {
   const now = useNow()
   if (since === undefined || since === '') return null
@@ -69,7 +69,7 @@ export function Loading({ what = 'Loading' }: { readonly what?: string }) {
   )
 }
 
-/** The head of a page. Its title gets the focus on navigation, so that screen readers start there. */
+/** The head of a page. After navigation, its title receives the focus, so that screen readers start there. */
 export function PageHead({ title, children, crumbs }: PageHeadProps) {
   return (
     <header class="page-head">
@@ -107,7 +107,7 @@ interface CardProps {
   readonly wide?: boolean
 }
 
-/** Content that may be wider than the page. It scrolls separately, also by keyboard. */
+/** Shows content that may be wider than the page. It can be scrolled separately, also with the keyboard. */
 export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard

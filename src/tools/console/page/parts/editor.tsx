@@ -1,12 +1,12 @@
 /**
- * The YAML editor: CodeMirror, loaded on first use. It runs in a shadow root because it creates styles at run time:
- * there they are constructed style sheets, which the page's security policy need not allow.
+ * The YAML editor. It consists of CodeMirror, which is loaded on first use. CodeMirror creates styles at run time. In a
+ * shadow root, these are constructed style sheets, for which the security policy of the page needs no exception.
  */
 import { useEffect, useRef } from 'preact/hooks'
 
 interface EditorProps {
   readonly label: string
-  /** Initial text. A different text restarts the editor. */
+  /** The initial text. If a different text is set, the editor starts again with it. */
   readonly text: string
   readonly readOnly?: boolean
   readonly onChange?: (text: string) => void

@@ -1,4 +1,7 @@
-/** Shows an error: the server's message and, for a missing permission, the reason and what would allow the action. */
+/**
+ * Shows an error: the server's message, and for a missing permission also the reason and a rule that would allow the
+ * action.
+ */
 
 import { useState } from 'preact/hooks'
 import { messageOf } from '../../../../base/text/errors.ts'
@@ -24,7 +27,7 @@ function titleOf({ code, reason }: StatusError): string {
 
 function Refusal({ error }: { readonly error: StatusError }) {
   const consoleContext = useConsoleContext()
-  // Rules can explain only missing permissions. Admission errors contain the reason.
+  // Only a missing permission can be explained by rules. Admission errors contain their reason.
   const action = actionRefused(error)
   const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
   const explain = async (deniedAction: Action) =>
@@ -42,7 +45,10 @@ function Refusal({ error }: { readonly error: StatusError }) {
   )
 }
 
-/** Explains access: the smallest rule that would allow the action, and the closest existing ones. */
+/**
+ * Shows why access is denied: the smallest rule that would allow the action, and the existing rules that are closest to
+ * it.
+ */
 export function Why({ explanation }: { readonly explanation: Explanation }) {
   const { allowed, reason = '', nearRules = [], smallestRule, byOwnRules = false } = explanation
   return (

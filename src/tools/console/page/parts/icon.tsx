@@ -1,4 +1,4 @@
-/** The icons, drawn in the color of the text. None is the only carrier of information. */
+/** Icons in the color of the text. No information is conveyed by an icon alone. */
 
 const paths = {
   menu: 'M3 5h14M3 10h14M3 15h14',

@@ -1,11 +1,14 @@
-/** Namespace of a page, stored in the URL: selected from a list, or typed by a user who may not list namespaces. */
+/**
+ * The field that selects the namespace of a page. The namespace is part of the URL. It is selected from a list, or
+ * typed by a user who may not list namespaces.
+ */
 import { useConsoleContext } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { route, setQuery } from '../core/route.ts'
 import { useStore } from '../core/store.ts'
 import { displayText } from '../core/text.ts'
 
-/** Returns the namespace in the URL. Empty for all namespaces. */
+/** Returns the namespace in the URL. The value '' stands for all namespaces. */
 export function useNamespace(): string {
   return useStore(route).query.get('namespace') ?? ''
 }

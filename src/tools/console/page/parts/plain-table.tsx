@@ -4,7 +4,7 @@ import { Scrolling } from './display.tsx'
 
 export interface PlainRow {
   readonly key: string
-  /** One cell per column. On a narrow page, undefined cells are omitted. */
+  /** One cell per column. A narrow page omits undefined cells. */
   readonly cells: readonly (ComponentChildren | undefined)[]
 }
 

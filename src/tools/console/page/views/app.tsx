@@ -1,4 +1,4 @@
-/** The frame of the page: the user, the side bar, and the page of the current route. */
+/** The frame of the page, which contains the user, the side bar and the page of the current route. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ConsoleContextProvider, Kinds } from '../core/kinds.ts'
 import { type Route, route } from '../core/route.ts'
@@ -113,7 +113,7 @@ function Connection() {
   )
 }
 
-/** Returns the key of a page. Filters and tabs do not start a new page. */
+/** Returns the key of a page. It is independent of filters and tabs, which do not start a new page. */
 function pageKey({ path }: Route): string {
   return path.join('/')
 }
@@ -140,7 +140,7 @@ function Nowhere() {
   )
 }
 
-/** Moves the focus to the title of each new page once it is rendered. */
+/** Moves the focus to the title of a new page once the page is rendered. */
 function useFocusOn(place: string) {
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)

@@ -1,4 +1,4 @@
-/** All objects of a kind as a live table. Filters and the sort order are in the URL. */
+/** Shows all objects of a kind as a live table. The URL contains the filters and the sort order. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Type, useConsoleContext } from '../core/kinds.ts'
 import { type LiveState, type LiveTable, TableFollower } from '../core/live-table.ts'
@@ -20,7 +20,7 @@ export function BrowsePage({ place }: { readonly place: TypePlace }) {
   return <Vanished place={place} />
 }
 
-/** Shown for a kind that is not served, or no longer served. The kind may come back. */
+/** Shown if the kind is not served or no longer served. The kind may be served again later. */
 export function Vanished({ place }: { readonly place: TypePlace }) {
   const { kinds } = useConsoleContext()
   useEffect(() => {
@@ -60,7 +60,7 @@ function Browse({ type }: { readonly type: Type }) {
     return () => aborting.abort()
   }, [client, type.group, type.version, type.plural, namespace, labels])
   const { error, state } = table
-  // A kind whose definition was deleted returns 404, so the page refreshes the served kinds.
+  // If the definition of a kind was deleted, the response is 404. In that case, the page refreshes the served kinds.
   useEffect(() => {
     if (state === 'failed') void kinds.refresh().catch(() => {})
   }, [state])

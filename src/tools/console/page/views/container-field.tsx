@@ -1,4 +1,4 @@
-/** Selects a container of a pod. */
+/** A field that selects a container of a pod. */
 import type { ContainerSummary } from '../core/object-summary.ts'
 import { displayText } from '../core/text.ts'
 

@@ -1,4 +1,4 @@
-/** Deletes an object after a confirmation that shows what is deleted with it. */
+/** A dialog that deletes an object after a confirmation. It lists the objects that are deleted with it. */
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { nameIn } from '../core/edit.ts'

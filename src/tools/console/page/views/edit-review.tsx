@@ -1,6 +1,6 @@
 /**
- * Preview of an edit: a dry run on the server, the changed fields, those of other managers, and the effect of
- * admission. The user resolves each conflict: take over the field or leave it alone.
+ * The preview of an edit. Shows the result of a dry run on the server: the changed fields, conflicting fields of other
+ * managers, and the effect of admission. For each conflict, the user can take over the field or leave it unchanged.
  */
 import { useEffect, useState } from 'preact/hooks'
 import { applyEdit, type Conflict, type Edit, type Review, reviewEdit } from '../core/edit.ts'
@@ -65,12 +65,12 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
 }
 
 interface Choices {
-  /** Conflicting fields to leave unchanged. */
+  /** Conflicting fields that the edit leaves unchanged. */
   readonly left: ReadonlySet<string>
   readonly taken: ReadonlySet<string>
 }
 
-/** Dry-runs the edit, again when all conflicts are resolved, and applies it. */
+/** Dry-runs the edit, repeats the dry run when all conflicts are resolved, and applies the edit. */
 function useReview(edit: Edit, onApplied: () => void) {
   const { client } = useConsoleContext()
   const [review, setReview] = useState<Review | undefined>()

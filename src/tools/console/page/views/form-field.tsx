@@ -1,4 +1,6 @@
-/** A form field by its schema: a text, a number, a choice, a list, a map or an object of further fields. */
+/**
+ * A form field that depends on the schema: a text, a number, a choice, a list, a map or an object with further fields.
+ */
 import { useId, useState } from 'preact/hooks'
 import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
 import { type Path, withMember } from '../core/fields.ts'
@@ -92,7 +94,7 @@ function Input({ id, schema, value, context, path, onChange }: FieldProps & { re
   )
 }
 
-/** Longer texts can only be edited as YAML. */
+/** Maximum text length of a form field. Longer texts can only be edited as YAML. */
 const inputLimit = 50_000
 
 function shownInput(text: string): string {
@@ -132,7 +134,7 @@ function Choice({ id, words, value, readOnly, onChange }: ChoiceProps) {
   )
 }
 
-/** An object with known fields, or a map: the existing members and a button to add others. */
+/** The field for an object with known fields or for a map. Shows the existing members and a button to add others. */
 function MembersField({ name, path, schema, value, context, onChange }: FieldProps) {
   const object = isObject(value) ? value : {}
   const names = Object.keys(object)
@@ -227,7 +229,7 @@ function ListField({ name, path, schema, value, context, onChange }: FieldProps)
       {schema?.description && <p class="hint">{displayText(schema.description, 400)}</p>}
       {list.slice(0, 100).map((element, i) => (
         <FormField
-          // Elements have no other identity during editing.
+          // List elements have no other identity while they are edited.
           key={i}
           name={titleOf(element, schema, i)}
           path={[...path, ...stepsTo(element, schema)]}

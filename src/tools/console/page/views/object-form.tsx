@@ -1,5 +1,6 @@
 /**
- * The object as a form from OpenAPI: each field with its description and owners. Changes are reviewed like any edit.
+ * Shows an object as a form that is derived from OpenAPI. Each field has its description and owners. Changes are
+ * reviewed like any other edit.
  */
 import { useMemo, useState } from 'preact/hooks'
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../../api/json/json.ts'
@@ -12,7 +13,7 @@ import { EditReview } from './edit-review.tsx'
 import { type FieldContext, FormField } from './form-field.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
-/** Fields that the server sets or that have their own subresource. */
+/** Fields that are not in the form, because the server or a subresource sets them. */
 const leftOut = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
 export function ObjectForm(view: ObjectView) {
@@ -21,7 +22,7 @@ export function ObjectForm(view: ObjectView) {
   const [draft, setDraft] = useState<JsonObject>(() => structuredClone(asJson(object)))
   const [edit, setEdit] = useState<Edit | undefined>()
   const isChanged = !sameJson(draft, asJson(base))
-  // Until the user changes something, the form is updated when the object changes.
+  // Until the user changes a field, the form follows changes of the object.
   if (!isChanged && object !== base) {
     setBase(object)
     setDraft(structuredClone(asJson(object)))

@@ -99,7 +99,7 @@ export function ObjectHistory(view: ObjectView) {
   )
 }
 
-/** Returns the revisions of an object, newest first, and reads them again when the object changes. */
+/** Returns the revisions of an object, newest first. When the object changes, reads them again. */
 function useRevisions(
   place: object,
   { metadata: { resourceVersion } }: ObjectView['object'],
@@ -107,7 +107,7 @@ function useRevisions(
 ) {
   const consoleContext = useConsoleContext()
   const [revisions, setRevisions] = useState<readonly Revision[] | undefined>()
-  /** The oldest revision read so far, including hidden ones. Undefined if there are no older revisions. */
+  /** The oldest revision read so far, including hidden revisions. Undefined if there are no older revisions. */
   const [oldest, setOldest] = useState<string | undefined>()
   const [failure, setFailure] = useState<unknown>()
   const read = async (before?: string) => {
@@ -134,12 +134,14 @@ const fewRevisions = 10
 const maxPages = 5
 
 interface Wanted {
-  /** Reads only changes before this revision. */
+  /** If set, only changes before this revision are read. */
   readonly before: string | undefined
   readonly isShown: (revision: Revision) => boolean
 }
 
-/** Reads pages until there are revisions to show. Loops may have written hundreds of status changes in between. */
+/**
+ * Reads pages until there are revisions to show. Control loops may have written hundreds of status changes in between.
+ */
 async function readPages(
   read: (from: object) => Promise<History>,
   { before, isShown }: Wanted,
@@ -158,7 +160,7 @@ async function readPages(
 
 interface ItemProps {
   readonly revision: Revision
-  /** Undefined if there is no state to revert to. */
+  /** Reverts to the state. Undefined if there is no state to revert to. */
   readonly onGoBack: (() => void) | undefined
 }
 
@@ -207,7 +209,10 @@ function asFieldChange({ steps = [], before, after, concealed }: Change): FieldC
   return concealed ? { path, before: '(secret)', after: '(secret)' } : { path, before, after }
 }
 
-/** Restores labels and annotations. Other metadata belongs to the server and stays. */
+/**
+ * Returns the metadata with the labels and annotations of the past state. Other metadata is set by the server and stays
+ * unchanged.
+ */
 function restored(object: ObjectView['object'], past: JsonObject): JsonObject {
   const { labels: _l, annotations: _a, ...remainingMetadata } = object.metadata
   const { labels, annotations } = (past.metadata ?? {}) as JsonObject

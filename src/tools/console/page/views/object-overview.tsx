@@ -1,4 +1,4 @@
-/** Overview of an object: its summary, conditions, deletion blockers and events. */
+/** The overview tab of an object: its summary, its conditions, the reasons that delay its deletion, and its events. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { type Condition, conditionsOf } from '../core/condition.ts'
@@ -35,7 +35,7 @@ export function ObjectOverview(view: ObjectView) {
   )
 }
 
-/** Shows what a deletion waits for, or would wait for. */
+/** Shows which finalizers and objects delay the deletion, or would delay it. */
 function Deletion({ view: { type, object } }: { readonly view: ObjectView }) {
   const consoleContext = useConsoleContext()
   const { namespace, name = '', finalizers = [], deletionTimestamp, resourceVersion } = object.metadata
@@ -102,7 +102,7 @@ function conditionRow({ type = '', status = '', reason, message, lastTransitionT
 
 function toneOf(type: string, value: string): Tone {
   if (value !== 'True' && value !== 'False') return 'plain'
-  // Guesses from the name of a condition whether it is bad when true.
+  // Matches the names of conditions that are probably bad when true.
   const isBadWhenTrue =
     /fail|pressure|denied|unavailable|degraded|progressdeadline|remaining|dangling|nonstructural|terminating|suspended/i.test(
       type,

@@ -1,4 +1,4 @@
-/** Graph of owners on the left and dependents on the right, over all levels. */
+/** A graph of an object with its owners on the left and its dependents on the right, on all levels. */
 import type { ApiObject, OwnerReference } from '../../../../api/model/object.ts'
 import { ask } from '../core/access.ts'
 import { type ConsoleContext, type Kinds, type Type, useConsoleContext } from '../core/kinds.ts'
@@ -15,7 +15,7 @@ interface Node {
   readonly kind: string
   readonly name: string
   readonly namespace?: string | undefined
-  /** Undefined if the kind is not served. */
+  /** The type of the object. Undefined if the server does not serve the kind. */
   readonly type: Type | undefined
   readonly mark: string
 }
@@ -35,7 +35,7 @@ interface Graph {
 }
 
 const maxLevels = 4
-/** Maximum number of shown dependents over all levels, nearest first. */
+/** Maximum number of dependents that are shown on all levels together. The nearest ones are shown first. */
 const maxDrawn = 40
 
 export function ObjectRelations({ type, object }: ObjectView) {
@@ -69,7 +69,7 @@ async function readGraph(consoleContext: ConsoleContext, { type, object, signal 
   return { owners, self }
 }
 
-/** Reads owners level by level. An unreadable owner ends its branch. */
+/** Reads the owners level by level. If an owner cannot be read, its own owners are not shown. */
 async function readOwners(
   { client, kinds }: ConsoleContext,
   object: ApiObject,
@@ -93,7 +93,10 @@ async function readOwners(
   return levels
 }
 
-/** Reads dependents level by level. A failed request ends its branch, except for the object itself. */
+/**
+ * Reads the dependents level by level. If a request fails, the dependents of that object are not shown. A failed
+ * request for the object itself is an error.
+ */
 async function readDependents(consoleContext: ConsoleContext, self: Node): Promise<Branch> {
   const root: Branch = { node: self, childBranches: [], more: 0 }
   const drawnKeys = new Set([self.key])
@@ -121,7 +124,7 @@ async function explain(
 
 interface Drawing {
   readonly kinds: Kinds
-  /** Keys of all shown objects, because owner references may form cycles. */
+  /** Keys of all shown objects. They are needed because owner references may form cycles. */
   readonly drawnKeys: Set<string>
 }
 
@@ -199,7 +202,8 @@ function Drawn({ graph: { owners, self } }: { readonly graph: Graph }) {
 }
 
 /**
- * Lays out one column per level. An owner is centered on its dependents, and owners of the object are centered on it.
+ * Computes the positions, with one column per level. An object is vertically centered on its dependents, and the owners
+ * are centered on the object.
  */
 function layOut(owners: readonly (readonly Node[])[], self: Branch): Picture {
   const picture: Picture = { boxes: [], lines: [], notes: [] }
@@ -217,7 +221,7 @@ function layOut(owners: readonly (readonly Node[])[], self: Branch): Picture {
 
 interface Spot {
   readonly column: number
-  /** Next free row for objects without dependents, from the top. */
+  /** The next free row, counted from the top. Each object without dependents uses one row. */
   readonly rows: { used: number }
 }
 

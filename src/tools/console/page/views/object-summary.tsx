@@ -1,4 +1,6 @@
-/** Cards that depend on the kind of an object: its summary, the containers of a Pod, the keys of its data. */
+/**
+ * Cards that depend on the kind of an object, such as its summary, the containers of a Pod, or the keys of its data.
+ */
 import { isObject, type Json } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type ContainerSummary, containersOf, summaryOf } from '../core/object-summary.ts'
@@ -52,7 +54,10 @@ function containerRow({ name, role, image, state, isHealthy, restarts }: Contain
 
 const maxKeys = 100
 
-/** The keys of a ConfigMap or Secret with their sizes. Values of a Secret stay hidden until the user asks for them. */
+/**
+ * Shows the keys of a ConfigMap or Secret with their sizes. The values of a Secret are hidden until the user reveals
+ * them.
+ */
 export function DataKeys({ view }: { readonly view: ObjectView }) {
   const { type, object, secrecy } = view
   if (type.group !== '' || (type.plural !== 'configmaps' && type.plural !== 'secrets')) return null

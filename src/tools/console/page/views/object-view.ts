@@ -1,4 +1,4 @@
-/** Properties of every tab of an object. */
+/** The properties that every tab of an object receives. */
 import type { ApiObject } from '../../../../api/model/object.ts'
 import type { Path } from '../core/fields.ts'
 import type { Type } from '../core/kinds.ts'
@@ -7,11 +7,11 @@ import type { Schema } from '../core/schema.ts'
 export interface ObjectView {
   readonly type: Type
   readonly object: ApiObject
-  /** Whether the object has been deleted. This is then its last state. */
+  /** Whether the object has been deleted. If so, the last known state is shown. */
   readonly isGone: boolean
-  /** Undefined until it is loaded. */
+  /** The schema of the object. Undefined until it is loaded. */
   readonly schema: Schema | undefined
-  /** For a Secret: whether its values are shown. */
+  /** For a Secret, whether its values are shown. Undefined for other kinds. */
   readonly secrecy: { readonly isRevealed: boolean; readonly reveal: () => void } | undefined
 }
 
@@ -20,6 +20,6 @@ export function isHidden({ secrecy }: Pick<ObjectView, 'secrecy'>, path: Path): 
   if (secrecy === undefined || secrecy.isRevealed) return false
   const [first, second, third] = path.map((step) => ('member' in step ? step.member : ''))
   if ((first === 'data' || first === 'stringData') && path.length >= 2) return true
-  // Clients that apply store a copy of the applied configuration.
+  // A client-side apply stores a copy of the applied configuration in this annotation, including the values.
   return first === 'metadata' && second === 'annotations' && (third ?? '').includes('last-applied')
 }

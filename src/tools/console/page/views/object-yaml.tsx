@@ -1,4 +1,7 @@
-/** The object as YAML with the owners of each field, and the editor, whose text becomes an edit to review. */
+/**
+ * The YAML tab of an object. Shows the owners of each field, and contains an editor whose text becomes an edit to
+ * review.
+ */
 
 import { useMemo, useState } from 'preact/hooks'
 import { stringifyYaml } from '../../../../api/codec/write-yaml.ts'

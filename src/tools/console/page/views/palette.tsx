@@ -1,4 +1,4 @@
-/** The palette (Ctrl-K): jumps to any page, kind, namespace, or object by name. */
+/** The palette (Ctrl-K), with which a user can go to any page, kind or namespace, or to an object by its name. */
 import type { TargetedKeyboardEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type Type, useConsoleContext } from '../core/kinds.ts'
@@ -33,7 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [selectedIndex, setSelectedIndex] = useState(0)
   const names = namespaces.map(({ metadata }) => metadata.name ?? '')
   const matchingGoals = goalsFor(text, types, names)
-  // Keys may arrive faster than the list is rendered, so they apply to the latest input.
+  // Keys may arrive faster than the list is rendered. They must apply to the latest input.
   const latest = useRef(0)
   const choose = (index: number) => {
     latest.current = index
@@ -104,7 +104,10 @@ function Goals({ goals, selectedIndex, onTake }: GoalsProps) {
   )
 }
 
-/** `deploy web` or `deploy team-a/web` leads to an object, whether or not it exists. */
+/**
+ * Returns the destinations for a text. `deploy web` or `deploy team-a/web` leads to the page of an object, even if the
+ * object does not exist.
+ */
 function goalsFor(text: string, types: readonly Type[], namespaces: readonly string[]): Goal[] {
   const [word = '', name = ''] = text.trim().toLowerCase().split(/\s+/, 2)
   const listableTypes = types.filter(({ verbs }) => verbs.includes('list'))

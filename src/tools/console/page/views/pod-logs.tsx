@@ -1,4 +1,4 @@
-/** The log of a container, followed while the tab is open. */
+/** Shows the log of a container and follows it while the tab is open. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { useConsoleContext } from '../core/kinds.ts'
@@ -46,7 +46,7 @@ interface LogSource {
   readonly isPrevious: boolean
 }
 
-/** Reads a log while the component is shown, and follows it unless it is that of the previous run. */
+/** Reads a log while the component is shown. Follows the log unless it belongs to the previous run of the container. */
 function useLog({ path, container, isPrevious }: LogSource) {
   const { client } = useConsoleContext()
   const [log, setLog] = useState({ text: '', dropped: 0, isFollowing: true })
@@ -84,7 +84,7 @@ function useLog({ path, container, isPrevious }: LogSource) {
   return { log, error }
 }
 
-/** Text that grows at its end. It stays scrolled to the end unless the reader scrolled up. */
+/** Shows a text that grows at its end. The view stays scrolled to the end unless the user scrolled up. */
 export function Output({ label, text }: { readonly label: string; readonly text: string }) {
   const view = useRef<HTMLPreElement>(null)
   const isAtEnd = useRef(true)

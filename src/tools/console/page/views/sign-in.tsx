@@ -1,4 +1,6 @@
-/** The sign-in page: with a token, the browser's client certificate, or the link that `orch up` printed. */
+/**
+ * The sign-in page. Users sign in with a token, the browser's client certificate, or the link that `orch up` printed.
+ */
 
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../../../../base/text/errors.ts'

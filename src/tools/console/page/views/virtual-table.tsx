@@ -26,7 +26,10 @@ interface VirtualTableProps {
 
 const spare = 8
 
-/** A narrow page shows each row as two lines: name and age, then the other cells with their column names. */
+/**
+ * Matches a narrow page, which shows each row as two lines: the name and the age, then the other cells with their
+ * column names.
+ */
 const narrowPage = '(max-width: 600px)'
 const rowHeights = { wide: 36, narrow: 60 }
 
@@ -97,7 +100,7 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
   )
 }
 
-/** Placeholder for rows that are not visible. */
+/** A placeholder for the rows above or below the visible part. */
 function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
   if (height === 0) return null
   return (
@@ -170,7 +173,10 @@ function Cell({ value }: { readonly value: unknown }) {
 
 type ColumnSource = Pick<VirtualTableProps, 'columns' | 'rows' | 'showNamespace'>
 
-/** The link to the object, then the namespace if there are several, then the other columns of the server. */
+/**
+ * Returns the columns: the link to the object, the namespace if there are several, and then the other columns of the
+ * server.
+ */
 function columnsFor({ columns, rows, showNamespace }: ColumnSource): ShownColumn[] {
   const printed = columns.flatMap((column, index) => {
     if (column.priority > 0) return []
@@ -213,7 +219,7 @@ function sortRows(rows: readonly Row[], columns: readonly ShownColumn[], sort: s
   const sortColumn = columns.find(({ name }) => name === sort || `-${name}` === sort)
   if (sortColumn === undefined) return rows
   const sign = sort.startsWith('-') ? -1 : 1
-  // A later time means a lower age, so the order is reversed.
+  // The older an object is, the earlier its time. The order of times is therefore the reverse of the order of ages.
   const direction = sortColumn.role === 'age' || sortColumn.role === 'lastSeen' ? -sign : sign
   return [...rows].sort((a, b) => direction * compareCells(sortValue(sortColumn, a), sortValue(sortColumn, b)))
 }
