@@ -1,6 +1,7 @@
 /**
- * The only list of definitions. Clients use the names and types in `client/requests/built-in-kinds.ts` instead, so that no
- * bundle of theirs contains the definitions. Of a group's versions the first is preferred.
+ * The only list of kind definitions. Clients use the names and types in `client/requests/built-in-kinds.ts` instead, so
+ * that their bundles do not contain the definitions. The first version of a group in this list is the preferred
+ * version.
  */
 import type { Kind } from '../schema/kind.ts'
 import {
@@ -122,7 +123,7 @@ import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
 import { volumeAttributesClass, volumeAttributesClassV1beta1 } from './storage/volume-attributes-class.ts'
 
-/** Every built-in kind, and every version of it. */
+/** All versions of all built-in kinds. */
 export const allKinds: readonly Kind[] = [
   binding,
   componentStatus,

@@ -25,7 +25,7 @@ export function checkNotAboveAll(value: IntOrPercent, path: FieldPath): FieldErr
   return percent !== undefined && percent > 100 ? [invalid(path, value, 'must not be greater than 100%')] : []
 }
 
-/** Reports whether the value is zero: 0, `0%`, or a string that is neither a percentage nor a number. */
+/** Whether the value counts as zero: 0, `0%`, or a string that is neither a percentage nor a number. */
 export function isNone(value: IntOrPercent): boolean {
   return (typeof value === 'string' ? (percentIn(value) ?? numberIn(value)) : value) === 0
 }
@@ -44,7 +44,7 @@ export function notLess(next: number | undefined, previous: number | undefined, 
   return [invalid(path, next ?? 0, 'cannot be decremented')]
 }
 
-/** Rejects a value above the limit. `of` names the limit in the error message. */
+/** Rejects a value above the limit. `of` is the description of the limit in the error message. */
 export function notAbove(value = 0, limit = 0, { path, of }: { path: FieldPath; of: string }): FieldError[] {
   return value > limit ? [invalid(path, value, `cannot be greater than ${of}`)] : []
 }

@@ -27,7 +27,7 @@ export function countsGeneration<T extends Counted>(part: (object: T) => unknown
   } satisfies KindRules<T>
 }
 
-/** Sets the first generation of a new object in place. */
+/** Sets the generation of a new object to its first value. Modifies the object. */
 export function beginGeneration(object: Counted): void {
   object.metadata.generation = 1
 }
@@ -38,7 +38,7 @@ export function countGeneration<T extends Counted>(next: T, previous: T, part: (
   next.metadata.generation = sameJson(part(next), part(previous)) ? generation : generation + 1
 }
 
-/** Reports whether the update changes the desired state. True for new objects. */
+/** Whether the update changes the desired state. Always true for new objects. */
 export function isNewGeneration(next: Counted, previous: Counted | undefined): boolean {
   return next.metadata.generation !== previous?.metadata.generation
 }

@@ -1,4 +1,7 @@
-/** Shared by kinds with a pod template: checks that selector and template match, warnings, and table columns. */
+/**
+ * Shared code of kinds with a pod template: checks whether the selector matches the template, warnings, and table
+ * columns.
+ */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
 import { checkDnsLabel } from '../model/names.ts'
 import type { ObjectMeta } from '../model/object.ts'

@@ -18,7 +18,7 @@ export function checkApproval(definition: CustomResourceDefinition, vendor: Vend
   return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
 }
 
-/** Returns undefined if the group is not protected. */
+/** Returns the condition that reports the approval, or undefined if the group is not protected. */
 export function approvalCondition(
   definition: CustomResourceDefinition,
   vendor: Vendor,

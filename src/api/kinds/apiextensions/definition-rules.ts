@@ -49,7 +49,7 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const expectedName = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  // The checks that all kinds share report a missing name.
+  // A missing name is reported by the checks that all kinds share.
   const { name = expectedName, generateName = expectedName } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [
@@ -109,7 +109,7 @@ function checkNames(names: DefinitionNames): FieldError[] {
   ]
 }
 
-/** Checks the syntax of the names that are set. */
+/** Checks the syntax of all names that are set. */
 function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
   const mixed = (name: string) => checkDns1035Label(name.toLowerCase())

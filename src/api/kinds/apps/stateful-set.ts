@@ -350,7 +350,7 @@ interface MutableField extends Availability {
   readonly name: keyof Spec
 }
 
-/** The fields that may change. The others are immutable because existing pods cannot adapt to a change. */
+/** The fields that may change. All other fields are immutable, because existing pods cannot adapt to a change. */
 const mutableFields: readonly MutableField[] = [
   { name: 'replicas' },
   { name: 'ordinals' },

@@ -70,7 +70,7 @@ const nonResourceAttributes = s.object(pathFields, {
   doc: 'An action on a URL path that is not a resource.',
 })
 
-/** The action to authorize: exactly one of the two fields is set. */
+/** The fields that specify the action to authorize. Exactly one of the two must be set. */
 export const questionFields = {
   resourceAttributes: field(1, resourceAttributes, {
     doc: 'Action on a resource. Exactly one of `resourceAttributes` and `nonResourceAttributes` must be set.',
@@ -145,7 +145,7 @@ function checkLabelRequirement({ key = '', values = [] }: SelectorRequirement, p
   ]
 }
 
-/** Rejects metadata such as a name or labels, which a review does not have. */
+/** Rejects metadata, because a review has no name, labels or other metadata. */
 export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...rest }: ObjectMeta): FieldError[] {
   return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest, 'must be empty')]
 }

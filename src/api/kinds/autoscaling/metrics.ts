@@ -31,7 +31,7 @@ const identifier = s.object(identifierFields, {
   check: ({ name = '' }, path) => checkSegment(name, child(path, 'name')),
 })
 
-/** Without validation, for metrics in a status. */
+/** The identifier of a metric without validation, for metrics in a status. */
 const seenIdentifier = s.object(identifierFields, identifierNames)
 
 const targetFields = {
@@ -238,7 +238,7 @@ function checkPositive(quantity: string | undefined, path: FieldPath): FieldErro
   return quantity === undefined || isPositive(quantity) ? [] : [invalid(path, quantity, 'must be positive')]
 }
 
-/** Requires at least one of two target fields. The error names the second. */
+/** Requires that at least one of two target fields is set. The error names the second field. */
 function needOne(target: MetricTarget, names: readonly [keyof MetricTarget, keyof MetricTarget], path: FieldPath) {
   const [first, second] = names
   if (target[first] !== undefined || target[second] !== undefined) return []

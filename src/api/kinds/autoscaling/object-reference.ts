@@ -15,10 +15,10 @@ export type ObjectReference = InferFields<typeof fields>
 
 export const objectReference = s.object(fields, { ...names, check: checkReference })
 
-/** Without validation, for references in a status. */
+/** A reference without validation, for references in a status. */
 export const freeObjectReference = s.object(fields, names)
 
-/** For v1, in which the reference is atomic: server-side apply owns and replaces it as a whole. */
+/** A reference for v1, in which it is atomic: server-side apply owns and replaces it as a whole. */
 export const wholeObjectReference = s.object(fields, { ...names, check: checkReference, atomic: true })
 
 function checkReference({ kind = '', name = '' }: ObjectReference, path: FieldPath): FieldError[] {

@@ -203,7 +203,10 @@ function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPat
   ]
 }
 
-/** Leaves room for the scheduled time in the names of Jobs, and for the suffix in the names of their pods. */
+/**
+ * Maximum length of a name. It leaves room for the scheduled time in the names of Jobs, and for the suffix in the names
+ * of their pods.
+ */
 const maxNameLength = 52
 
 function checkLength(name: string): FieldError[] {
@@ -215,7 +218,9 @@ function checkLength(name: string): FieldError[] {
 /** Since this version, new schedules cannot contain a time zone. */
 const onlyFieldSince = '1.29'
 
-/** Checks the time zone and the schedule against each other. Existing CronJobs may keep what they have. */
+/**
+ * Checks the time zone and the schedule together. A CronJob whose schedule already contains a time zone may keep it.
+ */
 function checkZones({ spec = {} }: CronJob, previous: CronJob | undefined, context: RuleContext): FieldError[] {
   const { schedule = '', timeZone } = spec
   const stored = previous?.spec ?? {}

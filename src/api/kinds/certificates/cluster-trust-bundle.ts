@@ -89,7 +89,7 @@ function checkName({ metadata: { name = '' }, spec }: ClusterTrustBundle): Field
 const bundlePath: FieldPath = 'spec.trustBundle'
 const maxBundleBytes = 1024 * 1024
 
-/** Errors omit the value, which may be long. */
+/** Checks the certificates of a bundle. Errors omit the bundle, which may be long. */
 function* checkBundle(bundle: string): Sliced<FieldError[]> {
   const bytes = Buffer.from(bundle)
   if (bytes.length > maxBundleBytes) return [tooLong(bundlePath, maxBundleBytes)]

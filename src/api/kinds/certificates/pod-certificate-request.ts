@@ -198,7 +198,7 @@ function checkBytes(base64: string, path: FieldPath, check: (bytes: Buffer) => v
   return faultsOf(path, () => check(bytes))
 }
 
-/** Errors omit the value, which may be long. */
+/** Converts errors of the check. The errors omit the value, which may be long. */
 function faultsOf(path: FieldPath, check: () => void): FieldError[] {
   try {
     check()

@@ -86,7 +86,7 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
   ]
 }
 
-/** Needs the emulated version of each candidate. */
+/** The strategy that requires the emulated version of each candidate. */
 const oldestFirst = 'OldestEmulationVersion'
 
 function checkVersion(text: string, path: FieldPath): FieldError[] {

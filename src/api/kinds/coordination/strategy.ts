@@ -1,10 +1,13 @@
-/** Strategies of coordinated leader election. Leases and candidates name one. */
+/** The strategies of coordinated leader election. Leases and candidates contain the name of a strategy. */
 import { child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'
 import { checkQualifiedName } from '../../model/names.ts'
 
 const strategies = ['OldestEmulationVersion']
 
-/** Strategies of third parties have a domain. Clients expect the name of the field twice in the path of an unknown one. */
+/**
+ * Checks the name of a strategy. Strategies of third parties have a domain. For an unknown strategy, clients expect
+ * that the path of the error contains the name of the field twice.
+ */
 export function checkStrategy(strategy: string, path: FieldPath): FieldError[] {
   if (!strategy.includes('/'))
     return strategies.includes(strategy) ? [] : [notSupported(child(path, 'strategy'), strategy, strategies)]

@@ -88,7 +88,7 @@ export const pod = defineKind({
     rowConditions: podRowConditions,
     selectable: ({ spec = {}, status = {} }) => ({
       'spec.nodeName': spec.nodeName ?? '',
-      // Old name of the field, which clients still select by.
+      // The old name of the field. Clients still use it in selectors.
       'spec.host': spec.nodeName ?? '',
       'spec.restartPolicy': spec.restartPolicy ?? '',
       'spec.hostNetwork': `${spec.hostNetwork ?? false}`,
@@ -96,7 +96,8 @@ export const pod = defineKind({
       'spec.serviceAccountName': spec.serviceAccountName ?? '',
       'status.phase': status.phase ?? '',
       'status.podIP': status.podIP ?? '',
-      // Selectable but always empty, because a selector compares one value and this field is a list.
+      // This field can be selected but is always empty, because a selector compares a single value and the field is a
+      // list.
       'status.podIPs': '',
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
@@ -180,7 +181,7 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: Prepar
   countPodGeneration(next, previous, context)
 }
 
-/** Keeps everything as stored except resources, in the same way. */
+/** Restores everything except the resources and the field managers. */
 function keepAllButResources(next: Pod, previous: Pod, context: PrepareContext): void {
   next.spec = resizedSpec(next.spec ?? {}, previous.spec ?? {}, context)
   keep(next, previous, 'status')

@@ -99,7 +99,7 @@ function externalAddresses({ spec = {}, status }: Service): string {
   return type === 'LoadBalancer' ? '<pending>' : '<none>'
 }
 
-/** Formats the ports: `80/TCP,443:30443/TCP`. */
+/** Formats the ports of a Service, such as `80/TCP,443:30443/TCP`. */
 function listedPorts({ spec = {} }: Service): string {
   const { ports = [] } = spec
   if (ports.length === 0) return '<none>'

@@ -43,7 +43,7 @@ export const condition = s.object(fields, {
 
 export const conditions = s.list(condition, byType)
 
-/** Conditions that a strategic merge patch replaces. */
+/** A list of conditions. A strategic merge patch replaces the whole list. */
 export const replacedConditions = s.list(condition, { list: 'map', keys: ['type'] })
 
 const maxReasonLength = 1024

@@ -7,7 +7,7 @@ import { ageColumn, type Column, column, nameColumn } from '../../schema/columns
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
-/** Limit per list. A cluster can have several lists. */
+/** Maximum number of certificates in one list. A cluster can have several lists. */
 const maxCertificates = 10_000
 
 const certificateFields = {

@@ -1,4 +1,7 @@
-/** WhoAmI: the identity of the requesting user. Computed by `apiserver/resources/access-questions.ts`, never stored. */
+/**
+ * WhoAmI: the identity of the requesting user. It is computed by `apiserver/resources/access-questions.ts` and never
+ * stored.
+ */
 
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

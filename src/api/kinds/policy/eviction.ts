@@ -1,4 +1,7 @@
-/** Eviction: requests the deletion of a pod, subject to its disruption budgets. An action that is never stored. */
+/**
+ * Eviction: requests the deletion of a pod, subject to its disruption budgets. An eviction is an action and is never
+ * stored.
+ */
 import { defineKind, type Kind, type ObjectOf } from '../../schema/kind.ts'
 import { deleteOptions } from '../../schema/meta-types.ts'
 import { field } from '../../schema/schema.ts'
@@ -14,5 +17,5 @@ export const eviction = defineKind({
   lifecycle: { virtual: true },
 })
 
-/** The same kind in v1beta1, for older clients. */
+/** The kind Eviction in v1beta1, for older clients. */
 export const evictionV1beta1: Kind = { ...eviction, version: 'v1beta1' }

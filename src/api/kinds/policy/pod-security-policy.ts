@@ -306,7 +306,7 @@ function checkEscalation(
   return [invalid(path, true, 'cannot be true unless allowPrivilegeEscalation is')]
 }
 
-/** Stops at the first path without a prefix. */
+/** Checks the paths. The check stops at the first path without a prefix. */
 function checkHostPaths(paths: NonNullable<Spec['allowedHostPaths']>, path: FieldPath): FieldError[] {
   const prefixes = paths.map(({ pathPrefix = '' }) => pathPrefix)
   const missing = prefixes.indexOf('')

@@ -27,7 +27,10 @@ const checkedParts = s.object({
   ),
 })
 
-/** Returns the errors of the template, and those of the claims in a new StatefulSet. Claims are immutable. */
+/**
+ * Returns the errors of the template and, for a new StatefulSet, the errors of the claims. Claims of an existing
+ * StatefulSet are immutable.
+ */
 export function* checkCompleteTemplate(
   spec: Templates,
   { isNew }: { isNew: boolean },

@@ -28,7 +28,7 @@ function prefixedKeys(vendor: Vendor): LabelKeys {
   return { name: vendorKey(vendor, plainKeys.name, 'batch'), uid: vendorKey(vendor, plainKeys.uid, 'batch') }
 }
 
-/** Returns the keys for new Jobs. The selector uses the first one. */
+/** Returns the label keys for new Jobs. The selector uses the first pair of keys. */
 function keysFor(context: RuleContext): readonly LabelKeys[] {
   return isAtLeast(emulationOf(context).version, '1.27') ? [prefixedKeys(context.vendor), plainKeys] : [plainKeys]
 }

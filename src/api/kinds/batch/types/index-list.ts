@@ -1,7 +1,7 @@
 /** Lists of indexes of an Indexed Job, as numbers and ranges in ascending order, such as `1,3-5,7`. */
 import { shorten } from '../../../../base/text/shorten.ts'
 
-/** A range of indexes, both ends included. */
+/** A range of indexes that includes both ends. */
 type IndexRange = readonly [first: number, last: number]
 
 /** Returns the number of indexes in the list, or the error as a string. `limit` is the number of completions. */

@@ -134,11 +134,16 @@ function checkJobSpec(spec: JobSpec, path: FieldPath): FieldError[] {
 
 const modes = ['NonIndexed', 'Indexed']
 
-/** Limits of Indexed Jobs, because the controller tracks each index. */
+/**
+ * Maximum parallelism and maximum number of failed indexes of an Indexed Job. They are limited because the controller
+ * tracks each index.
+ */
 const maxParallel = 100_000
 const maxFailed = 100_000
 
-/** The number of completions from which on `maxFailedIndexes` and lower limits apply to backoff per index. */
+/**
+ * Above this number of completions, `maxFailedIndexes` is required and lower limits apply to a backoff limit per index.
+ */
 export const manyCompletions = 100_000
 /** Maximum parallelism and number of failed indexes of a Job with many completions. */
 export const maxWithManyCompletions = 10_000

@@ -61,12 +61,12 @@ class Transition {
     return names.some((name) => !sameJson(this.status[name], this.previous[name]))
   }
 
-  /** Whether one of the conditions becomes True or stops being True. */
+  /** Whether the status of one of the conditions changes to or from True. */
   switches(...types: readonly ConditionType[]): boolean {
     return types.some((type) => this.has(type) !== this.had(type))
   }
 
-  /** Whether the Job finishes, or is finished no longer. */
+  /** Whether the Job becomes finished or becomes unfinished again. */
   get switchesFinished(): boolean {
     return this.isFinished !== (this.had('Complete') || this.had('Failed'))
   }

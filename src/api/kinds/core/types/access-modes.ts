@@ -5,7 +5,7 @@ import { s } from '../../../schema/schema.ts'
 
 export const accessModes = s.list(s.string())
 
-/** Abbreviations, in the usual display order. */
+/** Abbreviations of access modes, in the usual display order. */
 const shortNames = new Map([
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
@@ -13,7 +13,7 @@ const shortNames = new Map([
   ['ReadWriteOncePod', 'RWOP'],
 ])
 
-/** Access by a single pod. Requires the feature gate of the same name. */
+/** The access mode for a single pod. It requires the feature gate of the same name. */
 const single = 'ReadWriteOncePod'
 
 /** Errors name the list, not the element, because clients expect that path. */
@@ -27,7 +27,7 @@ export function checkAccessModes(modes: readonly string[] = [], path: FieldPath,
   ]
 }
 
-/** Returns abbreviations such as `RWO,ROX`, each mode once. */
+/** Returns abbreviations such as `RWO,ROX`. Repeated modes occur only once. */
 export function abbreviateModes(modes: readonly string[] = []): string {
   return [...shortNames].flatMap(([mode, short]) => (modes.includes(mode) ? [short] : [])).join(',')
 }

@@ -9,7 +9,8 @@ export function checkDescendingPath(value: string, path: FieldPath): FieldError[
 }
 
 /**
- * As `checkDescendingPath`. In addition, rejects names that start with `..`, which the node reserves for its own files.
+ * Requires a relative path as `checkDescendingPath` does. Also rejects names that start with `..`, which the node uses
+ * for its own files.
  */
 export function checkFilePath(value: string, path: FieldPath): FieldError[] {
   const reserved = value.startsWith('..') && !value.startsWith('../')

@@ -203,7 +203,7 @@ export function checkPortNumber(port: number, path: FieldPath): FieldError[] {
   return port >= 1 && port <= 65535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
 }
 
-/** Checks a port given by number or by name. */
+/** Checks a port that is given as a number or as a name. */
 export function checkPort(port: number | string, path: FieldPath): FieldError[] {
   if (typeof port === 'number') return checkPortNumber(port, path)
   return checkPortName(port).map((text) => invalid(path, port, text))

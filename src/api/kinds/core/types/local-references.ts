@@ -9,10 +9,10 @@ const names = {
   atomic: true,
 }
 
-/** Allows an empty name. */
+/** A reference whose name may be empty. */
 export const localObjectReference = s.object({ name }, names)
 
-/** Requires a name. */
+/** A reference whose name is required. */
 export const namedReference = s.object({ name: { ...name, required: true, published: 'optional' as const } }, names)
 
 /** The fields of a LocalObjectReference, for types that embed them. */

@@ -29,7 +29,7 @@ export interface Containers extends PodSettings {
 }
 
 interface TogetherContext extends RuleContext {
-  /** Whether all volumes are already known to be valid. */
+  /** Whether all volumes are already known to be valid. If so, they are not validated again. */
   readonly sound: boolean
 }
 
@@ -78,7 +78,7 @@ export function allContainers(spec: Containers, path: FieldPath): [Container, Fi
 
 const listNames: readonly ContainerList[] = ['initContainers', 'containers', 'ephemeralContainers']
 
-/** Returns the valid volumes by name. If a name repeats, the first valid volume wins. */
+/** Returns the valid volumes by name. If a name occurs several times, the first valid volume is used. */
 function soundVolumes(volumes: readonly Volume[], context: TogetherContext): Map<string, Volume> {
   const sound = new Map<string, Volume>()
   const isSound = (one: Volume) => context.sound || validate(volume, one, context).length === 0

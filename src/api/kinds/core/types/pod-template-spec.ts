@@ -39,7 +39,7 @@ export const podTemplateSpec = s.object(fields, {
   ],
 })
 
-/** For controllers that complete the pod spec later: validates only the metadata of the template. */
+/** A template for controllers that complete the pod spec later. Only the metadata of the template is validated. */
 export const unjudgedTemplateSpec = s.object(
   { ...fields, spec: field(2, unjudged(podSpec), { zeroValue: 'write', doc: 'Specification of the pods.' }) },
   {

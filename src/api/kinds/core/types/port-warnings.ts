@@ -7,7 +7,7 @@ interface PlacedPort {
   readonly path: FieldPath
 }
 
-/** Bounds the work for many ports of the same number. */
+/** Maximum number of ports with the same number that are compared with each other. The limit bounds the work. */
 const maxCompared = 10
 
 /** Returns warnings for ports of the same number and protocol, with the path of the earlier port. */

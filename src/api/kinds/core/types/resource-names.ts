@@ -10,10 +10,10 @@ import { isVendorKey, type Vendor } from '../../../model/vendor.ts'
 
 const containerNames = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
-/** Compute resources of pods that quotas count. */
+/** The compute resources of pods that a quota can count. */
 export const computeNames = new Set(['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'])
 
-/** Object counts, which must be integers. */
+/** Resources that count objects. Their amounts must be integers. */
 const countNames = new Set([
   'pods',
   'resourcequotas',
@@ -74,7 +74,7 @@ export function isStandardForQuota(name: string): boolean {
 const nanosInOne = 1_000_000_000n
 const nanosInMilli = 1_000_000n
 
-/** A resource name and its amount: `['cpu', '500m']`. */
+/** A resource name and an amount, such as `['cpu', '500m']`. */
 export type Amount = readonly [name: string, text: string]
 
 /** Rejects negative amounts, and fractions of indivisible resources. */

@@ -51,7 +51,7 @@ const fields = {
 
 export type ResourceRequirements = InferFields<typeof fields>
 
-/** Used by containers and claims. Each of them checks which resource names are allowed. */
+/** The requests and limits of containers and claims. Each of these checks which resource names are allowed. */
 export const resourceRequirements = s.object(fields, {
   name: 'ResourceRequirements',
   doc: 'Requests and limits for compute resources.',
@@ -63,7 +63,7 @@ export const resourceRequirements = s.object(fields, {
 
 const { limits, requests } = fields
 
-/** Used by claims since 1.29. */
+/** The requests and limits of claims since 1.29. */
 export const volumeResourceRequirements = s.object(
   { limits, requests },
   {
@@ -94,7 +94,7 @@ export function checkContainerResources(
   return checkResources(requirements, path, { vendor, checkName })
 }
 
-/** Which resource names are allowed, and whose domain the standard names belong to. */
+/** The rules for resource names: which names are allowed, and which vendor's domain the standard names belong to. */
 interface ResourceRules {
   readonly vendor: Vendor
   readonly checkName: (name: string, path: FieldPath) => FieldError[]

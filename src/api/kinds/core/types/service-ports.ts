@@ -54,7 +54,7 @@ function allocateNodePorts(
   return undefined
 }
 
-/** Returns the requested node port for each port number. The first request for a number wins. */
+/** Returns the requested node port for each port number. If a number has several requests, the first request counts. */
 function sharedPorts(ports: readonly ServicePort[]): Map<number, number> {
   const asked = ports.filter(({ nodePort }) => nodePort)
   return new Map(asked.toReversed().map(({ port = 0, nodePort = 0 }) => [port, nodePort]))

@@ -180,13 +180,13 @@ const sources = {
   image: field(30, imageVolume, {
     since: '1.31',
     gate: 'ImageVolume',
-    // Dropped together with its volume, see gated-parts.ts.
+    // The field is not dropped separately, but together with its volume (see gated-parts.ts).
     gateDrops: 'never',
     doc: 'Content of an image or artifact, mounted as a volume.',
   }),
 }
 
-/** In order of precedence if more than one source is set. */
+/** The names of all sources. If several sources are set, the first one in this order takes precedence. */
 const sourceNames: readonly (keyof typeof sources)[] = [
   'emptyDir',
   'hostPath',

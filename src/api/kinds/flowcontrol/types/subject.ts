@@ -45,7 +45,7 @@ const serviceAccount = s.object(accountFields, {
   check: checkAccount,
 })
 
-/** The field that each kind of subject requires. */
+/** The field that is required for each kind of subject. */
 const members = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
 const kinds = keysOf(members)
 

@@ -47,7 +47,10 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
   return isSelected ? [forbidden(path, 'may not specify both ipBlock and another peer')] : []
 }
 
-/** Before 1.29, stops at the first unparsable range, so at most one of those is reported. */
+/**
+ * Checks an IP range and its exceptions. Before 1.29, the check stops at the first range that cannot be parsed, so at
+ * most one such range is reported.
+ */
 function* checkBlock(
   { cidr = '', except = [] }: InferFields<typeof blockFields>,
   path: FieldPath,
