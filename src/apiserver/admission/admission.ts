@@ -19,57 +19,59 @@ import type { ObjectForms } from './object-forms.ts'
 /** Operations, named as in admission reviews. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** A kind and its resource type, as in the API. */
+/** A kind and its resource type, with the names that the API uses. */
 export interface AdmittedType {
-  /** '' for the core group. */
+  /** Name of the group, or '' for the core group. */
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly plural: string
 }
 
-/** A write or a connection to admit. `T` is the type of the object; undefined if there is none. */
+/** A write or a connection to admit. `T` is the type of the object, or undefined if there is no object. */
 export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly operation: AdmissionOperation
   readonly vendor: Vendor
-  /** The type in which controls see the object: the storage version. */
+  /** The type of the object that controls see. It is the storage version. */
   readonly type: AdmittedType
   /** The type of the request, which may be another version. */
   readonly requested: AdmittedType
   /** The representations of the object for webhooks. */
   readonly forms: ObjectForms
-  /** '' for the object itself. */
+  /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
-  /** '' for cluster-scoped kinds. */
+  /** Namespace of the object, or '' for cluster-scoped kinds. */
   readonly namespace: string
   readonly name: string
-  /** Whether the object is deleted as part of a collection. The request itself then names no object. */
+  /** Whether the object is deleted as part of a collection. If so, the request itself names no object. */
   readonly ofCollection?: boolean | undefined
   /**
-   * The generateName prefix, as long as another name may still be generated. Rejections use it as the object's name.
+   * The generateName prefix, as long as another name may still be generated. Rejections show it as the name of the
+   * object.
    */
   readonly drawnFrom?: string | undefined
   readonly user: User
   readonly dryRun: boolean
-  /** Returns the client's options without their type. Undefined for CONNECT. */
+  /** Returns the options that the client sent, without their type. Undefined for CONNECT. */
   readonly options: (() => JsonObject) | undefined
   /**
    * Monotonic time at which admission of this write attempt started. If undefined, each phase measures its own time.
    */
   readonly began?: number | undefined
-  /** Deadline of the request on the machine's monotonic clock; undefined if there is none. */
+  /** Deadline of the request on the machine's monotonic clock, or undefined if there is none. */
   readonly deadline?: number | undefined
-  /** Returns a signal that aborts when the caller has given up on the request. */
+  /** Returns a signal that aborts when the caller no longer waits for the request. */
   readonly abandoned?: (() => AbortSignal) | undefined
   /** Returns the trace headers to send to webhooks. */
   readonly traceHeaders?: (() => TraceHeaders) | undefined
-  /** Reason why webhooks are bypassed, if the caller used break-glass access. */
+  /** Reason why webhooks are bypassed. Only set if the caller used break-glass access. */
   readonly bypass?: string | undefined
-  /** Collects audit annotations, if the request is recorded. */
+  /** Collects audit annotations. Undefined if the request is not recorded. */
   readonly audit?: AuditNotes | undefined
   /**
    * Makes the write depend on the state of another object: the commit succeeds only if that object still has this
-   * revision; otherwise admission runs again. If absent, the control must look up the latest state.
+   * revision. Otherwise, admission runs again. If this function is undefined, the control must look up the latest
+   * state.
    */
   readonly dependOn?: ((state: Dependency) => void) | undefined
   /**
@@ -79,23 +81,23 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly commitWith?: ((ending: Ending, reservations: KeyReservations) => void) | undefined
   /**
    * Registers a callback for the outcome of the write. Controls use it to undo or complete changes elsewhere, for
-   * example to release charged quota if the write failed. Absent if nothing is stored, as in a dry run; controls then
-   * must not change anything.
+   * example to release charged quota if the write failed. Undefined if nothing is stored, as in a dry run. In that
+   * case, controls must not change anything.
    */
   readonly onOutcome?: ((settle: Settle) => void) | undefined
-  /** Collects the decisions of the controls, if the client wants an explanation. */
+  /** Collects the decisions of the controls. Undefined if the client wants no explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Whether this is the second round, after a webhook changed the object. */
+  /** Whether this is the second round, which runs after a webhook has changed the object. */
   readonly again?: boolean | undefined
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
-  /** The new object; for CONNECT, the connection options; undefined for DELETE. */
+  /** The new object. For CONNECT, the connection options. Undefined for DELETE. */
   readonly object: T
-  /** A frozen copy of the stored object; undefined for CREATE and CONNECT. */
+  /** A frozen copy of the stored object, or undefined for CREATE and CONNECT. */
   readonly oldObject: Exclude<T, undefined> | undefined
 }
 
-/** Completes work after a write. Must not fail, because the outcome of the write is already decided. */
+/** Completes work after a write. It must not fail, because the outcome of the write is already decided. */
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
 
 /**
@@ -104,7 +106,7 @@ export type Settle = (outcome: WriteOutcome) => void | Promise<void>
  */
 export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
-/** The whole chain, as used by the registry. */
+/** The chain of all controls, as used by the registry. */
 export interface Admission {
   /**
    * Runs the mutating phase. Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the
@@ -123,15 +125,15 @@ export interface Control<T = ApiObject | undefined> {
   readonly name: string
   readonly handles: Handled<T>
   /**
-   * Whether it calls webhooks. If a webhook changes the object, all controls run once more, because built-in controls
-   * have not seen the change. Its rejections use the webhook's wording.
+   * Whether the control calls webhooks. If a webhook changes the object, all controls run once more, because built-in
+   * controls have not seen the change. The control's rejections contain the webhook's own text.
    */
   readonly asksOthers?: boolean
   /** Whether the control can be skipped because it currently affects no request. */
   readonly isIdle?: () => boolean
   /**
-   * Whether it keeps account of existing objects. It then also sees deletions by the server itself, which skip all
-   * other controls, and must not reject deletions.
+   * Whether the control keeps account of existing objects. If so, it also sees deletions by the server itself, which
+   * skip all other controls, and must not reject deletions.
    */
   readonly accounts?: boolean
   /**
@@ -139,20 +141,20 @@ export interface Control<T = ApiObject | undefined> {
    * same object in both rounds of a write, so that a control can keep state for the second round.
    */
   mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
-  /** Throws ApiError to reject the write. */
+  /** Checks the request. Throws ApiError to reject the write. */
   validate?(request: AdmissionRequest<T>): void | Promise<void>
 }
 
 /** The requests that a control handles. */
 export interface Handled<T = unknown> {
   readonly operations: readonly AdmissionOperation[]
-  /** Types by group id. All types if absent. */
+  /** Types by group id. If undefined, the control handles all types. */
   readonly types?: readonly StoredType<Exclude<T, undefined>>[]
-  /** Subresources; '' is the object itself. All if absent. */
+  /** Subresources, where '' is the object itself. If undefined, the control handles all subresources. */
   readonly subresources?: readonly string[]
 }
 
-/** Creates the chain. Synchronous controls are not awaited. */
+/** Creates the chain of controls. Results of synchronous controls are not awaited. */
 export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const mutating = prepare(controls, 'mutate', vendor)
   const validating = prepare(controls, 'validate', vendor)
@@ -190,7 +192,10 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
   return { object: current.object, byOthers }
 }
 
-/** Calls a control. A rejection names the control: in the message if the text is ours, and in the explanation. */
+/**
+ * Calls a control. The explanation of a rejection always names the control. The message names it if the text is from
+ * this server.
+ */
 function asking<P extends 'mutate' | 'validate'>(
   control: Control,
   phase: P,
@@ -215,7 +220,7 @@ interface Traced {
   readonly explanation: AdmissionExplanation
 }
 
-/** Like `asking`, but records which controls ran and for how long. */
+/** Calls a control like `asking`, but also records which controls ran and for how long. */
 async function traced(control: Control, step: 'mutate' | 'validate', { request, memory, explanation }: Traced) {
   const began = performance.now()
   const note = (said?: string) =>

@@ -1,6 +1,6 @@
 /** Conditions and side effects of a commit on other keys of the store. */
 
-/** A key that must have this revision (0 means absent), or must merely exist. */
+/** A key that must have this revision or must merely exist. The revision 0 means that the key must be absent. */
 export interface Dependency {
   readonly key: string
   readonly revision: number | 'present'
@@ -18,5 +18,5 @@ export interface KeyReservations {
   readonly releases?: readonly string[]
 }
 
-/** Result of a successful write: the object exists afterwards, or it does not. */
+/** Result of a successful write: whether the object exists afterwards. */
 export type Ending = 'stored' | 'removed'

@@ -20,7 +20,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
-/** A control that rejects grants of permissions that the user does not have. */
+/** Returns a control that rejects a grant of permissions that the user does not have. */
 export function refuseEscalation(access: Access, version: EmulatedVersion): Control {
   return {
     name: 'escalation',
@@ -109,7 +109,7 @@ async function assertHeld(access: Access, request: AdmissionRequest, rules: read
 }
 
 const maxReportedItems = 20
-/** Limit in characters. */
+/** Maximum length of the text in characters. */
 const maxGroups = 4000
 
 function groupsOf({ groups }: User): string {

@@ -8,7 +8,7 @@ import { isObject, type Json } from '../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** A change by a control. */
+/** The fields that a control changed. */
 export interface ControlChange {
   readonly control: string
   readonly before: ApiObject | undefined
@@ -21,11 +21,14 @@ export interface Look {
   readonly webhook?: string
   readonly step: 'mutate' | 'validate'
   readonly ms: number
-  /** Result of a webhook, or reason of a rejection. */
+  /** The result of a webhook, or the reason of a rejection. */
   readonly said?: string
 }
 
-/** Filled while the controls run. If a write has several attempts or objects, describes the last one. */
+/**
+ * Explains a write. The controls add to it while they run. If a write has several attempts or objects, it describes the
+ * last of them.
+ */
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
   #looks: Look[] = []
@@ -43,12 +46,12 @@ export class AdmissionExplanation {
     this.#looks.push(look)
   }
 
-  /** The controls that ran, in order; undefined if none did. */
+  /** The controls that ran, in order. Undefined if no control ran. */
   get trace(): string | undefined {
     return this.#looks.length === 0 ? undefined : describeLooks(this.#looks)
   }
 
-  /** Undefined if no control ran. */
+  /** The changes of the controls. Undefined if no control ran. */
   get changes(): string | undefined {
     return this.#changes && describeChanges(this.#changes)
   }
@@ -59,7 +62,7 @@ const maxFields = 20
 const maxPathLength = 200
 const maxTextLength = 4000
 
-/** Returns ASCII JSON: `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. */
+/** Returns ASCII JSON such as `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. */
 export function describeChanges(changes: readonly ControlChange[]): string {
   return bounded(
     changes.map(({ control, before, after }) => ascii(JSON.stringify(entryOf(control, changedFields(before, after))))),
@@ -80,7 +83,7 @@ function bounded(entries: readonly string[]): string {
 
 const maxSaidLength = 300
 
-/** Returns ASCII JSON: `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`. */
+/** Returns ASCII JSON such as `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`. */
 function describeLooks(looks: readonly Look[]): string {
   const entries = looks.map(({ said, ms, ...look }) => ({
     ...look,
@@ -95,7 +98,7 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** Returns the paths of fields that differ, at most one more than are reported. */
+/** Returns the paths of the fields that differ. Stops after one more path than the maximum that is reported. */
 function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })

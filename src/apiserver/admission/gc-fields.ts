@@ -1,6 +1,6 @@
 /**
- * Changes made by garbage collection. Any user who may write an object may make them, regardless of the rest of the
- * object.
+ * Recognizes changes made by garbage collection. Any user who may write an object may make such changes, regardless of
+ * the rest of the object.
  */
 import { type Json, sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'

@@ -27,13 +27,13 @@ export interface FormResource {
 export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
-  /** Schema of the object for merging; undefined if a configuration cannot be merged into it. */
+  /** Schema of the object for merging. Undefined if a configuration cannot be merged into the object. */
   readonly schema: ObjectSchema | undefined
-  /** Converts an object from the storage version to this version. Yields while it waits. */
+  /** Converts an object from the storage version to this version. Yields while the conversion is in progress. */
   show(object: ApiObject): Sliced<ApiObject>
   /**
-   * Converts an object back to the storage version: decoded and defaulted. `base` is the original object. Throws
-   * ApiError if the JSON is not a valid object of this version. Yields between steps.
+   * Converts an object back to the storage version, which includes decoding and defaulting. `base` is the original
+   * object. Throws ApiError if the JSON is not a valid object of this version. Yields between steps.
    */
   read(json: JsonObject, base: ApiObject): Sliced<ApiObject>
 }
@@ -44,6 +44,6 @@ export interface ObjectForms {
   readonly requested: ObjectForm
   /** All other versions, in any group. */
   readonly others: readonly ObjectForm[]
-  /** Returns the labels for object selectors; undefined if the object cannot have any. */
+  /** Returns the labels for object selectors, or undefined if the object cannot have labels. */
   labelsOf(object: ApiObject): Labels | undefined
 }

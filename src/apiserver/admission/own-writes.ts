@@ -22,10 +22,10 @@ export interface OwnWrites {
     name: ObjectName,
     next: (object: ApiObject) => Promise<StatusChange>,
   ): Promise<void>
-  /** Returns existing keys with this prefix, at most as many as one commit can delete. */
+  /** Returns existing keys with this prefix. Returns at most as many keys as one commit can delete. */
   reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>
-  /** Creates an object unless it exists. The object passes admission, and a rejection is thrown. */
+  /** Creates an object unless it exists. The object passes admission. If admission rejects it, an error is thrown. */
   createMissing(type: StoredType<unknown>, name: ObjectName, rest: JsonObject): Promise<void>
 }

@@ -32,7 +32,7 @@ export interface WebhookMeans extends ServiceAddressParts {
   /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
   readonly metrics: AdmissionMetrics
-  /** For match conditions that check permissions. */
+  /** Checks permissions for match conditions that query them. */
   readonly authorizer: Authorizer
   readonly loadPatterns: LoadPatterns
   /** Collects the webhooks for metrics and reports. */

@@ -71,9 +71,9 @@ export interface ControlParts extends ImagePolicyParts {
   /** Checks permissions. */
   readonly authorizer: Authorizer
   readonly clock: Clock
-  /** Shared memory for rate counters of all workers; undefined if the server has one worker. */
+  /** Shared memory for the rate counters of all workers. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
-  /** Returns the served type of an owner's kind; undefined if it is not served. */
+  /** Returns the served type of an owner's kind, or undefined if the kind is not served. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
   /** Metrics of individual controls. */
   readonly metrics: AdmissionMetrics
@@ -87,20 +87,20 @@ export interface ControlParts extends ImagePolicyParts {
   readonly findParameterType: FindParameterType
   /** Loads the engine for regular expressions in CEL. */
   readonly loadPatterns: LoadPatterns
-  /** For controls that call webhooks. */
+  /** Sends requests to webhooks. */
   readonly caller: HttpsCaller
   /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
-  /** Returns the address on which this server listens; undefined before it listens. */
+  /** Returns the address on which this server listens, or undefined before it listens. */
   readonly ownAddress: () => Address | undefined
-  /** Default toleration seconds for nodes that are not ready or unreachable. */
+  /** Default toleration seconds for nodes that are not ready, and for nodes that are unreachable. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
 /** The name of a control, its default state, and the Kubernetes versions that have it. */
 export interface ControlName extends Pick<Availability, 'since' | 'until'> {
   readonly name: string
-  /** Whether it is enabled by default. */
+  /** Whether the control is enabled by default. */
   readonly byDefault: boolean
 }
 
@@ -117,7 +117,7 @@ export interface ControlEntry extends ControlName {
 /** State of a control on this server. */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
-  /** The phases in which it runs; empty if disabled. */
+  /** The phases in which the control runs. Empty if the control is disabled. */
   readonly steps: readonly ('mutate' | 'validate')[]
 }
 
@@ -173,7 +173,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
   { name: 'PodTopologyLabels', byDefault: true, since: '1.33', make: podTopologyLabels },
   { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32', make: mutatingAdmissionPolicy },
-  // Mutating webhooks see the changes of all controls above.
+  // Mutating webhooks see the changes that all controls above them have made.
   {
     name: 'MutatingAdmissionWebhook',
     byDefault: true,

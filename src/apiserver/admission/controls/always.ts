@@ -1,4 +1,6 @@
-/** AlwaysAdmit and AlwaysDeny: for testing clients. Neither inspects the request. */
+/**
+ * AlwaysAdmit and AlwaysDeny: admit or deny all requests, for tests of clients. Neither of them inspects the request.
+ */
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 

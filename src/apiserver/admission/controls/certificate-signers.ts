@@ -1,7 +1,8 @@
 /**
  * CertificateApproval, CertificateSigning and ClusterTrustBundleAttest: approving, denying or signing a certificate
- * request and writing a trust bundle for a signer require permission for the signer: the verb `approve`, `sign` or
- * `attest` on `signers`, for the full signer name or its domain, `example.com/*`.
+ * request and writing a trust bundle for a signer require permission for the signer. The permission is the verb
+ * `approve`, `sign` or `attest` on `signers`, for the full signer name or for all signers of its domain
+ * (`example.com/*`).
  */
 import { sameJson } from '../../../api/json/json.ts'
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'

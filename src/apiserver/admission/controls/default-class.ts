@@ -73,7 +73,7 @@ export function defaultIngressClass({ vendor, lookup, emulation }: Parts): Contr
 interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   /** Type of the classes. */
   readonly type: StoredType<ApiObject>
-  /** Annotations that mark a class as default. Any one of them suffices. */
+  /** Annotations that mark a class as default. One of them suffices. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
   /** Error text after the number of default classes, for versions that reject several default classes. */
@@ -90,7 +90,7 @@ function theDefault({ lookup, emulation, type, marks, request, several }: Search
   return found?.object.metadata.name
 }
 
-/** Orders classes of the same age by name. */
+/** Sorts classes by creation time, newest first. Classes of the same age are sorted by name. */
 function newestFirst({ object: { metadata: a } }: StoredObject, { object: { metadata: b } }: StoredObject): number {
   const [ageOfA, ageOfB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? '']
   if (ageOfA !== ageOfB) return ageOfA > ageOfB ? -1 : 1

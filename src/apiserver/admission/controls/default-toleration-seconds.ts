@@ -18,12 +18,12 @@ const fiveMinutes: TolerationSeconds = { 'not-ready': 300, unreachable: 300 }
 
 interface TolerationParts {
   readonly vendor: Vendor
-  /** Defaults to five minutes each. */
+  /** The toleration times in seconds. The default is five minutes for each condition. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
 export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
-  // Fields are in storage order, which saves sorting them in every pod.
+  // The fields are in storage order, so that they need not be sorted in every pod.
   const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),

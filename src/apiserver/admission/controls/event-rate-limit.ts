@@ -1,6 +1,6 @@
 /**
- * EventRateLimit: limits the rate of events per server, namespace, user, or source and object. Requests beyond the
- * limit get 429. All workers of a server share the counters; servers on the same etcd count separately.
+ * EventRateLimit: limits the rate of events per server, namespace, user, or source and object. The response to requests
+ * beyond the limit is 429. All workers of a server share the counters. Servers that use the same etcd count separately.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -20,7 +20,7 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 interface Parts {
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Shared memory of all workers of this server; undefined if it has one. */
+  /** Shared memory of all workers of this server. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
 }
 

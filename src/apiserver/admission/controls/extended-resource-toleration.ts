@@ -25,7 +25,7 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
   }
 }
 
-/** Whether a toleration is exactly what this control adds. Broader tolerations are kept in addition. */
+/** Whether a toleration is exactly as this control adds it. Broader tolerations are kept in addition. */
 function isOfOurs({ operator, effect }: Toleration): boolean {
   return operator === 'Exists' && effect === 'NoSchedule'
 }

@@ -21,7 +21,7 @@ import { refusal } from '../refusal.ts'
 
 /** A remote service over HTTPS, configured by a kubeconfig file. */
 export interface RemoteService {
-  /** Returns the response. Throws if there is none or it is unreadable. */
+  /** Sends a request and returns the response. Throws an error if there is no response or it is unreadable. */
   post(body: JsonObject): Promise<Json>
 }
 
@@ -31,7 +31,7 @@ export interface ImagePolicyParts {
   readonly log: Log
   /** Whether an API version is enabled by `--runtime-config`. */
   readonly isEnabled: (group: string, version: string) => boolean
-  /** Throws if the file is invalid. */
+  /** Opens the service that a kubeconfig file describes. Throws an error if the file is invalid. */
   readonly openService: (file: string) => Promise<RemoteService>
 }
 
@@ -95,7 +95,7 @@ interface Range {
   readonly max: number
 }
 
-/** 0 or absent means the default, -1 disables. */
+/** Reads a duration. The default applies if the value is 0 or undefined. The value -1 disables the feature. */
 function duration(name: string, value = 0, { unitMs, usual, max }: Range): number {
   if (value === 0) return usual * unitMs
   if (value === -1) return 0
@@ -120,7 +120,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
-    // A local limit is no reason to admit a pod that the backend might have rejected.
+    // A limit of this server is no reason to admit a pod that the backend might have rejected.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the image policy backend are in progress')
     const why = messageOf(error)
@@ -157,7 +157,7 @@ async function ask(policy: Policy, spec: JsonObject): Promise<Verdict> {
 
 const maxReason = 1000
 
-/** Reads only the status. A response without one rejects the images. */
+/** Reads only the status of the response. If there is no status, the images are rejected. */
 function verdictOf(answer: Json): Verdict {
   const status = isObject(answer) ? own(answer, 'status') : undefined
   if (!isObject(status)) return { allowed: false, reason: '' }

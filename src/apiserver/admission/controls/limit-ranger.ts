@@ -62,7 +62,7 @@ export function limitRanger({ lookup, vendor, emulation }: Parts): Control<Pod |
 
 type LimitedRequest = AdmissionRequest<Pod | PersistentVolumeClaim>
 
-/** Pods with very many containers are checked in steps. */
+/** Whether the pod has so many containers that it is checked in steps. */
 function isLarge(request: LimitedRequest): boolean {
   if (!isPod(request)) return false
   const { containers = [], initContainers = [] } = request.object.spec ?? {}
@@ -93,7 +93,7 @@ function boundsOf({ object }: StoredObject<LimitRange>): readonly Bounds[] {
   return object.spec?.limits ?? []
 }
 
-/** Returns the pod with defaults and an annotation that lists them; undefined if nothing was missing. */
+/** Returns the pod with defaults and an annotation that lists them, or undefined if no values were missing. */
 function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note: string): Pod | undefined {
   if (bounds.length === 0) return undefined
   const { object } = request
@@ -111,7 +111,7 @@ function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note
   }
 }
 
-/** The text of the annotation. Throws as soon as the text exceeds the size of an annotation. */
+/** The text of the annotation. Throws an error as soon as the text exceeds the maximum size of an annotation. */
 class Notes {
   readonly #request: AdmissionRequest
   text = ''
@@ -133,7 +133,7 @@ interface Defaults {
   readonly limits: ResourceList
 }
 
-/** If several ranges set a default, the first one applies. */
+/** Returns the default values. If several ranges set a default, the first range applies. */
 function defaultsOf(bounds: readonly Bounds[]): Defaults {
   let defaults: Defaults = { requests: {}, limits: {} }
   for (const { defaultRequest, default: limits } of bounds)
@@ -173,7 +173,10 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
 /** Maximum number of violations in a rejection. */
 const maxReportedBreaches = 20
 
-/** Throws if a LimitRange is violated. The error lists the violations of the first such LimitRange. */
+/**
+ * Checks the LimitRanges. Throws an error if one of them is violated. The error lists the violations of the first such
+ * LimitRange.
+ */
 function* judge(
   request: LimitedRequest,
   ranges: readonly StoredObject<LimitRange>[],

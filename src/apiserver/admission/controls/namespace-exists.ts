@@ -21,8 +21,8 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
 }
 
 /**
- * A create depends on the namespace so that it cannot outlive it. Existing objects may be deleted after their
- * namespace.
+ * Throws an error unless the namespace exists. A create depends on the namespace, so that no object is created after
+ * its deletion. Existing objects may be deleted after their namespace.
  */
 function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: StoredObject | undefined): void {
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)

@@ -9,7 +9,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusedName } from '../refusal.ts'
 
-/** As named in Status objects. */
+/** The resource of namespaces, as named in Status objects. */
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
@@ -36,8 +36,8 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
 }
 
 /**
- * An existing object keeps its namespace alive, so updates do not need the latest state. Neither do writes that are
- * guarded by that state.
+ * Looks up the namespace. Updates do not need the latest state, because an existing object prevents the removal of its
+ * namespace. Writes that depend on the state do not need it either.
  */
 function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }
@@ -62,7 +62,8 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
 function assertPlace(request: AdmissionRequest, namespace: StoredObject | undefined): undefined {
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
-  // An existing object keeps its namespace alive, but a new one must not enter a terminating namespace.
+  // An existing object prevents the removal of its namespace, but a new object must not be created in a terminating
+  // namespace.
   if (request.operation === 'CREATE') request.dependOn?.(namespace)
 }
 

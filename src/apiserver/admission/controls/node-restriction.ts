@@ -35,7 +35,10 @@ interface Parts {
 /** The restrictions for objects of one type. */
 interface Restriction<T = ApiObject | undefined> {
   readonly type: StoredType<Exclude<T, undefined>>
-  /** Throws to reject the request. `node` is the name of the agent's node. Called only for objects of this type. */
+  /**
+   * Throws an error to reject the request. `node` is the name of the agent's node. Called only for objects of this
+   * type.
+   */
   assert(request: AdmissionRequest<T>, node: string, parts: Parts): void | Promise<void>
 }
 
@@ -65,7 +68,7 @@ export function nodeRestriction(parts: Parts): Control {
   }
 }
 
-/** Returns the node of an agent; undefined for other users. */
+/** Returns the node of an agent, or undefined for other users. */
 function agentOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
@@ -90,7 +93,10 @@ function assertNode(request: AdmissionRequest<Node | undefined>, node: string): 
   if (labels.length > 0) throw refuse(`modify labels: ${labels.join(', ')}`)
 }
 
-/** Deleting an owner deletes its dependents, so an agent must not add owners to its Node. */
+/**
+ * Whether the owners are unchanged. Deleting an owner deletes its dependents, so an agent must not add owners to its
+ * Node.
+ */
 function sameOwners(next: ApiObject, previous: ApiObject | undefined): boolean {
   return same(next.metadata.ownerReferences ?? [], previous?.metadata.ownerReferences ?? [])
 }
@@ -147,7 +153,7 @@ async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | un
     throw refusal(request, `node "${node}" can only evict pods with spec.nodeName set to itself`)
 }
 
-/** An agent reports only the size of a claim's volume. */
+/** Checks an update of a claim. An agent may only report the size of the claim's volume. */
 function assertClaim(request: AdmissionRequest, node: string): void {
   const { operation, subresource, object, oldObject } = request
   if (operation !== 'UPDATE' || subresource !== 'status')
@@ -175,7 +181,10 @@ interface TokenRequest {
   }
 }
 
-/** An agent may request only tokens bound to pods that it runs, for audiences that these pods use. */
+/**
+ * Checks a token request. An agent may request only tokens that are bound to pods on its node, for audiences that these
+ * pods use.
+ */
 async function assertAccount(request: AdmissionRequest, node: string, parts: Parts): Promise<void> {
   const { lookup, emulation } = parts
   const { operation, subresource, object, namespace } = request

@@ -21,7 +21,7 @@ export interface OwnerType {
 
 interface Parts {
   readonly authorizer: Authorizer
-  /** Returns undefined if the kind is not served. */
+  /** Returns the type of an owner, or undefined if the kind is not served. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
 }
 
@@ -30,7 +30,7 @@ export function ownerReferencesPermissionEnforcement(parts: Parts): Control {
     name: 'OwnerReferencesPermissionEnforcement',
     handles: { operations: ['CREATE', 'UPDATE'] },
     validate: (request) => {
-      // The status of a pod cannot change its owners, and node agents send outdated ones.
+      // A status update of a pod cannot change its owners, and node agents send outdated owners.
       if (request.type.plural === 'pods' && request.type.group === '' && request.subresource === 'status')
         return undefined
       const next = ownersOf(request.object)

@@ -29,7 +29,7 @@ interface Parts {
 type NodeLabels = { readonly [key: string]: string }
 
 interface Selectors {
-  /** Default for namespaces without the annotation. */
+  /** The selector for namespaces without the annotation. */
   readonly usual: NodeLabels
   /** Allowed labels by namespace. */
   readonly limits: ReadonlyMap<string, NodeLabels>
@@ -104,7 +104,7 @@ function refuseConflict(request: AdmissionRequest<Pod>, wanted: NodeLabels): voi
     )
 }
 
-/** Throws unless each label of the pod's selector is in one of these sets with the same value. */
+/** Throws an error unless one of these sets contains each label of the pod's selector with the same value. */
 function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabels[]): void {
   const own = selectorIn(request)
   const isAllowed = (key: string) => allowed.some((labels) => Object.hasOwn(labels, key) && labels[key] === own[key])

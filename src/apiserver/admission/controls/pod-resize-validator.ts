@@ -53,7 +53,7 @@ function assertFits(request: AdmissionRequest<Pod>, node: StoredObject<Node> | u
     throw withCause(request, 'UnsupportedPlatform', `only pods on linux nodes can be resized; the node has "${system}"`)
 }
 
-/** Describes the resource if the pod requests more of it than the node has. */
+/** Returns a description of the resource if the pod requests more of it than the node has. */
 function shortage(requested: Amounts, available: Amounts, name: string): string[] {
   const asked = requested.get(name)
   const most = available.get(name) ?? wholes(0)

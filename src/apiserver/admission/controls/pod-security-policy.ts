@@ -56,7 +56,10 @@ interface Choice {
   readonly pod: JudgedPod
 }
 
-/** Returns the policy that admits the pod. If none does, checks the latest state and then throws. */
+/**
+ * Returns the policy that admits the pod. If no cached policy admits it, checks the latest state and then throws an
+ * error.
+ */
 async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)
   if (choice !== undefined) return choice

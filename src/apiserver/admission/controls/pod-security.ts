@@ -107,7 +107,7 @@ function judges({ vendor, emulation, lookup, metrics }: Parts, configuration: Po
   }
 }
 
-/** Labels that were already invalid may stay. */
+/** Whether the faults are the same as before. An update may leave labels invalid if they were invalid already. */
 function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
   return (
     errors.length === before.length &&
@@ -124,7 +124,7 @@ function isStricter({ enforce }: Policy, { enforce: before }: Policy): boolean {
   return enforce.version !== before.version || !isAsFree(enforce, before)
 }
 
-/** Only images, additional containers and profile annotations of a pod can change in a way that matters. */
+/** Whether an update can affect the evaluation. Only images, additional containers and profile annotations can. */
 function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
   return whatMatters(next) !== whatMatters(previous)
 }

@@ -108,7 +108,7 @@ function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Tolera
 
 const listed = { list: field(1, s.list(toleration)) }
 
-/** Returns the list in an annotation; undefined if the annotation is absent. */
+/** Returns the list in an annotation, or undefined if the annotation is absent. */
 function readAnnotation(
   request: AdmissionRequest<Pod>,
   { metadata }: ApiObject,

@@ -31,14 +31,16 @@ export function podTopologyLabels({ lookup, emulation: { gates } }: LabelParts):
   }
 }
 
-/** Returns the node of the pod; '' if it has none. */
+/** Returns the name of the pod's node, or '' if the pod has no node. */
 function nodeNameOf({ object, subresource }: AdmissionRequest<Assigned>): string {
   if (subresource === '') return (object as Pod).spec?.nodeName ?? ''
   const { kind, name = '' } = (object as Binding).target ?? {}
   return kind === 'Node' ? name : ''
 }
 
-/** A missing node is not an error because clients may name a node that does not exist yet. */
+/**
+ * Adds the labels of the node. A missing node is not an error, because clients may name a node that does not exist yet.
+ */
 function withTopology(
   { object, vendor, dependOn }: AdmissionRequest<Assigned>,
   node: StoredObject<Node> | undefined,

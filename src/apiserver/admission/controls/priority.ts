@@ -52,7 +52,7 @@ function specOf(object: Pod | undefined): PodSpec {
   return object?.spec ?? {}
 }
 
-/** Restores fields that an update omitted. */
+/** Restores the fields about the priority if an update omitted them. */
 function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undefined {
   const { priority: number, preemptionPolicy } = specOf(oldObject)
   const spec = specOf(object)
@@ -65,7 +65,7 @@ function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undef
 
 type FoundClass = StoredObject<PriorityClass> | undefined
 
-/** Returns the class of the pod, or the default class; undefined if there is none. */
+/** Returns the class of the pod or the default class. Returns undefined if there is neither. */
 function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass | Promise<FoundClass> {
   const { priorityClassName: name = '' } = specOf(request.object)
   if (name === '') return defaultClass(lookup)
@@ -73,7 +73,10 @@ function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass |
   return lookup.getCached(priorityClasses, place) ?? lookup.getLatest(priorityClasses, place)
 }
 
-/** If a race created several default classes, returns the lowest. */
+/**
+ * Returns the default class. If concurrent writes created several default classes, returns the class with the lowest
+ * value.
+ */
 function defaultClass(lookup: Lookup): FoundClass {
   return lookup
     .list(priorityClasses, { namespace: undefined })

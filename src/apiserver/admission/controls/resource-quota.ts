@@ -70,7 +70,7 @@ function isCharged(subresource: string): boolean {
   return subresource === '' || subresource === 'resize'
 }
 
-/** Most writes do not change usage and end here. */
+/** Whether the write can change usage. Most writes cannot and need no further work. */
 function mayMatter(request: AdmissionRequest): boolean {
   const { operation, type, subresource, namespace, vendor, object, dryRun, onOutcome } = request
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
@@ -104,9 +104,9 @@ function accountingOf(means: Means, request: AdmissionRequest): Accounting {
 interface Plan {
   readonly quota: StoredObject<ResourceQuota>
   readonly name: ObjectName
-  /** Additional usage. */
+  /** Usage that the write adds. */
   readonly increase: Amounts
-  /** Reduced usage, as negative amounts. */
+  /** Usage that the write removes, as negative amounts. */
   readonly decrease: Amounts
   /** Usage of the stored object. */
   readonly before: Amounts
@@ -131,7 +131,7 @@ async function account(accounting: Accounting, knownQuotas: readonly StoredObjec
 
 /** Debts to quotas, by the outcome of the write. */
 interface Debts {
-  /** Refunds of charges. The commit that stores the object cancels them. */
+  /** Refunds of the charges. The commit that stores the object deletes them. */
   readonly charges: Debt[]
   readonly stored: Debt[]
   readonly removed: Debt[]
@@ -172,7 +172,7 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
   }
 }
 
-/** Checks the write against the cached quotas, and against the latest state before rejecting it. */
+/** Checks the write against the cached quotas. Before a rejection, also checks the latest state. */
 async function judge(accounting: Accounting, knownQuotas: readonly StoredObject<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {
@@ -262,7 +262,7 @@ function assertCovered(
   if (why !== undefined) throw refusal(request, why)
 }
 
-/** Whether the quota has limits that are not yet in its status. The write must wait until they are. */
+/** Whether the status of the quota lacks some of its limits. The write must wait until the status contains them. */
 function isUnsettled(quota: StoredObject, { request, after }: Accounting): boolean {
   const { hard: wanted = {} } = specOf(quota)
   const { hard = {} } = statusOf(quota)

@@ -87,7 +87,10 @@ function nameOf(request: AdmissionRequest<Pod>): string {
 
 const patienceMs = 1000
 const pauseMs = 100
-/** Minimum number of lookups. On a starved machine, the control loop may hardly run within a second. */
+/**
+ * Minimum number of lookups. If the machine is overloaded, the control loop may run only rarely, even in a whole
+ * second.
+ */
 const minLooks = 10
 
 /** Waits only for the default account. Other accounts are created by users before the pods that need them. */
@@ -150,7 +153,10 @@ function keepsSecrets(request: AdmissionRequest<Pod>, { metadata }: ApiObject): 
   throw refusal(request, `annotation ${key} of service account ${metadata.name} must be true or false, not "${value}"`)
 }
 
-/** Checks all secrets that a pod uses: in volumes, environment variables and for image pulls. */
+/**
+ * Rejects secrets that the account does not list. Checks all secrets that a pod uses: in volumes, in environment
+ * variables and for image pulls.
+ */
 function refuseOtherSecrets(request: AdmissionRequest<Pod>, account: ServiceAccount): void {
   const { imagePullSecrets = [], ...spec } = specOf(request)
   const own = new Set((account.secrets ?? []).map(({ name }) => name))

@@ -93,7 +93,9 @@ interface Found {
   readonly decision: Decision
 }
 
-/** Adds the warning and the audit annotation of a violation. Returns it if the binding denies the request. */
+/**
+ * Adds the warning and the audit annotation of a violation. Returns the violation if the binding denies the request.
+ */
 function report(request: AdmissionRequest, notes: AuditNotes, { invocation, violation, decision }: Found): Reported[] {
   const { policy, binding } = invocation
   const actions = binding.spec.validationActions ?? []
@@ -111,7 +113,7 @@ function report(request: AdmissionRequest, notes: AuditNotes, { invocation, viol
   return actions.includes('Deny') ? [{ ...violation, policy: policy.name, binding: binding.name }] : []
 }
 
-/** Collects the audit annotations of one request. Bindings may add different values for one key. */
+/** Collects the audit annotations of one request. Several bindings may add different values for the same key. */
 class AuditNotes {
   readonly failures: object[] = []
   readonly #values = new Map<string, Set<string>>()

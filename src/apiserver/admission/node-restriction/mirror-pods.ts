@@ -30,7 +30,7 @@ export async function assertMirrorPod(lookup: Lookup, request: AdmissionRequest<
   if (named !== '') throw refuse(`node "${node}" can not create pods that reference ${named}`)
 }
 
-/** Returns '' if the node is the owner. */
+/** Returns why the owner is not allowed, or '' if the node is the only owner. */
 function ownerFault(owners: readonly OwnerReference[], node: string): string {
   const [owner, ...others] = owners
   if (others.length > 0) return 'can only create pods with a single owner reference set to itself'
@@ -52,7 +52,7 @@ async function assertOwner(
   request.dependOn?.(found)
 }
 
-/** Returns the kind of a forbidden reference; '' if there is none. */
+/** Returns the kind of a forbidden reference, or '' if there is none. */
 function referenced(spec: PodSpec): string {
   const { serviceAccountName = '', volumes = [] } = spec
   if (serviceAccountName !== '') return 'a service account'

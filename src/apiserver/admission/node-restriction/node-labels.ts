@@ -29,7 +29,7 @@ function isRestricted(key: string, vendor: Vendor, own: ReadonlySet<string>): bo
   return !own.has(key) && ![vendor.nodeAgent, 'node'].some((name) => isWithin(domain, `${name}.${vendor.keyDomain}`))
 }
 
-/** Whether a domain equals the other or is a subdomain of it. */
+/** Whether a domain equals another domain or is a subdomain of it. */
 function isWithin(domain: string, other: string): boolean {
   return domain === other || domain.endsWith(`.${other}`)
 }

@@ -32,7 +32,7 @@ interface Requested {
  */
 const verb = 'request-serviceaccounts-token-audience'
 
-/** Throws unless the node may request a token with these audiences. */
+/** Throws an error unless the node may request a token with these audiences. */
 export async function assertAudience(
   parts: Parts,
   request: AdmissionRequest,
@@ -53,7 +53,10 @@ async function usesAudience(lookup: Lookup, pod: Pod, audience: string): Promise
   return false
 }
 
-/** The audiences of the tokens that a volume needs. An empty audience means the server's default audiences. */
+/**
+ * Returns the audiences of the tokens that a volume needs. An empty audience stands for the default audiences of the
+ * server.
+ */
 function audiencesOf(lookup: Lookup, pod: Pod, volume: Volume): string[] {
   const tokens = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? [])
   const name = driverOf(lookup, pod, volume)
@@ -61,7 +64,7 @@ function audiencesOf(lookup: Lookup, pod: Pod, volume: Volume): string[] {
   return [...tokens, ...(driver?.object.spec?.tokenRequests ?? [])].map(({ audience = '' }) => audience)
 }
 
-/** The CSI driver of a volume; '' if it has none. */
+/** Returns the name of the CSI driver of a volume, or '' if the volume has none. */
 function driverOf(lookup: Lookup, { metadata }: Pod, volume: Volume): string {
   if (volume.csi !== undefined) return volume.csi.driver ?? ''
   // The claim of an ephemeral volume is named after the pod and the volume.

@@ -1,5 +1,6 @@
 /**
- * The parsed policy and pod, and the effective settings of a container: its own, or those of the pod.
+ * Parses the policy and the pod, and determines the effective settings of a container: the container's own settings, or
+ * else those of the pod.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
@@ -15,7 +16,7 @@ export interface Policy {
   readonly annotations: Annotations
   readonly spec: PolicySpec
   readonly vendor: Vendor
-  /** Profiles that the annotation of the policy allows; undefined if the annotation is absent. */
+  /** Profiles that the annotation of the policy allows. Undefined if the annotation is absent. */
   readonly allowed: { readonly seccomp: Profiles; readonly appArmor: Profiles }
 }
 

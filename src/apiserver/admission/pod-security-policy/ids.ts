@@ -9,7 +9,7 @@ export interface IdRule {
   readonly ranges?: readonly { readonly min?: number; readonly max?: number }[]
 }
 
-/** Returns the default id; undefined if none is needed. */
+/** Returns the default id, or undefined if no id is needed. */
 export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }

@@ -31,7 +31,7 @@ function checkSources(policy: PolicySpec, { volumes = [] }: PodSpec): FieldError
   })
 }
 
-/** Returns the volume type as named in policies, which is almost always the field name. */
+/** Returns the type of the volume as it is named in policies. This is almost always the name of the field. */
 function kindOf(volume: Volume): string {
   const field = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
   return field === 'cephfs' ? 'cephFS' : field
@@ -67,7 +67,7 @@ function checkHostPath(policy: PolicySpec, volume: Volume, path: FieldPath): Fie
   return [invalid(child(path, 'hostPath.pathPrefix'), volume.hostPath?.path, 'is not allowed to be used')]
 }
 
-/** Returns the entries that allow a host path; undefined if none is required. */
+/** Returns the entries that allow a host path, or undefined if the policy does not restrict host paths. */
 function fittingPaths({ allowedHostPaths: allowed = [] }: PolicySpec, { hostPath }: Volume) {
   if (hostPath === undefined || allowed.length === 0) return undefined
   return allowed.filter(({ pathPrefix = '' }) => isBelow(hostPath.path ?? '', pathPrefix))
@@ -78,7 +78,7 @@ function isBelow(path: string, prefix: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`)
 }
 
-/** Paths that are allowed only for reading must be mounted read-only. */
+/** Checks that host paths that are only allowed for reading are mounted read-only. */
 function checkMounts(policy: PolicySpec, spec: PodSpec): FieldError[] {
   const isForReading = (volume: Volume) => fittingPaths(policy, volume)?.every(({ readOnly }) => readOnly) ?? false
   const names = new Set((spec.volumes ?? []).filter(isForReading).map(({ name }) => name))

@@ -9,20 +9,23 @@ import type { Level } from './policy.ts'
 
 export interface CheckedPod {
   readonly vendor: Vendor
-  /** The minor version of the server. Later releases use the rules of this version. Unset means the newest release. */
+  /**
+   * The minor version of the server. Later releases use the rules of this version. If undefined, the rules of the
+   * newest release are used.
+   */
   readonly newestRelease?: number
   readonly annotations: { readonly [key: string]: string }
   readonly spec: PodSpec
 }
 
 export interface Violation {
-  /** Short reason, such as `host namespaces`. */
+  /** A short reason, such as `host namespaces`. */
   readonly reason: string
-  /** Location and value, such as `hostNetwork=true`. '' if the reason is sufficient. */
+  /** The location and the value, such as `hostNetwork=true`, or '' if the reason is sufficient. */
   readonly detail: string
 }
 
-/** Returns undefined if the pod complies. */
+/** Checks a pod. Returns undefined if the pod complies. */
 export type Rule = (pod: CheckedPod) => Violation | undefined
 
 export interface Check {
@@ -33,7 +36,7 @@ export interface Check {
   readonly rules: readonly { readonly since: number; readonly rule: Rule }[]
 }
 
-/** Linux settings have no effect on Windows. */
+/** Whether the pod runs on Windows, where Linux settings have no effect. */
 export function isWindows({ spec }: CheckedPod): boolean {
   return spec.os?.name === 'windows'
 }
@@ -60,7 +63,7 @@ export function namesWhere({ spec }: CheckedPod, isBad: (container: Container) =
     .map(({ name = '' }) => name)
 }
 
-/** Formats names: `container "a"`, `containers "a", "b"`; '' for none. */
+/** Formats names, such as `container "a"` or `containers "a", "b"`. Returns '' if there are no names. */
 export function nameList(noun: string, names: readonly string[]): string {
   if (names.length === 0) return ''
   return `${noun}${names.length === 1 ? '' : 's'} ${quotedList(names)}`
@@ -79,7 +82,7 @@ export function list(words: readonly string[]): string {
   return more > 0 ? `${words.slice(0, maxReportedNames).join(', ')} and ${more} more` : words.join(', ')
 }
 
-/** Describes who set a value: `pod and container "a"`; '' for none. */
+/** Describes where a value is set, such as `pod and container "a"`. Returns '' if it is set nowhere. */
 export function setters({ pod, containers }: { pod: boolean; containers: readonly string[] }): string {
   return [pod ? 'pod' : '', nameList('container', containers)].filter((who) => who !== '').join(' and ')
 }

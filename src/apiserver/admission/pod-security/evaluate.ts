@@ -8,7 +8,7 @@ export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod):
   return rulesOf({ level, version }, pod).flatMap((rule) => rule(pod) ?? [])
 }
 
-/** Returns the rules of the level and all lower levels, in their latest version for this release. */
+/** Returns the rules of the level and of all lower levels, in the latest version for this release. */
 function rulesOf({ level, version }: LevelVersion, { newestRelease = Infinity }: CheckedPod): Rule[] {
   const release = Math.min(releaseOf(version) ?? Infinity, newestRelease)
   return allChecks
@@ -16,12 +16,12 @@ function rulesOf({ level, version }: LevelVersion, { newestRelease = Infinity }:
     .flatMap(({ rules }) => rules.findLast(({ since }) => since <= release)?.rule ?? [])
 }
 
-/** Formats `host namespaces (hostNetwork=true), privileged (...)`. */
+/** Formats violations with their details, such as `host namespaces (hostNetwork=true), privileged (...)`. */
 export function detailsOf(violations: readonly Violation[]): string {
   return violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ')
 }
 
-/** Formats `host namespaces, privileged`. */
+/** Formats the reasons of violations, such as `host namespaces, privileged`. */
 export function reasonsOf(violations: readonly Violation[]): string {
   return violations.map(({ reason }) => reason).join(', ')
 }

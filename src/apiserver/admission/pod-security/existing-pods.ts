@@ -22,7 +22,7 @@ interface Search {
   readonly exemptRuntimeClasses: ReadonlySet<string>
 }
 
-/** Returns the warnings: a heading followed by the violations; empty if all pods comply. */
+/** Returns the warnings, which consist of a heading and the violations. The list is empty if all pods comply. */
 export async function warningsOfExisting(search: Search): Promise<string[]> {
   const { namespace, level } = search
   const { groups, checkedPods, all } = await findViolating(search)
@@ -35,7 +35,7 @@ export async function warningsOfExisting(search: Search): Promise<string[]> {
   return [...partly, head, ...[...groups].map(groupText).sort()]
 }
 
-/** Pods with the same violations: the first name and the number of pods. */
+/** Pods with the same violations. The group contains the name of the first pod and the number of pods. */
 interface Group {
   readonly first: string
   count: number

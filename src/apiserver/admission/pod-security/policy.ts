@@ -6,7 +6,7 @@
 import { at, type FieldError, invalid } from '../../../api/model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
-/** From the least to the most restrictive. */
+/** The levels, from the least to the most restrictive. */
 export const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 const modes = ['enforce', 'audit', 'warn'] as const
@@ -14,7 +14,7 @@ export type Mode = (typeof modes)[number]
 
 export interface LevelVersion {
   readonly level: Level
-  /** Version as written: `latest` or `v1.22`. */
+  /** The version as written, such as `latest` or `v1.22`. */
   readonly version: string
 }
 
@@ -46,7 +46,10 @@ export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor):
 
 type Check = (value: string) => string | undefined
 
-/** An invalid level must fail closed for `enforce`. The other modes only report and may stay silent. */
+/**
+ * Returns the level that replaces an invalid level. For `enforce`, this is the most restrictive level. The other modes
+ * only report, so they can ignore an invalid level.
+ */
 function strictest(mode: Mode): Level {
   return mode === 'enforce' ? 'restricted' : 'privileged'
 }
@@ -59,7 +62,7 @@ export function versionFault(value: string): string | undefined {
   return releaseOf(value) === undefined ? 'must be "latest" or "v1.x"' : undefined
 }
 
-/** Returns the minor version: 22 for `v1.22`, Infinity for `latest`. */
+/** Returns the minor version: 22 for `v1.22`, or Infinity for `latest`. */
 export function releaseOf(version: string): number | undefined {
   if (version === 'latest') return Infinity
   const digits = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(version)?.[1]
@@ -75,7 +78,7 @@ export function sameLevel(first: LevelVersion, second: LevelVersion): boolean {
   return first.level === second.level && first.version === second.version
 }
 
-/** Formats the level for messages: `baseline:latest`. */
+/** Formats the level for messages, such as `baseline:latest`. */
 export function levelText({ level, version }: LevelVersion): string {
   return `${level}:${version}`
 }

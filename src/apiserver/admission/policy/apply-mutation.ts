@@ -17,10 +17,13 @@ import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import type { CompiledMutation } from './compiled-mutations.ts'
 
-/** The result of a mutation is invalid or does not fit the object. The failure policy of its policy applies. */
+/**
+ * Thrown if the result of a mutation is invalid or does not fit the object. The failure policy of the admission policy
+ * then applies.
+ */
 export class MutationError extends Error {}
 
-/** Returns the changed JSON of the object, in the version of `form`. Throws MutationError. */
+/** Returns the changed JSON of the object, in the version of `form`. Throws MutationError if the mutation fails. */
 export function* applyMutationSliced(
   { patchType }: CompiledMutation,
   value: Value,
@@ -55,7 +58,7 @@ function* atomicValues(schema: Schema, value: Json | undefined, path: string): G
   } else if (typeof value === 'object' && value !== null) yield path
 }
 
-/** A failed test operation leaves the object unchanged. */
+/** Applies a JSON patch. If a test operation fails, the object stays unchanged. */
 function* patched(object: JsonObject, operations: Json): Sliced<JsonObject> {
   try {
     const result = yield* mutationErrors('JSON Patch: ', jsonPatchSliced(object, yield* operationsSliced(operations)))

@@ -39,7 +39,7 @@ export function* compileMutatingPolicy(
 
 type Fields = ReadonlyMap<string, Pick<DeclaredType, 'type'>>
 
-/** Any field of any type: a policy may match several kinds. */
+/** Declares every field for every type, because a policy may match several kinds. */
 class AnyFields extends Map<string, Pick<DeclaredType, 'type'>> {
   override get() {
     return { type: types.dyn }

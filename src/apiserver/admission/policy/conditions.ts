@@ -2,13 +2,16 @@
 import type { NamedExpression } from './compiled-policy.ts'
 import type { Evaluation } from './evaluation.ts'
 
-/** `unmet`: a condition is false. `failed`: conditions cannot be evaluated, and no condition is false. */
+/**
+ * The outcome of match conditions. `unmet` means that a condition is false. `failed` means that some conditions cannot
+ * be evaluated and no condition is false.
+ */
 export type ConditionsOutcome =
   | { readonly outcome: 'met' }
   | { readonly outcome: 'unmet'; readonly condition: string }
   | { readonly outcome: 'failed'; readonly why: string }
 
-/** A false condition takes precedence over a condition that fails. */
+/** Evaluates conditions. If one condition is false and another one fails, the result is that they are not met. */
 export async function evaluateConditions(
   conditions: readonly NamedExpression[],
   evaluation: Evaluation,

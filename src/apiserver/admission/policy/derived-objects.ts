@@ -2,8 +2,8 @@
 import type { Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 
 /**
- * Returns the value derived from an object; undefined if there is none. `before` is the value derived from its previous
- * state.
+ * Returns the value derived from an object, or undefined if there is none. `before` is the value derived from the
+ * previous state of the object.
  */
 type Derive<O, T> = (name: string, object: O, before: T | undefined) => T | undefined
 
@@ -16,7 +16,7 @@ export class DerivedObjects<O, T> {
   readonly #values = new Map<string, T>()
   #changed: Map<string, ObjectName> | 'all' = 'all'
 
-  /** Must be created before the caches are loaded. */
+  /** Starts to follow the objects. An instance must be created before the caches are loaded. */
   constructor(lookup: Lookup, type: StoredType<O>, derive: Derive<O, T>) {
     this.#lookup = lookup
     this.#type = type
@@ -34,7 +34,7 @@ export class DerivedObjects<O, T> {
     )
   }
 
-  /** Reads the objects that changed since the last call. Returns whether there were any. */
+  /** Reads the objects that changed since the last call. Returns whether any objects changed. */
   refresh(): boolean {
     const changed = this.#changed
     if (changed !== 'all' && changed.size === 0) return false

@@ -69,7 +69,7 @@ const namespaceObject = objectOf({
 
 const opaque = (type: CelType) => plain(type, 'dynamic')
 
-/** The variables of all expressions, in the order of their values. */
+/** The variables of all expressions, in the order in which values are passed. */
 const base: readonly (readonly [string, DeclaredType])[] = [
   ['object', dynamicType],
   ['oldObject', dynamicType],
@@ -108,7 +108,10 @@ export type ResultKind = 'bool' | 'string' | 'string or null' | 'any' | 'Object'
 
 export interface Compiling {
   readonly readPattern: ReadPattern
-  /** Minor version of Kubernetes 1 whose functions the expression may use; undefined allows all functions. */
+  /**
+   * The minor version of Kubernetes 1.x whose functions the expression may use. If undefined, all functions are
+   * allowed.
+   */
   readonly version?: number | undefined
 }
 

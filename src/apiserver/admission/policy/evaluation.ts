@@ -47,7 +47,7 @@ const maxQuestions = 20
 
 interface EvaluationParts {
   readonly variables: readonly NamedExpression[]
-  /** Other work runs between two expressions, because each can take tens of milliseconds. */
+  /** Lets other work run between two expressions, because each expression can take tens of milliseconds. */
   readonly timeSlice: TimeSlice
 }
 

@@ -16,7 +16,7 @@ export interface Violation {
 
 /** The result of one expression. */
 export interface Decision {
-  /** Undefined if the expression admits the request. */
+  /** The violation, or undefined if the expression admits the request. */
   readonly violation: Violation | undefined
   /** Position of the expression in the policy. */
   readonly index: number
@@ -28,14 +28,14 @@ export interface Judgement {
   readonly decisions: readonly Decision[]
   /** Values of the audit annotations by key. */
   readonly annotations: readonly (readonly [string, string])[]
-  /** The outcome of each evaluation that was ended by match conditions. */
+  /** The outcomes of the evaluations that ended because of match conditions. */
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
 interface JudgedRequest {
   readonly data: Evaluated
   readonly parameters: Parameters
-  /** Shared by all policies that are evaluated for the request. */
+  /** Lets other work run between expressions. All policies that are evaluated for the request share it. */
   readonly timeSlice: TimeSlice
 }
 

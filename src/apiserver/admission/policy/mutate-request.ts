@@ -29,7 +29,7 @@ export interface MutationParts extends InvocationParts, DataParts {
 interface Round {
   readonly request: AdmissionRequest
   readonly candidates: readonly MutatingPolicy[]
-  /** By policy, binding and parameters. */
+  /** State of the rounds, by policy, binding and parameters. */
   readonly rounds: Rounds<string>
 }
 

@@ -21,7 +21,7 @@ export interface ParameterAccessParts {
   readonly findParameterType: FindParameterType
 }
 
-/** A control that always runs and that no flag can name. */
+/** Returns a control that always runs. No flag can disable it. */
 export function refuseUnreadableParameters(parts: ParameterAccessParts): Control {
   return {
     name: 'PolicyParameterAccess',
@@ -82,7 +82,10 @@ interface Read {
   readonly name: string
 }
 
-/** A kind that is unknown or not served requires permission for all resources. */
+/**
+ * Whether the user may read the parameters. If their kind is unknown or not served, the user needs permission for all
+ * resources.
+ */
 async function mayRead(
   { authorizer, findParameterType }: ParameterAccessParts,
   { user }: AdmissionRequest,

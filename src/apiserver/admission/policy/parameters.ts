@@ -13,7 +13,7 @@ export interface ParameterType {
   readonly namespaced: boolean
 }
 
-/** Returns the type of a kind; undefined if it is not served or not stored. */
+/** Returns the type of a kind, or undefined if the kind is not served or not stored. */
 export type FindParameterType = (apiVersion: string, kind: string) => ParameterType | undefined
 
 /**
@@ -36,7 +36,7 @@ function misconfigured(why: string): Parameters {
   return { outcome: 'misconfigured', why }
 }
 
-/** The write depends on the state of the parameters. */
+/** Looks up the parameters. The write depends on their state. */
 export async function parametersOf(
   { kind, ref, request }: ParameterQuery,
   lookup: Lookup,
@@ -64,7 +64,7 @@ export async function parametersOf(
     : failed('no params found for policy binding with `Deny` parameterNotFoundAction')
 }
 
-/** The request may write its own parameter, whose revision the write checks anyway. */
+/** Whether the request writes the parameter itself. In that case, the write checks its revision anyway. */
 function isWritten(
   { metadata }: ApiObject,
   { stored, group }: ParameterType,
@@ -84,7 +84,7 @@ interface Search {
   readonly ref: ParamRef
 }
 
-/** An object that is missing from the cache may have just been created. */
+/** Looks up an object. If it is missing in the cache, it may just have been created, so the latest state is checked. */
 async function search(
   lookup: Lookup,
   { type, namespace, ref: { name = '', selector } }: Search,

@@ -74,7 +74,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   #bound: readonly Policy<S, C>[] = []
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Policy<S, C>[]>>()
 
-  /** Must be created before the caches are loaded. */
+  /** Starts to follow the policies. An instance must be created before the caches are loaded. */
   constructor(family: PolicyFamily<S, C>, { lookup, loadPatterns }: PolicyStoreParts) {
     this.#family = family
     this.#loadPatterns = loadPatterns
@@ -96,7 +96,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     return this.#bound
   }
 
-  /** Returns the policies whose rules match this type of request, whatever the name of its object. */
+  /** Returns the policies whose rules match this type of request, regardless of the name of its object. */
   candidates(request: AdmissionRequest): readonly Policy<S, C>[] {
     const { all } = this
     if (all.length === 0) return all

@@ -53,7 +53,7 @@ export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kin
   return { ...kind, rules: { ...kind.rules, judge } }
 }
 
-/** The validation of the kind reports empty expressions. */
+/** Whether an expression is faulty. Empty expressions are reported by the validation of the kind. */
 function isFaulty({ source, compiled }: PlacedExpression): boolean {
   return compiled.outcome === 'invalid' && source.trim() !== ''
 }

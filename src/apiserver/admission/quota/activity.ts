@@ -7,9 +7,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface StillnessBounds {
-  /** Maximum time to wait for active writes before the count is abandoned. */
+  /** Maximum time in milliseconds to wait for active writes. After it, the count is abandoned. */
   readonly drainMs: number
-  /** Maximum time that new writes wait. */
+  /** Maximum time in milliseconds that new writes wait. */
   readonly holdMs: number
 }
 
@@ -17,9 +17,9 @@ const defaultBounds: StillnessBounds = { drainMs: 500, holdMs: 2000 }
 
 interface Place {
   underWay: number
-  /** Increases with every new write. */
+  /** Number of writes that have begun. */
   begun: number
-  /** Resolves when new writes may begin; undefined if they may begin now. */
+  /** Resolves when new writes may begin. Undefined if they may begin now. */
   gate: Promise<void> | undefined
   onStill: () => void
 }
@@ -37,8 +37,8 @@ export class QuotaActivity {
   }
 
   /**
-   * Begins a write in the namespace, after waiting if necessary. Returns a function that ends it and must be called
-   * once.
+   * Begins a write in the namespace. Waits before if necessary. Returns a function that ends the write and must be
+   * called once.
    */
   async begin(namespace: string): Promise<() => void> {
     const place = this.#namespaceActivity(namespace)

@@ -23,7 +23,7 @@ export const debtsPrefix = 'quota-debts/'
 export interface Debt {
   readonly key: string
   readonly quota: ObjectName
-  /** Uid of the quota. A debt does not apply to a new quota with the same name. */
+  /** Uid of the quota. A debt does not apply to another quota with the same name. */
   readonly uid: string
   readonly change: Amounts
 }

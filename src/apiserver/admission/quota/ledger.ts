@@ -18,13 +18,13 @@ import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { charged, knownOf, type QuotaStatus, whyNot } from './judgement.ts'
 
 /**
- * A successful charge creates a debt, which the commit of the object must cancel. If the quota does not exist, there is
- * no debt.
+ * The result of a charge. A successful charge creates a debt, which the commit of the object must cancel. If the quota
+ * does not exist, there is no debt.
  */
 export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
 
 interface Entry {
-  /** Undefined for the settlement of a debt, which cannot be rejected. */
+  /** The charge. Undefined for the settlement of a debt, which cannot be rejected. */
   readonly charge?: Amounts | undefined
   readonly debt?: Debt
   /** Outcome of the last attempt. */
@@ -39,14 +39,14 @@ const maxTogether = 50
 /** Updates the recorded usage of quotas. */
 export class Ledger {
   readonly #writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>
-  /** Quotas being committed, each with the changes that wait for the next commit. */
+  /** Quotas whose change is being committed, each with the changes that wait for the next commit. */
   readonly #waiting = new Map<string, Entry[]>()
 
   constructor(writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>) {
     this.#writes = writes
   }
 
-  /** Charges a quota. Returns the reason if the charge does not fit. */
+  /** Charges a quota. If the charge does not fit, returns the reason. */
   async charge(quota: ObjectName, amounts: Amounts): Promise<Charge> {
     return await this.#enter(quota, { charge: amounts })
   }
