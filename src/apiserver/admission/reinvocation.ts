@@ -12,7 +12,9 @@ export class Rounds<T> {
   readonly #outdated = new Set<T>()
   #result: ApiObject | undefined
 
-  /** Begins the second round. If other controls changed the object, none has seen the current object. */
+  /**
+   * Begins the second round. If other controls changed the object, no webhook or policy has seen the current object.
+   */
   begin(object: ApiObject | undefined): void {
     if (object === this.#result || object === undefined || this.#result === undefined) return
     if (!sameJson(asJson(object), asJson(this.#result))) this.changed()

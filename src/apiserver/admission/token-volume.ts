@@ -33,7 +33,7 @@ export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   }
 }
 
-/** Fields are in storage order, which saves sorting them in every pod. */
+/** Returns the volume. The fields are in storage order, so that they need not be sorted in every pod. */
 function tokenVolume(name: string): Volume {
   const items = [{ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' }, path: 'namespace' }]
   return {

@@ -60,7 +60,7 @@ export class Aggregation {
   /** Forwards the request if an aggregated server owns this OpenAPI v3 document. Returns false otherwise. */
   handleOpenApi(exchange: Exchange, place: string): false | Promise<void> {
     const backend = this.#ofPath(`/${place}`)
-    // Drops the hash because a backend answers an outdated hash with a redirect.
+    // The hash is dropped, because a backend responds to an outdated hash with a redirect.
     return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 

@@ -5,7 +5,7 @@ import { identityOf } from '../http/relay/forwarded-headers.ts'
 
 const aggregator: User = { name: 'system:kube-aggregator', uid: '', groups: [superusers], extra: new Map() }
 
-/** Front-proxy headers that identify this user. */
+/** Front-proxy headers that identify the user of this server. */
 export const aggregatorHeaders: { readonly [name: string]: string } = headersOf(identityOf(aggregator))
 
 function headersOf(raw: readonly string[]): { readonly [name: string]: string } {

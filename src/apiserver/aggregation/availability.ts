@@ -52,12 +52,12 @@ export class Availability {
     return results?.status === 'False' ? results.message : undefined
   }
 
-  /** Schedules a check soon because a request to the backend failed. */
+  /** Schedules an early check, because a request to the backend failed. */
   suspect({ name }: Backend): void {
     this.#lookAgain(name)
   }
 
-  /** Undefined if the server does not serve APIServices. */
+  /** The loop that runs the checks. Undefined if the server does not serve APIServices. */
   get loop(): Loop | undefined {
     const { catalogue, backends } = this.#parts
     const services = catalogue.stored(apiService.group, apiService.plural)
@@ -126,7 +126,7 @@ export class Availability {
     if (isNew) this.#parts.onReached(backend)
   }
 
-  /** Locally served versions are always available. */
+  /** Returns the result for locally served versions, which are always available. */
   #withoutBackend(object: ApiObject): Finding {
     const { group = '', version = '', service } = (object as APIService).spec ?? {}
     if (service === undefined || !this.#parts.backends.isBuiltIn(group, version)) return local
@@ -136,7 +136,7 @@ export class Availability {
   async #check(backend: Backend, signal: AbortSignal): Promise<Finding> {
     try {
       await this.#discover(backend, signal).catch((error: unknown) => {
-        // Retries once because a single broken connection is not conclusive.
+        // A single broken connection is not conclusive, so the check is repeated once.
         const isBroken = error instanceof CallError && (error.fault === 'connection' || error.fault === 'cut')
         if (!isBroken || error instanceof NoServiceAddress) throw error
         return this.#discover(backend, signal)
@@ -144,7 +144,7 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // A local limit says nothing about the backend, so the loop retries.
+      // A local limit does not mean that the backend fails, so the loop tries again later.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

@@ -46,7 +46,7 @@ export class Backends implements AggregatedVersions {
   readonly #discovered = new WeakMap<Backend, VersionContent>()
   #generation = 0
 
-  /** The caches must be loaded. */
+  /** Reads the cached APIServices, so the caches must be loaded before. */
   constructor(parts: BackendsParts) {
     this.#parts = parts
     const own = parts.catalogue.all().filter(({ kind }) => kind.evolution === undefined)
@@ -103,7 +103,7 @@ export class Backends implements AggregatedVersions {
     )
   }
 
-  /** Returns the resource types of a version. A backend that was never reached has no resource types. */
+  /** Returns the resource types of a version. The result is empty for a backend that has never been reached. */
   discovered(group: string, version: string): VersionContent {
     const backend = this.find(group, version)
     return (backend && this.#discovered.get(backend)) ?? undiscovered
@@ -139,7 +139,7 @@ export class Backends implements AggregatedVersions {
     const isRemote = object?.spec?.service !== undefined && !this.#builtIn.has(place)
     const known = this.#byVersion.get(place)
     const next = isRemote ? backendOf(object, { name, group, version }) : undefined
-    // Ignores status-only changes, so that the last check result stays valid.
+    // If only the status has changed, the last result of the check remains valid.
     if (isDeepStrictEqual(known, next)) return
     if (next === undefined) this.#byVersion.delete(place)
     else this.#byVersion.set(place, next)

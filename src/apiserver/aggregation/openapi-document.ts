@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import type { PublishedParts } from '../http/openapi/aggregated-documents.ts'
 
-/** Returns a sanitized value, or undefined to drop it. */
+/** Returns a sanitized value, or undefined if the value must be omitted. */
 type Clean = (value: Json) => Json | undefined
 
 const text: Clean = (value) => (typeof value === 'string' ? value : undefined)
@@ -22,7 +22,9 @@ const mapOf =
   (clean: Clean): Clean =>
   (value) =>
     isObject(value) ? Object.fromEntries(entriesOf(value, () => clean)) : undefined
-/** An object with known keywords. Keywords that begin with `x-` may have any value. */
+/**
+ * Returns a function that sanitizes an object with known keywords. Keywords that begin with `x-` may have any value.
+ */
 const record =
   (words: { readonly [word: string]: Clean }): Clean =>
   (value) => {

@@ -15,7 +15,7 @@ export interface ProxyParts {
   readonly backends: Backends
   readonly relay: HttpsRelay
   readonly forwarder: RequestForwarder
-  /** Returns why the last check of the backend failed; undefined if it passed or has not run. */
+  /** Returns why the last check of the backend failed, or undefined if it passed or has not run yet. */
   readonly faultOf: (backend: Backend) => string | undefined
   /** Called when a request cannot reach the backend. */
   readonly onUnreachable: (backend: Backend) => void
@@ -58,7 +58,7 @@ function errorOf(backend: Backend, { fault, message }: CallError): ApiError {
 }
 
 function unavailable({ name }: Backend, why: string): ApiError {
-  // Sends no Retry-After header because clients would then repeat a request that may have succeeded.
+  // The error has no Retry-After header, because clients would then repeat a request that may have succeeded.
   return new ApiError(503, 'ServiceUnavailable', `cannot reach the backend of the APIService "${name}": ${why}`)
 }
 

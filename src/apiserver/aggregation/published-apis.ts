@@ -43,7 +43,7 @@ export class PublishedApis {
     this.#parts = parts
   }
 
-  /** Documents of all backends, in registration order. */
+  /** Returns the documents of all backends, in registration order. */
   all(): AggregatedDocuments {
     const all = [...this.#parts.backends.all()].map((backend) => ({ backend, ...this.#published.get(backend) }))
     return {
@@ -54,7 +54,7 @@ export class PublishedApis {
     }
   }
 
-  /** Downloads the documents of a backend that became reachable. */
+  /** Downloads the documents of a backend that has become reachable. */
   look({ name }: Backend): void {
     this.#add(name)
   }
@@ -87,7 +87,7 @@ export class PublishedApis {
       const v3 = await this.#addressV3(backend, signal)
       if (!isSame || v3 !== before?.v3) this.#published.set(backend, { v2, parts, v3 })
     } catch (error) {
-      // The availability loop reports failures. The last published document remains.
+      // The availability loop reports failures of a backend. Its last document remains published.
       if (!(error instanceof CallError || error instanceof ApiError)) throw error
     }
   }
@@ -102,7 +102,7 @@ export class PublishedApis {
     return typeof address === 'string' ? address : undefined
   }
 
-  /** Returns undefined if the backend does not have the document. */
+  /** Downloads a document. Returns undefined if the backend does not have it. */
   async #get(backend: Backend, path: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const { backends, caller } = this.#parts
     const destination = backends.destinationOf(backend)
@@ -121,7 +121,9 @@ async function parse(bytes: Buffer): Promise<Json> {
   return (await new TimeSlice().run(parseSliced(bytes))).value
 }
 
-/** Accepts only a well-formed hash because it becomes part of this server's document. */
+/**
+ * Returns the hash in an address. Accepts only a well-formed hash, because it becomes part of this server's document.
+ */
 function hashIn(address: string): string {
   return /[?&]hash=([0-9A-Za-z_-]{1,128})(?:&|$)/.exec(address)?.[1] ?? ''
 }

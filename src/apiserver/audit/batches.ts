@@ -13,7 +13,7 @@ export interface BatchOptions {
   readonly buffer: number
   readonly maxSize: number
   readonly maxWaitMs: number
-  /** Batches per second and burst size; undefined means no limit. */
+  /** Number of batches per second and burst size. If undefined, there is no limit. */
   readonly rate: RateLimit | undefined
   /** Maximum length of a batch in characters. */
   readonly maxLength: number
@@ -66,7 +66,7 @@ export class Batches {
     })
   }
 
-  /** Sends everything that was buffered at the start, in as many batches as needed. */
+  /** Sends all events that are buffered now, in as many batches as needed. */
   async #drain(): Promise<void> {
     do {
       const pause = this.#bucket?.reserve() ?? 0
@@ -84,7 +84,7 @@ export class Batches {
     }
   }
 
-  /** Returns how many buffered events fit into one batch, at least one. */
+  /** Returns how many buffered events fit into one batch. The result is at least one. */
   #countWithin(maxLength: number): number {
     let length = 0
     const most = Math.min(this.#waiting.length, this.#options.maxSize)

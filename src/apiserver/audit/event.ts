@@ -13,7 +13,7 @@ export interface AuditedObject {
   readonly plural: string
   readonly namespace: string
   readonly name: string
-  /** API group as in URLs; '' for the core group. */
+  /** API group as in URLs, or '' for the core group. */
   readonly group: string
   readonly version: string
   readonly subresource: string
@@ -61,13 +61,13 @@ export function beginningOf(apiVersion: string, level: Level): string {
 
 /** The properties of a request that are known before its response. */
 export interface RequestFacts {
-  /** Result of `beginningOf`. */
+  /** The result of `beginningOf` for these events. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string
   readonly verb: string
   readonly caller: AuditedCaller
-  /** Undefined for non-resource paths. */
+  /** The resource of the request. Undefined for non-resource paths. */
   readonly object: AuditedObject | undefined
   readonly sent: SentNames
 }
@@ -97,7 +97,7 @@ export class AuditedRequest {
 export interface EventFields {
   readonly stage: Stage
   readonly request: AuditedRequest
-  /** HTTP status code of the response; 0 before the response. */
+  /** HTTP status code of the response. The value is 0 before the response. */
   readonly code: number
   /** Status of a failed response. */
   readonly failure: Status | undefined
@@ -109,7 +109,7 @@ export interface EventFields {
   readonly annotations: Annotations
 }
 
-/** The first `length` elements of a growing list of alternating keys and values. */
+/** Annotations of a request: the first `length` elements of a growing list in which keys and values alternate. */
 export interface Annotations {
   readonly list: readonly string[]
   readonly length: number
@@ -117,11 +117,11 @@ export interface Annotations {
 
 /** An event as sinks see it. */
 export interface AuditEvent {
-  /** One line of JSON without a newline, serialized on first use. */
+  /** The event as one line of JSON without a newline. It is serialized on first use. */
   readonly text: string
   /** Returns the text without request and response bodies, for sinks that limit the length of events. */
   shortened(): string
-  /** Sinks may filter by stage. */
+  /** The audit stage. Sinks may filter events by it. */
   readonly stage: Stage
   /**
    * Whether the text may exceed a few kilobytes. Such an event is serialized immediately instead of being kept as an
@@ -135,7 +135,7 @@ export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
   return new UnwrittenEvent(fields, keyDomain)
 }
 
-/** Annotation for events whose bodies were omitted because of their length. */
+/** Name of the annotation for events whose bodies were omitted because of their length. */
 const truncated = 'truncated'
 
 /** Enough for the annotations of most requests: authorization and deprecated versions. */
@@ -219,7 +219,7 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/** Takes names that the path does not contain from the request body. */
+/** Returns the reference to the object. Names that the path does not contain are taken from the request body. */
 function referenceText(object: AuditedObject, sent: SentNames): string {
   const text =
     member('namespace', object.namespace || sent.namespace) +
@@ -232,7 +232,7 @@ function referenceText(object: AuditedObject, sent: SentNames): string {
   return `{"resource":${quoted(object.plural)}${text}}`
 }
 
-/** Returns '' for an empty value. */
+/** Returns a JSON member, or '' if the value is empty. */
 function member(key: string, value: string): string {
   return value === '' ? '' : `,"${key}":${quoted(value)}`
 }

@@ -3,7 +3,7 @@
  * line is a single copy that the garbage collector does not have to trace.
  */
 
-/** Maximum UTF-8 bytes per UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const maxBytesPerUnit = 3
 const newline = 10
 
@@ -16,7 +16,7 @@ export class Lines {
   #length = 0
   #count = 0
 
-  /** `keptRoom` is the largest buffer, in bytes, that is reused after the lines are cleared. */
+  /** `keptRoom` is the maximum size in bytes of a buffer that is reused after the lines are cleared. */
   constructor(keptRoom: number) {
     this.#keptRoom = keptRoom
   }
@@ -30,12 +30,12 @@ export class Lines {
     return this.#count
   }
 
-  /** Returns a view, not a copy. Valid until the lines are cleared. */
+  /** The lines as bytes. The result is a view, not a copy, and is valid until the lines are cleared. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** The lines without newlines. */
+  /** The lines as strings, without newlines. */
   get texts(): string[] {
     return this.bytes.toString().split('\n').slice(0, -1)
   }

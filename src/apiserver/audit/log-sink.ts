@@ -10,7 +10,7 @@ import { maxUnwritten, textWithin } from './sink.ts'
 
 /** Destination of the lines. */
 export interface LineOutput {
-  /** Must not be called concurrently. */
+  /** Writes lines. Must not be called concurrently. */
   append(lines: Buffer): Promise<void>
   close(): Promise<void>
 }
@@ -25,19 +25,22 @@ export interface LogSinkParts {
 /** Number of buffered bytes above which requests must wait. */
 const maxWaiting = 4 * 1024 * 1024
 
-/** Delay between two writes in which lines collect, unless requests wait for their lines. */
+/**
+ * Delay in milliseconds between two writes, during which lines are collected. There is no delay if requests wait for
+ * their lines.
+ */
 const gatherMs = 5
 
-/** More than usually accumulates between two writes, even on a busy server. */
+/** Size in bytes. Usually, fewer bytes accumulate between two writes, even on a busy server. */
 const usualBytes = 1024 * 1024
 
 /** A sink that makes requests wait if the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
-  /** The latest events, which will be serialized together. */
+  /** The latest events, which are serialized together later. */
   readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
-  /** The batch that was written last. Its memory is reused. */
+  /** The batch that was written last. Its memory is used for the next batch. */
   #spare = new Batch()
   #writing: Promise<void> | undefined
 
@@ -69,9 +72,9 @@ export class LogSink implements Sink {
     this.#unwritten.length = 0
   }
 
-  /** Writes until the buffer is empty. */
+  /** Writes batches until the buffer is empty. */
   async #writeAll(): Promise<void> {
-    // Defers to the next tick so that all events of this tick are written together.
+    // Waits until the next turn of the event loop, so that all events of this turn are written together.
     await new Promise((resolve) => setImmediate(resolve))
     for (;;) {
       this.#writeTexts()
@@ -102,7 +105,7 @@ class Batch {
   readonly lines = new Lines(usualBytes)
   #written: PromiseWithResolvers<void> | undefined
 
-  /** Rejects if the lines could not be written. Created on first use. */
+  /** Resolves when the lines have been written, and rejects if this fails. Created on first use. */
   get written(): Promise<void> {
     this.#written ??= Promise.withResolvers()
     return this.#written.promise

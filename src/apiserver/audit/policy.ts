@@ -4,7 +4,7 @@
  */
 import type { User } from '../../api/model/user.ts'
 
-/** Audit levels, from nothing to both bodies. */
+/** Audit levels, from no recording to recording both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 /** An audit level. */
 export type Level = (typeof levels)[number]
@@ -16,7 +16,7 @@ export type Stage = (typeof stages)[number]
 
 /** Resources of one group. An empty list matches all resources. */
 export interface GroupResources {
-  /** API group as in URLs; '' for the core group. */
+  /** API group as in URLs, or '' for the core group. */
   readonly group: string
   /** Patterns: `pods`, `pods/log`, `pods/*`, `*` + `/status`, or `*`. */
   readonly resources: readonly string[]
@@ -90,7 +90,7 @@ function matches(rule: PolicyRule, request: AuditedRequest, user: User | undefin
   return true
 }
 
-/** Requests for cluster-scoped types have the namespace ''. */
+/** Whether the resource of the request matches the rule. Requests for cluster-scoped types have the namespace ''. */
 function matchesResource({ namespaces, resources }: PolicyRule, request: AuditedResource): boolean {
   if (namespaces.length > 0 && !namespaces.includes(request.namespace)) return false
   return resources.length === 0 || resources.some((each) => includes(each, request))
@@ -109,7 +109,7 @@ function matchesType(pattern: string, { plural, subresource }: AuditedResource):
   return subresource !== '' && pattern === `*/${subresource}`
 }
 
-/** Matches an exact path such as `/healthz`, a prefix such as `/api*`, or `*`. */
+/** Whether a path matches a pattern, which is an exact path such as `/healthz`, a prefix such as `/api*`, or `*`. */
 function matchesPath(pattern: string, path: string): boolean {
   return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path
 }
@@ -125,7 +125,10 @@ const anything = {
   omitManagedFields: false,
 } as const
 
-/** The default policy: records the metadata of writes, except of leases and events, which are written constantly. */
+/**
+ * Returns the default policy, which records the metadata of all writes except writes of leases and events, because
+ * these are very frequent.
+ */
 export function writesOnly(groupOf: (id: string) => string): Policy {
   const busy = [
     { group: groupOf('coordination'), resources: ['leases'], resourceNames: [] },

@@ -9,16 +9,16 @@ import { maxUnwritten, type Sink } from './sink.ts'
 const maxEvents = 1000
 /** Maximum size in bytes of each of the two generations. */
 const maxLength = 2 * 1024 * 1024
-/** Longer events are kept without bodies. */
+/** Maximum size of an event in bytes. A longer event is kept without its bodies. */
 const maxEventBytes = 16 * 1024
 
 /** A sink that keeps the latest events. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** Replaced by the newer generation when that generation is full. */
+  /** The older events. When the newer generation is full, it replaces this generation. */
   #older = new Lines(4 * maxLength)
 
-  /** The latest events, which are serialized together. */
+  /** The latest events, which are serialized together later. */
   readonly #unwritten: AuditEvent[] = []
 
   write(event: AuditEvent): void {

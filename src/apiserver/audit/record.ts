@@ -10,7 +10,9 @@ import type { Decision, Stage } from './policy.ts'
 import { levels } from './policy.ts'
 import { holdsSecrets, type Place, withoutSecrets } from './redact.ts'
 
-/** Larger bodies are not recorded, because an event must fit into one readable line. */
+/**
+ * Maximum size of a body in bytes. Larger bodies are not recorded, because an event must fit into one readable line.
+ */
 const maxBody = 1024 * 1024
 const maxAnnotations = 200
 const maxAnnotation = 20_000
@@ -39,19 +41,19 @@ export class AuditRecord implements AuditNotes {
   failure: Status | undefined
   requestObject: string | undefined
   responseObject: string | undefined
-  /** Alternating keys and values, because most requests have few. */
+  /** The annotations, as alternating keys and values. A list suffices because most requests have few annotations. */
   readonly annotations: string[] = []
   /** Arrival time in milliseconds since 1970. Set by the first event. */
   received: number | undefined
   /** The serialized request part of events, until it changes. */
   request: AuditedRequest | undefined
-  /** Names from the body that the path does not contain. */
+  /** Names in the body that the path does not contain. */
   sent = nothingSent
   readonly #place: Place | undefined
   /** Index of the audit level. */
   readonly #rank: number
 
-  /** `place` is undefined for non-resource paths. */
+  /** `place` is the resource of the request, or undefined for non-resource paths. */
   constructor(decision: Decision, auditId: string, place: Place | undefined) {
     this.decision = decision
     this.auditId = auditId
@@ -108,7 +110,7 @@ export class AuditRecord implements AuditNotes {
   }
 }
 
-/** Removes managedFields from an object or from each item of a list. */
+/** Returns a copy without managedFields, which are removed from an object or from each item of a list. */
 function withoutManagedFields(value: Json): Json {
   if (!isObject(value)) return value
   const items = own(value, 'items')

@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject, own } from '../../api/json/json.t
 /** Replacement for a redacted value. */
 const hidden = 'REDACTED'
 
-/** Resources whose bodies hold secrets, and the fields that hold them. */
+/** Resources whose bodies contain secrets, and the fields with the secrets. */
 const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['secrets', new Set(['data', 'stringData'])],
   ['tokenreviews', new Set(['token'])],

@@ -16,19 +16,19 @@ import type { Clock } from '../../base/time/clock.ts'
 
 export interface Rotation {
   readonly maxBytes: number
-  /** Maximum number of rotated files; 0 means unlimited. */
+  /** Maximum number of rotated files. The value 0 means that the number is not limited. */
   readonly maxBackups: number
-  /** Maximum age of rotated files in milliseconds; 0 means unlimited. */
+  /** Maximum age of rotated files in milliseconds. The value 0 means that the age is not limited. */
   readonly maxAgeMs: number
   readonly compress: boolean
   /** Set if several workers write the file. Determines whether this worker rotates it. */
   readonly shared?: { readonly rotates: boolean } | undefined
 }
 
-/** How long other workers may still write to a rotated file. */
+/** Time in milliseconds during which other workers may still write to a rotated file. */
 const othersMs = 1000
 
-/** Interval at which a single writer checks that the file still exists. */
+/** Interval in milliseconds at which a single writer checks whether the file still exists. */
 const lookMs = 1000
 
 const ownerOnly = 0o600
@@ -54,7 +54,7 @@ export class RotatingFile {
     this.#onError = onError
   }
 
-  /** Opens the file. Throws if that fails. */
+  /** Opens the file. Throws an error if the file cannot be opened. */
   async open(): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
     this.#file = await open(this.#path, 'a', ownerOnly)
@@ -143,7 +143,7 @@ function partsOf(path: string) {
   return { folder: dirname(path), stem: basename(path, extension), extension }
 }
 
-/** Returns the rotation time from a file name; undefined for other files. */
+/** Returns the rotation time in a file name, or undefined if the file is not a rotated file. */
 function timeIn(name: string, stem: string, extension: string): number | undefined {
   if (!name.startsWith(`${stem}-`)) return undefined
   const rest = name.slice(stem.length + 1).replace(/\.gz$/, '')

@@ -15,7 +15,10 @@ export interface Sink {
 /** Maximum number of short events that a sink may keep before it serializes them. */
 export const maxUnwritten = 64
 
-/** Sink modes: write while the request waits, the same but fail the request on error, or write later in batches. */
+/**
+ * Modes of a sink. `blocking` writes while the request waits. `blocking-strict` does the same and fails the request if
+ * the write fails. `batch` writes later in batches.
+ */
 export const sinkModes = ['blocking', 'blocking-strict', 'batch'] as const
 export type SinkMode = (typeof sinkModes)[number]
 
@@ -32,7 +35,7 @@ export interface Truncation {
   readonly maxBatch: number
 }
 
-/** Returns the text of an event within the limit; undefined if even the shortened text is too long. */
+/** Returns the text of an event within the limit, or undefined if even the shortened text is too long. */
 export function textWithin({ isEnabled, maxEvent }: Truncation, event: AuditEvent): string | undefined {
   const { text } = event
   if (!isEnabled || text.length <= maxEvent) return text

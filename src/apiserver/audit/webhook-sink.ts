@@ -11,7 +11,7 @@ import { type Sink, type SinkFaults, type SinkMode, type Truncation, textWithin 
 
 export interface WebhookSinkParts {
   readonly vendor: Vendor
-  /** Sends JSON text. Throws if the webhook does not accept it. */
+  /** Sends JSON text. Throws an error if the webhook does not accept it. */
   readonly send: (text: string) => Promise<void>
   readonly mode: SinkMode
   readonly batch: BatchOptions
@@ -80,7 +80,7 @@ export class WebhookSink implements Sink {
   }
 }
 
-/** Resolves early if the signal aborts. */
+/** Waits. Resolves early if the signal aborts. */
 function rest(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)

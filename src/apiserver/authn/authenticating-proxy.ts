@@ -59,7 +59,7 @@ export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders,
   return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Returns undefined if a value is not valid text. */
+/** Returns the user that the headers name, or undefined if a value is not valid text. */
 function userOf(user: string, { groups, extraPrefixes }: ProxyHeaders, sent: SentHeaders): User | undefined {
   const name = headerText(user)
   const inGroups = groups.flatMap((header) => sent.all(header)).map(headerText)
@@ -81,7 +81,7 @@ function extraOf(prefixes: readonly string[], sent: SentHeaders): Map<string, st
   return extra
 }
 
-/** A key with invalid percent-encoding is taken literally. */
+/** Decodes a percent-encoded key. Returns a key with invalid encoding unchanged. */
 export function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key)

@@ -8,7 +8,7 @@ import { type Count, Counter, type Distribution, Histogram, type Metric } from '
 import type { Clock } from '../../base/time/clock.ts'
 import type { AuthenticationOutcome, Authenticator } from './authenticator.ts'
 
-/** From one millisecond to about sixteen seconds. */
+/** Bucket limits in seconds, from one millisecond to about sixteen seconds. */
 const durations = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
 const results = 'success, failure (no or unknown credentials) or error (invalid credentials)'
 
@@ -102,7 +102,10 @@ export class AuthenticationMetrics {
 
 const wellKnown = new Set(['admin', 'client', 'kubelet', 'kube_proxy', 'system:serviceaccount:kube-system:default'])
 
-/** Hides user names, because they are private and would create an unbounded number of series. */
+/**
+ * Returns the user name for metrics. Most names are hidden, because they are private and would lead to an unbounded
+ * number of series.
+ */
 function publicName({ name }: User): string {
   if (wellKnown.has(name)) return name
   return name.includes('@') ? 'email_id' : 'other'

@@ -17,13 +17,13 @@ export interface ShownCertificate {
 
 /** Headers of a request, with names in lower case. */
 export interface SentHeaders {
-  /** Returns the value of a header; undefined if it is absent. Throws if the header was sent twice. */
+  /** Returns the value of a header, or undefined if it is absent. Throws an error if the header was sent twice. */
   one(name: string): string | undefined
   all(name: string): readonly string[]
   withPrefix(prefix: string): readonly { readonly name: string; readonly value: string }[]
 }
 
-/** For credentials without a request. */
+/** The headers of credentials that do not come from a request. */
 export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], withPrefix: () => [] }
 
 export interface Credentials {
@@ -31,7 +31,7 @@ export interface Credentials {
   /** Value of the Authorization header. */
   readonly authorization: string | undefined
   readonly headers: SentHeaders
-  /** Path of the request. Absent for credentials without a request. */
+  /** Path of the request. Undefined for credentials that do not come from a request. */
   readonly path?: string
   /** Identifies the connection, so that strategies can cache results of earlier requests on it. */
   readonly connection: object
@@ -59,7 +59,7 @@ export interface KnownUser {
 /** A user, a rejection or no opinion. */
 export type AuthenticationOutcome =
   | KnownUser
-  /** The credentials are of this strategy's type but invalid. */
+  /** The credentials are of this strategy's type, but they are invalid. */
   | { readonly result: 'refused'; readonly why?: string }
   /** No credentials of this strategy's type. */
   | { readonly result: 'none' }
@@ -69,7 +69,7 @@ export type Authenticator = (credentials: Credentials) => AuthenticationOutcome 
 
 /** No credentials of this strategy's type. */
 export const none: AuthenticationOutcome = { result: 'none' }
-/** Invalid credentials. */
+/** The outcome for invalid credentials. */
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**

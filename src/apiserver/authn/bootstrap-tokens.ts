@@ -96,7 +96,7 @@ function sameText(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** Returns undefined if the Secret contains a group that is not allowed. */
+/** Returns the user of the token, or undefined if the Secret contains a group that is not allowed. */
 function userOf(vendor: Vendor, { id }: Token, object: ApiObject): User | undefined {
   const read = readerOf(object)
   const extraGroups = read('auth-extra-groups')

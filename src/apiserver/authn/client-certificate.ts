@@ -51,13 +51,16 @@ export function clientCertificates(parts: CertificateParts): Authenticator {
 
 const day = 24 * 60 * 60 * 1000
 
-/** Warns in the last tenth of the lifetime, at most two weeks before the end. Automatic renewal happens earlier. */
+/**
+ * Returns a warning in the last tenth of the lifetime, but at most two weeks before the end. Automatic renewal happens
+ * earlier.
+ */
 function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined {
   if (to - now > Math.min(lifetime / 10, 14 * day)) return undefined
   return `the client certificate expires at ${new Date(to).toISOString()}: renew it`
 }
 
-/** Returns the subject of a certificate; empty if it is unreadable. */
+/** Returns the subject of a certificate. The subject is empty if it is unreadable. */
 export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => {
   try {
     return readSubject(raw)
@@ -84,7 +87,7 @@ export class Chains {
     this.#parts = parts
   }
 
-  /** Returns undefined if the certificate does not chain to a CA or is not valid now. */
+  /** Returns the chain of a certificate, or undefined if the certificate does not chain to a CA or is not valid now. */
   of({ x509, intermediates, trusted }: ShownCertificate): Chain | undefined {
     if (!trusted) return undefined
     const { authorities, denied, clock } = this.#parts

@@ -51,15 +51,15 @@ export function readLimitedResources(value: Json, vendor: Vendor): readonly Limi
 export interface Coverage {
   readonly type: CountedType
   readonly object: ApiObject
-  /** Additional usage. */
+  /** Usage that the write adds. */
   readonly increase: Amounts
-  /** Enforced limits of each quota that counts the object. */
+  /** Enforced limits of the quotas that count the object. */
   readonly hard: readonly WrittenAmounts[]
   /** Scopes of all quotas that match the object. */
   readonly scopes: readonly ScopeRequirement[]
 }
 
-/** Returns why a write without a covering quota is rejected; undefined if it is allowed. */
+/** Returns why a write without a covering quota is rejected, or undefined if it is allowed. */
 export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
   const { type, object, increase, hard, scopes } = coverage
   const concerned = limited.filter(({ apiGroup = '', resource }) => apiGroup === type.group && resource === type.plural)

@@ -28,7 +28,7 @@ export interface Patched {
   readonly isLate: () => boolean
 }
 
-/** Returns the changed object; undefined if the patch changes nothing. */
+/** Returns the changed object, or undefined if the patch changes nothing. */
 export async function applyPatch(patched: Patched, patch: Buffer | undefined): Promise<ApiObject | undefined> {
   if (patch === undefined) return undefined
   const { request, webhook, form } = patched
@@ -50,7 +50,7 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
     if (error instanceof OtherNamespace) throw error
-    // Counts as a failure of the webhook, which could otherwise keep the server busy indefinitely.
+    // This counts as a failure of the webhook, which could otherwise keep the server busy indefinitely.
     if (error instanceof ExpensivePatch || error.code === 413)
       throw new CallError('answer', `its patch is too expensive to apply: ${error.message}`)
     throw internalError(
@@ -59,7 +59,7 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   }
 }
 
-/** Runs the steps until the timeout, and then fails as if the webhook had not responded. */
+/** Runs the steps until the timeout. Then throws the same error as for a webhook that does not respond. */
 function* timed<T>(steps: Sliced<T>, isLate: () => boolean): Sliced<T> {
   for (;;) {
     const step = steps.next()

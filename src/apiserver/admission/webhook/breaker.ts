@@ -20,7 +20,7 @@ export interface BreakerState {
   readonly lastError: string | undefined
   /** Time of the last failure in milliseconds since 1970. */
   readonly lastFailureAt: number | undefined
-  /** Latency of the last response. */
+  /** Latency of the last response in milliseconds. */
   readonly lastLatencyMs: number | undefined
   readonly calls: number
 }
@@ -44,8 +44,8 @@ export class Breaker {
   }
 
   /**
-   * Returns why the webhook must not be called for this tenant; undefined if it may be. The result of every allowed
-   * call must be reported.
+   * Returns why the webhook must not be called for this tenant, or undefined if it may be called. The result of every
+   * allowed call must be reported.
    */
   refusal(tenant: string): string | undefined {
     if (!this.#open) return undefined
@@ -60,7 +60,7 @@ export class Breaker {
     return undefined
   }
 
-  /** Whether the webhook has responded to any call since this time, on the monotonic clock. */
+  /** Whether the webhook has responded to a call since this time on the monotonic clock. */
   hasAnsweredSince(time: number): boolean {
     return this.#lastAnswerAt >= time
   }
@@ -82,7 +82,7 @@ export class Breaker {
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs
   }
 
-  /** The call was inconclusive. The next call becomes the probe instead. */
+  /** Reports an inconclusive call. The next call becomes the probe instead. */
   undecided(): void {
     this.#nextProbe = 0
   }

@@ -49,7 +49,7 @@ interface SpentTime {
   readonly elapsedMs: number
 }
 
-/** Failures that are inconclusive about whether the webhook is reachable. */
+/** Failures that do not show whether the webhook is reachable. */
 const inconclusiveFaults: ReadonlySet<CallFault> = new Set(['aborted', 'limit', 'cut'])
 
 export class WebhookCalls {
@@ -86,31 +86,34 @@ export class WebhookCalls {
     }
   }
 
-  /** Returns the error for the client; undefined if the failure is ignored. */
+  /** Returns the error for the client, or undefined if the failure is ignored. */
   #refusal({ webhook, request }: Question, error: unknown): { error: ApiError; cause: RejectionCause } | undefined {
     if (error instanceof ApiError)
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
-    // The request itself has ended, which is not a failure of the webhook, so no failure policy applies.
+    // The request has ended. This is not a failure of the webhook, so no failure policy applies.
     if (error.fault === 'aborted' || this.#isOver(request))
       return {
         error: timeout('the request ended during an admission webhook call'),
         cause: 'calling_webhook_error',
       }
-    // A local limit says nothing about the webhook, which might have denied the request. An open breaker, in contrast,
-    // means that the webhook is failing.
+    // A local limit does not mean that the webhook fails, and the webhook might have denied the request. An open
+    // breaker, however, means that the webhook is failing.
     if (error.fault === 'limit' && !webhook.breaker.state.open)
       return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
   }
 
-  /** Whether the caller has given up. Reads the machine's clock because the signal may lag behind the deadline. */
+  /**
+   * Whether the caller no longer waits. Reads the machine's clock, because the signal may abort later than the
+   * deadline.
+   */
   #isOver({ abandoned, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest): boolean {
     return abandoned?.().aborted === true || systemClock.monotonic() >= deadline
   }
 
-  /** Any response closes the breaker, even a denial or an invalid patch. */
+  /** Calls the webhook. Any response closes the breaker, even a denial or an invalid patch. */
   async #consult<T>(question: Question, onAllowed: VerdictHandler<T>): Promise<{ used: T; said: string }> {
     const { webhook, request } = question
     const { reviewVersion, breaker } = webhook

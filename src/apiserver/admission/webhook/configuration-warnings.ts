@@ -20,7 +20,7 @@ import { compileConfiguration, type Phase, type Webhook, type WebhookConfigurati
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
-  /** Returns the served types. A webhook that matches none of them is harmless. */
+  /** Returns the served types. A webhook that matches none of these types is harmless. */
   readonly servedTypes: () => readonly ServedResource[]
   readonly clock: AdmissionClock
 }
@@ -33,7 +33,7 @@ export interface ServedResource extends FormResource {
 
 type AdmissionClock = Parameters<typeof compileConfiguration>[2]
 
-/** A control that warns about risky webhook configurations. */
+/** Returns a control that warns about risky webhook configurations. */
 export function warnOfWebhooks(parts: WarningParts): Control<WebhookConfiguration> {
   return {
     name: 'webhook configuration warnings',
@@ -119,7 +119,7 @@ function leaseRisks(webhook: Webhook, { lookup, vendor }: WarningParts): string[
   return ['it intercepts leases, which nodes and controllers use as heartbeats']
 }
 
-/** A backend that must approve its own pods cannot be restarted. */
+/** Returns the risks for the backend. A backend that must approve its own pods cannot be restarted. */
 function backendRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
   const { service } = webhook.address
   if (service === undefined || !intercepts(webhook, pods, { namespace: service.namespace, lookup })) return []

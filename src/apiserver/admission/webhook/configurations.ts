@@ -47,7 +47,7 @@ export class WebhookConfigurations {
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Candidate[]>>()
   #isOutdated = true
 
-  /** Must be created before the caches are loaded. */
+  /** Starts to follow the configurations. An instance must be created before the caches are loaded. */
   constructor(phase: Phase, lookup: Lookup, clock: Clock) {
     this.phase = phase
     this.#lookup = lookup
@@ -59,7 +59,7 @@ export class WebhookConfigurations {
     this.#isStored = lookup.follow(this.#type, { changed: outdate, reset: outdate })
   }
 
-  /** All webhooks as currently cached. */
+  /** All webhooks that are currently cached. */
   get webhooks(): readonly Webhook[] {
     if (this.#isOutdated) this.#bringUp()
     return this.#webhooks
@@ -99,7 +99,10 @@ export class WebhookConfigurations {
   }
 }
 
-/** Prefers the version of the request if a rule names it; otherwise uses the first other version that a rule names. */
+/**
+ * Returns the version in which the webhook sees the object. Prefers the version of the request if a rule names it.
+ * Otherwise, uses the first other version that a rule names.
+ */
 export function candidateOf(webhook: Webhook, type: RequestType): Candidate | undefined {
   const { forms } = type
   const matches = ({ resource }: ObjectForm) => webhook.rules.some((rule) => ruleMatches(rule, { ...type, resource }))

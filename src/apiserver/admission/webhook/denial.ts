@@ -14,7 +14,10 @@ const maxText = 4096
 const maxCauses = 100
 const maxSeconds = 2 ** 31 - 1
 
-/** Uses the code, reason and details of the webhook. A code that is not an error becomes 400. */
+/**
+ * Returns the error for a denial, with the code, reason and details from the webhook. If the code does not denote an
+ * error, uses 400.
+ */
 export function denial({ name }: Webhook, status: JsonObject): ApiError {
   const code = own(status, 'code')
   const message = stringField(status, 'message')
@@ -29,12 +32,15 @@ export function denial({ name }: Webhook, status: JsonObject): ApiError {
   )
 }
 
-/** The webhook could not be called, and its failure policy is Fail. */
+/** Returns the error for a webhook that could not be called and whose failure policy is Fail. */
 export function unaskable({ name }: Webhook, why: string): ApiError {
   return internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
 }
 
-/** The server lacked connections or memory for the call. No failure policy applies, and the client should retry. */
+/**
+ * Returns the error if the server lacked connections or memory for the call. No failure policy applies, and the client
+ * should retry.
+ */
 export function notAsked({ name }: Webhook, why: string): ApiError {
   return tooManyRequests(`admission webhook ${JSON.stringify(name)} was not called: ${why}`)
 }
@@ -60,7 +66,7 @@ function detailsOf(value: Json | undefined): StatusDetails | undefined {
   }
 }
 
-/** The field is an int32. Other numbers could not be encoded in every format. */
+/** Whether the value fits into the field, which is an int32. Other numbers could not be encoded in every format. */
 function isSeconds(value: Json | undefined): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= maxSeconds
 }

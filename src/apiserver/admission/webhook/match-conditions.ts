@@ -38,7 +38,10 @@ export class CompiledConditions {
   }
 }
 
-/** The conditions of all webhooks for one request, while its object does not change. */
+/**
+ * The match conditions of all webhooks for one request. The results are valid as long as the object of the request does
+ * not change.
+ */
 export class RequestConditions {
   readonly #parts: ConditionParts
   readonly #request: AdmissionRequest
@@ -50,7 +53,10 @@ export class RequestConditions {
     this.#request = request
   }
 
-  /** Throws 403 if conditions cannot be evaluated and the failure policy of the webhook is Fail. */
+  /**
+   * Whether all conditions of the webhook are true. Throws an error with status 403 if they cannot be evaluated and the
+   * failure policy is Fail.
+   */
   async areMet({ webhook, form }: Candidate): Promise<boolean> {
     if (webhook.matchConditions.length === 0) return true
     const known = this.#data.get(form) ?? requestData(this.#request, form, this.#parts)

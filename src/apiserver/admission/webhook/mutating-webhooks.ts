@@ -83,9 +83,9 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
 
 interface Mutation {
   readonly webhook: Webhook
-  /** Position among the webhooks called in this round. */
+  /** Position of the webhook among the webhooks called in this round. */
   readonly index: number
-  /** Undefined if nothing changed. */
+  /** The patch of the webhook. Undefined if it changed nothing. */
   readonly patch: Buffer | undefined
 }
 

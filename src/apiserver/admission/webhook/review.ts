@@ -14,7 +14,7 @@ import type { ObjectForm } from '../object-forms.ts'
 import { namespaceOf } from './select-webhooks.ts'
 import type { ReviewVersion } from './webhook.ts'
 
-/** Both objects as JSON. */
+/** The new and the old object as JSON. */
 interface Written {
   readonly object: string
   readonly oldObject: string

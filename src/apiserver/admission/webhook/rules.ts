@@ -14,9 +14,9 @@ export interface Rule {
 export interface RuledRequest {
   readonly operation: AdmissionOperation
   readonly resource: FormResource
-  /** '' for the object itself. */
+  /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
-  /** Whether the object is namespaced. A Namespace is not. */
+  /** Whether the object is namespaced. A Namespace itself is not. */
   readonly namespaced: boolean
 }
 

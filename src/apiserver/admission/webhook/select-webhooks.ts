@@ -11,8 +11,8 @@ import type { Webhook } from './webhook.ts'
 const noCandidates: readonly Candidate[] = []
 
 /**
- * Matches only rules. Webhooks are never called for webhook configurations, because a broken one could then not be
- * repaired.
+ * Returns the webhooks whose rules match. Webhooks are never called for webhook configurations, because otherwise a
+ * broken configuration could not be repaired.
  */
 export function candidatesFor(configurations: WebhookConfigurations, request: AdmissionRequest): readonly Candidate[] {
   if (isConfiguration(request)) return noCandidates
@@ -73,7 +73,10 @@ function isNamespace({ type }: AdmissionRequest): boolean {
   return type.plural === 'namespaces' && type.group === ''
 }
 
-/** For a Namespace that is being written, its new labels apply. Otherwise the current labels apply. */
+/**
+ * Returns the labels of the namespace. If the request writes the namespace itself, the new labels apply. Otherwise, the
+ * current labels apply.
+ */
 function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}

@@ -8,14 +8,14 @@
  */
 import type { Webhook } from './webhook.ts'
 
-/** Time reserved for validation and the store. */
+/** Time in milliseconds that is reserved for validation and the store. */
 const reservedMs = 1000
 const minShareMs = 1000
 
 export interface Remaining {
   /** Request timeout of this server in milliseconds. */
   readonly limitMs: number
-  /** Time left since admission began. */
+  /** Remaining time in milliseconds. */
   readonly leftMs: number
   /** Number of sequential calls still to come, including this one. */
   readonly calls: number
@@ -23,7 +23,10 @@ export interface Remaining {
   readonly allCalls: number
 }
 
-/** A share is at least one second, or an equal part of the remaining time if there are very many webhooks. */
+/**
+ * Returns the timeout of a call. If failures of the webhook are ignored, the call only gets a share of the remaining
+ * time. The share is at least one second, or an equal part of the time if there are very many webhooks.
+ */
 export function timeFor(
   { timeoutMs, ignoresFailures }: Webhook,
   { limitMs, leftMs, calls, allCalls }: Remaining,

@@ -17,7 +17,7 @@ export interface Verdict {
   readonly allowed: boolean
   /** Status of a denial, as sent by the webhook. */
   readonly status: JsonObject
-  /** JSON patch as bytes; undefined if there is none. */
+  /** JSON patch as bytes, or undefined if there is no patch. */
   readonly patch: Buffer | undefined
   readonly warnings: readonly string[]
   readonly auditAnnotations: { readonly [key: string]: string }
@@ -30,10 +30,16 @@ export interface ReviewRequest {
   readonly uid: string
 }
 
-/** Higher than the limit of a request body, because long lists such as warnings are truncated later. */
+/**
+ * Maximum number of JSON values in a response. It is higher than the limit of a request body, because long lists such
+ * as warnings are truncated later.
+ */
 const maxValues = 200_000
 
-/** Reads the verdict in steps, because a hostile response may be large. Throws CallError if it is invalid. */
+/**
+ * Reads the verdict in steps, because a hostile webhook may send a large response. Throws CallError if the response is
+ * invalid.
+ */
 export function* readVerdictSliced(
   { body, contentType, status }: HttpsAnswer,
   reviewRequest: ReviewRequest,
@@ -67,7 +73,7 @@ function* parse(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body, { maxCount: maxValues })).value
   } catch {
-    // Hides the parser's message because it quotes the input.
+    // The parser's message is omitted because it quotes the input.
     throw malformed('the response is not valid JSON')
   }
   if (!isObject(value)) throw malformed('the response is not a JSON object')
@@ -100,7 +106,7 @@ function patchOf(response: JsonObject, { phase, version }: ReviewRequest): Buffe
       throw faulty('webhook returned response.patchType but not response.patch')
     return undefined
   }
-  // In v1beta1 every patch is a JSON patch: kube-apiserver ignores the patch type.
+  // In v1beta1, every patch is a JSON patch. As in kube-apiserver, the patch type is ignored.
   if (version === 'v1beta1') return patch
   if (type === undefined) throw faulty('webhook returned response.patch but not response.patchType')
   if (type === '') throw faulty('webhook returned invalid response.patchType of ""')
@@ -112,7 +118,7 @@ function patchOf(response: JsonObject, { phase, version }: ReviewRequest): Buffe
 function bytesOf(response: JsonObject, field: string): Buffer {
   const text = stringField(response, field)
   const bytes = Buffer.from(text, 'base64')
-  // Node skips invalid base64 characters. Every valid character encodes six bits.
+  // Node.js skips invalid base64 characters, so the length is checked. Every valid character encodes six bits.
   const length = trimEndOf(text, '=').replaceAll(/[\r\n]/g, '').length
   if (bytes.length !== Math.floor((length * 3) / 4)) throw malformed(`response.${field} is not base64`)
   return bytes

@@ -10,9 +10,9 @@ export interface WebhookOutcome {
   readonly webhook: Webhook
   readonly operation: AdmissionOperation
   readonly ms: number
-  /** Status code of the response, or 200. */
+  /** Status code of the response. The default is 200. */
   readonly code: number
-  /** Undefined if the request was not rejected. */
+  /** Cause of the rejection. Undefined if the request was not rejected. */
   readonly rejection: RejectionCause | undefined
 }
 
@@ -89,7 +89,7 @@ export class WebhookMetrics {
   }
 }
 
-/** Returns the phase as named in 1.23. */
+/** Returns the name of the phase in the metrics of 1.23. */
 function stepOf(phase: Phase): string {
   return phase === 'mutating' ? 'admit' : 'validating'
 }

@@ -18,24 +18,24 @@ type StoredWebhook = NonNullable<MutatingWebhookConfiguration['webhooks']>[numbe
 /** A webhook prepared for matching and calling. */
 export interface Webhook {
   readonly phase: Phase
-  /** Name of its configuration. */
+  /** Name of the configuration that contains the webhook. */
   readonly configuration: string
   readonly name: string
   readonly rules: readonly Rule[]
-  /** Whether its rules match only the versions that they name. */
+  /** Whether the rules match only the versions that they name. */
   readonly exact: boolean
-  /** Undefined matches all namespaces or objects. */
+  /** Match the labels of namespaces and objects. An undefined selector matches all of them. */
   readonly namespaceSelector: LabelMatcher | undefined
   readonly objectSelector: LabelMatcher | undefined
   readonly matchConditions: readonly MatchCondition[]
   /** Whether requests proceed if the webhook fails. */
   readonly ignoresFailures: boolean
   readonly timeoutMs: number
-  /** Version of AdmissionReview; undefined if the webhook supports none that the server supports. */
+  /** Version of AdmissionReview to send. Undefined if the webhook supports none of the server's versions. */
   readonly reviewVersion: ReviewVersion | undefined
-  /** Whether it may be called for dry runs. */
+  /** Whether the webhook may be called for dry runs. */
   readonly allowsDryRun: boolean
-  /** Whether it is called again if the object has changed since. */
+  /** Whether the webhook is called again if the object has changed since its last call. */
   readonly isReinvoked: boolean
   readonly address: WebhookAddress
   readonly breaker: Breaker
