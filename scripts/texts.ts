@@ -77,13 +77,15 @@ function commentsOf({ file, text }: Text): readonly Text[] {
     .filter((comment) => isProse(comment.text))
 }
 
-/** Sentences outside of code blocks, tables and headings. */
+/** Sentences outside of code blocks, tables and headings. Neither inline code nor a colon ends a sentence. */
 function sentencesOf({ file, text }: Text): readonly Text[] {
   const prose = text.replaceAll(/```[\s\S]*?```/g, '').replaceAll(/^(?:\||#|<).*$/gm, '')
   return prose
     .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
     .map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim())
-    .flatMap((paragraph) => paragraph.split(/(?<=[.!?:]) (?=[A-Z`*[])/))
+    .map((paragraph) => paragraph.replaceAll(/`[^`]*`/g, (code) => code.replaceAll(' ', '\0')))
+    .flatMap((paragraph) => paragraph.split(/(?<=[.!?]) (?=[A-Z`*[])/))
+    .map((sentence) => sentence.replaceAll('\0', ' '))
     .filter((sentence) => sentence.length > 20 && isProse(sentence))
     .map((sentence) => ({ file, text: sentence }))
 }
