@@ -9,10 +9,13 @@ import { typeMeta } from './type-meta.ts'
 
 const responseKind = s.object(
   {
-    group: field(1, s.string(), { zeroValue: 'write', doc: 'API group. Empty if it is the group of the list entry.' }),
+    group: field(1, s.string(), {
+      zeroValue: 'write',
+      doc: 'API group of the objects. Empty if it equals the group of the list entry.',
+    }),
     version: field(2, s.string(), {
       zeroValue: 'write',
-      doc: 'Version. Empty if it is the version of the list entry.',
+      doc: 'API version of the objects. Empty if it equals the version of the list entry.',
     }),
     kind: field(3, s.string(), { zeroValue: 'write', doc: 'Kind of the objects.' }),
   },
@@ -26,7 +29,7 @@ const subresource = s.object(
     acceptedTypes: field(3, s.list(responseKind), { doc: 'Kinds that a request may contain.' }),
     verbs: field(4, s.list(s.string()), { zeroValue: 'write', doc: 'Verbs that the subresource supports.' }),
   },
-  { name: 'apidiscovery.v2.APISubresourceDiscovery', doc: 'A served subresource.' },
+  { name: 'apidiscovery.v2.APISubresourceDiscovery', doc: 'A subresource that the server serves.' },
 )
 
 const resource = s.object(
@@ -40,7 +43,7 @@ const resource = s.object(
     categories: field(7, s.list(s.string()), { doc: 'Groups of resource types that include this one, such as `all`.' }),
     subresources: field(8, s.list(subresource), { doc: 'Subresources of the resource type.' }),
   },
-  { name: 'apidiscovery.v2.APIResourceDiscovery', doc: 'A served resource type.' },
+  { name: 'apidiscovery.v2.APIResourceDiscovery', doc: 'A resource type that the server serves.' },
 )
 
 const version = s.object(

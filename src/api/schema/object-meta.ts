@@ -36,7 +36,7 @@ const managedFieldsEntry = s.object(
     manager: field(1, s.string(), { doc: 'Name of the field manager.' }),
     operation: field(2, s.string(), { doc: 'Operation that created this entry: `Apply` or `Update`.' }),
     apiVersion: field(3, s.string(), { doc: 'API group and version in which the fields were written.' }),
-    time: field(4, s.time(), { doc: 'Time this manager last changed its fields.' }),
+    time: field(4, s.time(), { doc: 'Time when this manager last changed its fields.' }),
     fieldsType: field(6, s.string(), { doc: 'Format of the field set: `FieldsV1`.' }),
     fieldsV1: field(7, fieldsV1, { doc: 'Fields that this manager owns.' }),
     subresource: field(8, s.string(), { doc: 'Subresource through which the fields were written, if any.' }),
@@ -50,17 +50,17 @@ const managedFieldsEntry = s.object(
 export const objectMeta = s.object(
   {
     name: field(1, s.string(), { doc: 'Name of the object, unique within its kind and namespace. Immutable.' }),
-    generateName: field(2, s.string(), { doc: 'Prefix from which the server generates a name if none is set.' }),
+    generateName: field(2, s.string(), { doc: 'Prefix from which the server generates a name if `name` is not set.' }),
     namespace: field(3, s.string(), { doc: 'Namespace of the object. Empty for cluster-scoped objects.' }),
     selfLink: field(4, s.string(), { doc: 'Deprecated. The server never sets this field.' }),
     uid: field(5, s.string(), { doc: 'Globally unique ID of the object. Set by the server.' }),
     resourceVersion: field(6, s.string(), {
-      doc: 'Opaque version that changes with every write. An update that includes it succeeds only if it is current.',
+      doc: 'Opaque version that changes with every write. An update that includes a version succeeds only if the object still has that version.',
     }),
     generation: field(7, s.int64(), {
-      doc: 'Sequence number of the desired state, incremented with each change to it. Set by the server.',
+      doc: 'Sequence number of the desired state, incremented with each change of that state. Set by the server.',
     }),
-    creationTimestamp: field(8, s.time(), { doc: 'Time the object was created. Set by the server.' }),
+    creationTimestamp: field(8, s.time(), { doc: 'Time when the object was created. Set by the server.' }),
     deletionTimestamp: field(9, s.time(), {
       doc: 'Time of the deletion request plus the grace period. The object is removed once it has no finalizers.',
     }),
@@ -82,7 +82,7 @@ export const objectMeta = s.object(
       },
     ),
     finalizers: field(14, s.list(s.string(), { list: 'set', patch: 'merge' }), {
-      doc: 'Cleanups that must finish before the object is removed. The responsible controllers remove the entries.',
+      doc: 'Names of cleanup tasks that must finish before the object is removed. The responsible controllers remove the entries.',
     }),
     clusterName: field(15, s.string(), { until: '1.25', doc: 'Unused.' }),
     managedFields: field(17, s.list(managedFieldsEntry), {

@@ -10,7 +10,7 @@ import { levels, type Policy, policyOf, stages } from './policy.ts'
 
 const texts = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc })
 const stageList = (tag: number) =>
-  field(tag, s.list(s.oneOf(...stages)), { doc: 'Stages at which nothing is recorded.' })
+  field(tag, s.list(s.oneOf(...stages)), { doc: 'Stages of a request for which no event is recorded.' })
 
 const groupResources = s.object({
   group: field(1, s.string(), { doc: 'API group; empty for the core group.' }),
@@ -34,8 +34,11 @@ const rule = s.object({
 })
 
 const fields = {
-  metadata: field(1, s.map(s.string()), { doc: 'Not used.' }),
-  rules: field(2, s.list(rule), { required: true, doc: 'Rules in order. The first match decides.' }),
+  metadata: field(1, s.map(s.string()), { doc: 'Metadata of the policy, which the server ignores.' }),
+  rules: field(2, s.list(rule), {
+    required: true,
+    doc: 'Ordered rules. The first rule that matches a request determines the audit level.',
+  }),
   omitStages: stageList(3),
   omitManagedFields: field(4, s.boolean(), { doc: 'Default for omitManagedFields in rules that do not set it.' }),
 }

@@ -45,7 +45,7 @@ type Mutation = InferFields<typeof mutationFields>
 
 const mutation = s.object(mutationFields, {
   name: 'Mutation',
-  doc: 'A change to the object.',
+  doc: 'A change that a policy makes to an object.',
   check: checkMutation,
 })
 

@@ -152,7 +152,10 @@ const nameFields = {
   }),
 }
 
-const names = s.object(nameFields, { name: 'CustomResourceDefinitionNames', doc: 'Names of a custom resource.' })
+const names = s.object(nameFields, {
+  name: 'CustomResourceDefinitionNames',
+  doc: 'Plural, singular, kind and short names of a custom resource.',
+})
 
 const serviceReference = s.object(
   {

@@ -44,7 +44,7 @@ const portFields = {
     default: 'TCP',
     doc: 'Transport protocol: `TCP` (the default), `UDP` or `SCTP`.',
   }),
-  port: field(3, s.int32(), { zeroValue: 'keep', doc: 'Port number. If unset, all ports are meant.' }),
+  port: field(3, s.int32(), { zeroValue: 'keep', doc: 'Port number. If unset, the port matches all port numbers.' }),
   appProtocol: field(4, s.string(), {
     zeroValue: 'keep',
     doc: 'Application protocol of the port, such as `http` or `example.com/custom`.',

@@ -18,7 +18,7 @@ const step = s.object(
 const change = s.object(
   {
     path: field(1, s.string(), { doc: 'Path of the changed field, such as `.spec.containers[name=web].image`.' }),
-    steps: field(2, s.list(step), { doc: 'Elements of the path, in a form that programs can process.' }),
+    steps: field(2, s.list(step), { doc: 'Elements of the path as structured data, for programs.' }),
     before: field(3, json, { doc: 'Previous value. Unset if the field was added.' }),
     after: field(4, json, { doc: 'New value. Unset if the field was removed.' }),
     concealed: field(5, s.boolean(), { doc: 'Whether the values are omitted because they are confidential.' }),

@@ -10,7 +10,7 @@ const object = s.any({ name: 'runtime.RawExtension', doc: 'An earlier state of a
 const status = s.object(
   {
     revision: field(1, s.string(), { doc: '`resourceVersion` of the returned state.' }),
-    items: field(2, s.list(object), { zeroValue: 'write', doc: 'Objects in that state, sorted by name.' }),
+    items: field(2, s.list(object), { zeroValue: 'write', doc: 'Objects in the requested state, sorted by name.' }),
     continue: field(3, s.string(), {
       doc: 'Token with which to request the next page of objects. Unset on the last page.',
     }),

@@ -13,7 +13,7 @@ import { deviceSelector } from './types/selector.ts'
 const spec = s.object(
   {
     selectors: field(1, s.list(deviceSelector), {
-      doc: 'Selectors that a device must match. All of them must match. At most 32 selectors.',
+      doc: 'Selectors, all of which a device must match. At most 32 selectors.',
     }),
     config: field(2, s.list(classConfiguration), { doc: 'Configuration to apply to the devices. At most 32 entries.' }),
     extendedResourceName: field(4, s.string(), {

@@ -37,7 +37,9 @@ const limitFields = {
 type Limit = InferFields<typeof limitFields>
 
 const fields = {
-  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), { doc: 'List of rate limits.' }),
+  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), {
+    doc: 'Rate limits, all of which an event must meet.',
+  }),
 }
 
 function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPath): FieldError[] {

@@ -35,7 +35,10 @@ const idFields = {
 } as const
 
 const entryFields = {
-  source: field(1, s.oneOf(...keysOf(idFields)), { required: true, doc: 'Volume source.' }),
+  source: field(1, s.oneOf(...keysOf(idFields)), {
+    required: true,
+    doc: 'Type of the volume source, such as `gcePersistentDisk`.',
+  }),
   id: field(2, s.string(), { doc: 'ID of the volume. If omitted, the entry matches all volumes of this source.' }),
   labels: field(3, s.map(s.string()), { required: true, doc: 'Labels added to the volume.' }),
 }
@@ -49,7 +52,7 @@ const entry = s.object(entryFields, {
   ],
 })
 
-const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Labels by volume.' }) }
+const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Entries that assign labels to volumes.' }) }
 
 export function persistentVolumeLabel(): Control<PersistentVolume> {
   throw new UsageError(

@@ -28,7 +28,9 @@ interface Parts {
 
 const fields = {
   default: field(1, s.list(toleration), { doc: 'Tolerations added to all pods.' }),
-  whitelist: field(2, s.list(toleration), { doc: 'Tolerations that pods may have. Empty allows all.' }),
+  whitelist: field(2, s.list(toleration), {
+    doc: 'Tolerations that pods may have. An empty list allows all tolerations.',
+  }),
 }
 
 interface Lists {

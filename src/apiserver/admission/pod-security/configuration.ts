@@ -31,12 +31,30 @@ const names = (check: NameCheck) => ({
 })
 
 const defaults = s.object({
-  enforce: field(1, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations are rejected.' }),
-  'enforce-version': field(2, text(versionFault), { zeroValue: 'keep', doc: 'Rule version for enforce.' }),
-  audit: field(3, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations are recorded.' }),
-  'audit-version': field(4, text(versionFault), { zeroValue: 'keep', doc: 'Rule version for audit.' }),
-  warn: field(5, text(levelFault), { zeroValue: 'keep', doc: 'Level whose violations cause warnings.' }),
-  'warn-version': field(6, text(versionFault), { zeroValue: 'keep', doc: 'Rule version for warn.' }),
+  enforce: field(1, text(levelFault), {
+    zeroValue: 'keep',
+    doc: 'Pod security level. Pods that violate this level are rejected.',
+  }),
+  'enforce-version': field(2, text(versionFault), {
+    zeroValue: 'keep',
+    doc: 'Kubernetes version whose rules apply to `enforce`.',
+  }),
+  audit: field(3, text(levelFault), {
+    zeroValue: 'keep',
+    doc: 'Pod security level. Pods that violate this level are recorded.',
+  }),
+  'audit-version': field(4, text(versionFault), {
+    zeroValue: 'keep',
+    doc: 'Kubernetes version whose rules apply to `audit`.',
+  }),
+  warn: field(5, text(levelFault), {
+    zeroValue: 'keep',
+    doc: 'Pod security level. Pods that violate this level cause a warning.',
+  }),
+  'warn-version': field(6, text(versionFault), {
+    zeroValue: 'keep',
+    doc: 'Kubernetes version whose rules apply to `warn`.',
+  }),
 })
 
 const someName: NameCheck = (name) => (name === '' ? ['must not be empty'] : [])
@@ -48,8 +66,8 @@ const exemptions = s.object({
 })
 
 const fields = {
-  defaults: field(1, defaults, { doc: 'Defaults for namespaces without labels.' }),
-  exemptions: field(2, exemptions, { doc: 'Exemptions from all checks.' }),
+  defaults: field(1, defaults, { doc: 'Levels and versions for namespaces without pod security labels.' }),
+  exemptions: field(2, exemptions, { doc: 'Users, namespaces and runtime classes that are exempt from all checks.' }),
 }
 
 export function readPodSecurity(value: Json, vendor: Vendor): PodSecurityConfiguration {

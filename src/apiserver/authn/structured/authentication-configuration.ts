@@ -18,16 +18,20 @@ const maxEntries = 64
 const issuer = s.object({
   url: field(1, s.string(), { doc: 'https URL of the issuer, equal to the claim `iss` of its tokens.' }),
   discoveryURL: field(2, s.string(), { doc: 'URL of the discovery document, if it is not below `url`.' }),
-  certificateAuthority: field(3, s.string(), { doc: 'PEM certificates that verify the connection to the issuer.' }),
-  audiences: field(4, s.list(s.string()), { doc: 'Accepted audiences. A token must have one of them.' }),
-  audienceMatchPolicy: field(5, s.string(), { doc: '`MatchAny`, which is required for several audiences.' }),
-  egressSelectorType: field(6, s.string(), { doc: 'Network of the connection. This server has only the default one.' }),
+  certificateAuthority: field(3, s.string(), { doc: 'PEM bundle of CAs that verify the certificate of the issuer.' }),
+  audiences: field(4, s.list(s.string()), { doc: 'Accepted audiences. A token must contain at least one of them.' }),
+  audienceMatchPolicy: field(5, s.string(), {
+    doc: 'How to match audiences. The only value is `MatchAny`, which is required if there are several audiences.',
+  }),
+  egressSelectorType: field(6, s.string(), {
+    doc: 'Egress network for connections to the issuer. Not supported: only the default value is accepted.',
+  }),
 })
 const validationRule = s.object({
   claim: field(1, s.string(), { doc: 'Claim that must have the required value.' }),
   requiredValue: field(2, s.string(), { doc: 'Required value of the claim.' }),
   expression: field(3, s.string(), { doc: 'CEL expression over `claims` that must be true.' }),
-  message: field(4, s.string(), { doc: 'Error if the expression is false.' }),
+  message: field(4, s.string(), { doc: 'Error message if the expression is false.' }),
 })
 const prefixedClaim = s.object({
   claim: field(1, s.string(), { doc: 'Claim with the value.' }),
@@ -40,11 +44,13 @@ const claimOrExpression = s.object({
 })
 const extraMapping = s.object({
   key: field(1, s.string(), { doc: 'Key of the extra attribute: a domain and a path, in lower case.' }),
-  valueExpression: field(2, s.string(), { doc: 'CEL expression over `claims` that returns text or a list of texts.' }),
+  valueExpression: field(2, s.string(), {
+    doc: 'CEL expression over `claims` that returns a string or a list of strings.',
+  }),
 })
 const userRule = s.object({
   expression: field(1, s.string(), { doc: 'CEL expression over `user` that must be true.' }),
-  message: field(2, s.string(), { doc: 'Error if the expression is false.' }),
+  message: field(2, s.string(), { doc: 'Error message if the expression is false.' }),
 })
 const claimMappings = s.object({
   username: field(1, prefixedClaim, { doc: 'Name of the user.' }),
@@ -55,18 +61,20 @@ const claimMappings = s.object({
 const jwt = s.object({
   issuer: field(1, issuer, { doc: 'Issuer of the tokens.' }),
   claimValidationRules: field(2, s.list(validationRule), { doc: 'Rules that the claims must meet.' }),
-  claimMappings: field(3, claimMappings, { doc: 'How claims become a user.' }),
+  claimMappings: field(3, claimMappings, { doc: 'Mapping from the claims of a token to a user.' }),
   userValidationRules: field(4, s.list(userRule), { doc: 'Rules that the user must meet.' }),
 })
 const anonymous = s.object({
   enabled: field(1, s.boolean(), { doc: 'Whether requests without credentials are accepted.' }),
   conditions: field(2, s.list(s.object({ path: field(1, s.string(), { doc: 'Exact path of the request.' }) })), {
-    doc: 'Paths at which they are accepted. Empty means all paths.',
+    doc: 'Paths at which anonymous requests are accepted. An empty list means all paths.',
   }),
 })
 const fields = {
-  jwt: field(1, s.list(jwt), { doc: 'Issuers of JSON Web Tokens.' }),
-  anonymous: field(2, anonymous, { doc: 'Requests without credentials. Unset: as `--anonymous-auth` says.' }),
+  jwt: field(1, s.list(jwt), { doc: 'Issuers whose JSON Web Tokens are accepted.' }),
+  anonymous: field(2, anonymous, {
+    doc: 'Settings for requests without credentials. If unset, `--anonymous-auth` applies.',
+  }),
 }
 
 export type AuthenticationConfiguration = InferFields<typeof fields>

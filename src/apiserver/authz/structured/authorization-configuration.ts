@@ -13,38 +13,48 @@ import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-
 import { parseDuration } from '../../../base/time/duration.ts'
 
 const connectionInfo = s.object({
-  type: field(1, s.string(), { doc: '`KubeConfigFile`, the only type that this server supports.' }),
+  type: field(1, s.string(), { doc: 'Type of the connection. The only supported type is `KubeConfigFile`.' }),
   kubeConfigFile: field(2, s.string(), { doc: 'Absolute path of the kubeconfig for the webhook.' }),
 })
 const condition = s.object({
   expression: field(1, s.string(), { doc: 'CEL expression over `request` that must be true.' }),
 })
 const webhook = s.object({
-  authorizedTTL: field(1, s.string(), { doc: 'How long positive responses are cached. Defaults to 5m.' }),
-  unauthorizedTTL: field(2, s.string(), { doc: 'How long other responses are cached. Defaults to 30s.' }),
+  authorizedTTL: field(1, s.string(), {
+    doc: 'Time for which responses that allow a request are cached. Defaults to 5m.',
+  }),
+  unauthorizedTTL: field(2, s.string(), { doc: 'Time for which all other responses are cached. Defaults to 30s.' }),
   cacheAuthorizedRequests: field(3, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether positive responses are cached. Defaults to true.',
+    doc: 'Whether responses that allow a request are cached. Defaults to true.',
   }),
   cacheUnauthorizedRequests: field(4, s.boolean(), {
     zeroValue: 'keep',
-    doc: 'Whether other responses are cached. Defaults to true.',
+    doc: 'Whether all other responses are cached. Defaults to true.',
   }),
   timeout: field(5, s.string(), { doc: 'Timeout of a call, at most 30s.' }),
-  subjectAccessReviewVersion: field(6, s.string(), { doc: 'Version of the reviews: `v1` or `v1beta1`.' }),
-  matchConditionSubjectAccessReviewVersion: field(7, s.string(), {
-    doc: 'Version of the review that the conditions see: `v1`.',
+  subjectAccessReviewVersion: field(6, s.string(), {
+    doc: 'Version of the SubjectAccessReviews that are sent to the webhook: `v1` or `v1beta1`.',
   }),
-  failurePolicy: field(8, s.string(), { doc: 'Verdict if the webhook or a condition fails: `NoOpinion` or `Deny`.' }),
-  connectionInfo: field(9, connectionInfo, { doc: 'How to reach the webhook.' }),
-  matchConditions: field(10, s.list(condition), { doc: 'Conditions for calling the webhook. All must be true.' }),
+  matchConditionSubjectAccessReviewVersion: field(7, s.string(), {
+    doc: 'Version of the SubjectAccessReview that match conditions can use: `v1`.',
+  }),
+  failurePolicy: field(8, s.string(), {
+    doc: 'Decision if the call or a match condition fails: `NoOpinion` or `Deny`.',
+  }),
+  connectionInfo: field(9, connectionInfo, { doc: 'Connection to the webhook.' }),
+  matchConditions: field(10, s.list(condition), {
+    doc: 'Conditions, all of which must be true for the webhook to be called.',
+  }),
 })
 const authorizer = s.object({
   type: field(1, s.string(), { doc: 'Type of the authorizer.' }),
-  name: field(2, s.string(), { doc: 'Unique name, for errors.' }),
+  name: field(2, s.string(), { doc: 'Unique name of the authorizer, used in error messages.' }),
   webhook: field(3, webhook, { doc: 'Configuration of an authorizer of type `Webhook`.' }),
 })
-const fields = { authorizers: field(1, s.list(authorizer), { doc: 'Authorizers, in the order of their calls.' }) }
+const fields = {
+  authorizers: field(1, s.list(authorizer), { doc: 'Authorizers, in the order in which the server asks them.' }),
+}
 
 /** Types that need no further configuration. Each type may occur once. */
 const plainTypes = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow', 'AlwaysDeny'] as const

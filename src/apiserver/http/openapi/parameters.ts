@@ -44,7 +44,7 @@ const paging = {
 const writing = {
   dryRun: {
     type: 'string',
-    doc: 'If set to `All`, the request is checked and answered as usual, but nothing is stored.',
+    doc: 'If set to `All`, the server processes the request as usual but does not store the result.',
   },
   fieldManager: { type: 'string', doc: 'Name of the field manager that owns the changed fields. At most 128 bytes.' },
   fieldValidation: {

@@ -105,7 +105,7 @@ const variableFields = {
 
 export const variable = s.object(variableFields, {
   name: 'Variable',
-  doc: 'A named CEL expression that other expressions can use. It is evaluated on first use, at most once per request.',
+  doc: 'A named CEL expression that other expressions can use. The server evaluates it when it is first used, at most once per request.',
   atomic: true,
   check: checkVariable,
 })

@@ -116,7 +116,7 @@ export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
       zeroValue: 'keep',
       ...must,
       ...sideEffects,
-      doc: 'Side effects of calling the webhook: None, or NoneOnDryRun if dry-run requests have none. Only v1beta1 also accepts Some and Unknown.',
+      doc: 'Side effects of calling the webhook: `None`, or `NoneOnDryRun` if only dry-run requests have no side effects. Only v1beta1 also accepts `Some` and `Unknown`.',
     }),
     timeoutSeconds: field(7, s.int32(), {
       zeroValue: 'keep',

@@ -6,7 +6,7 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 import type { Located } from './strict-values.ts'
 
 const hostAliasFields = {
-  ip: field(1, s.string(), { doc: 'IP address of the entry.' }),
+  ip: field(1, s.string(), { doc: 'IP address to which the host names resolve.' }),
   hostnames: field(2, s.list(s.string()), { doc: 'Host names that resolve to the IP address.' }),
 }
 

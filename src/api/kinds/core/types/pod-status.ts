@@ -47,7 +47,7 @@ const terminated = s.object(
     exitCode: field(1, s.int32(), { zeroValue: 'write', doc: 'Exit code of the container.' }),
     signal: field(2, s.int32(), { doc: 'Number of the signal that terminated the container.' }),
     reason: field(3, s.string(), { doc: 'Machine-readable reason for the termination, in CamelCase.' }),
-    message: field(4, s.string(), { doc: 'Message that the container left when it terminated.' }),
+    message: field(4, s.string(), { doc: 'Termination message that the container wrote before it terminated.' }),
     startedAt: field(5, s.time(), { zeroValue: 'write', doc: 'Time when the container was started.' }),
     finishedAt: field(6, s.time(), { zeroValue: 'write', doc: 'Time when the container terminated.' }),
     containerID: field(7, s.string(), { doc: 'ID of the container, in the form `<runtime>://<id>`.' }),
@@ -79,7 +79,7 @@ const volumeStatus = s.object(
     // In Protobuf, the status is one message per type of volume.
     image: field(1, imageVolumeStatus, {
       gate: 'ImageVolumeWithDigest',
-      doc: 'Status of the image volume, if the volume is one.',
+      doc: 'Status of the image volume. Set only for image volumes.',
     }),
   },
   { name: 'VolumeStatus', doc: 'Status of a mounted volume.' },

@@ -86,7 +86,7 @@ export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
     zeroValue: 'write',
     published: 'required',
-    doc: "Addresses of the endpoint, all of which are interchangeable and of the slice's address type. From 1 to 100 addresses.",
+    doc: "Interchangeable addresses of the endpoint, all of the slice's address type. From 1 to 100 addresses.",
   }),
   conditions: field(2, conditions, {
     zeroValue: 'write',

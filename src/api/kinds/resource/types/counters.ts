@@ -4,8 +4,10 @@ import { field, s } from '../../../schema/schema.ts'
 import { checkName } from './lists.ts'
 
 const counter = s.object(
-  { value: field(1, s.quantity(), { zeroValue: 'write', doc: 'Available or consumed amount.' }) },
-  { name: 'Counter', doc: 'An amount that several devices share.' },
+  {
+    value: field(1, s.quantity(), { zeroValue: 'write', doc: 'Amount of the counter that is available or consumed.' }),
+  },
+  { name: 'Counter', doc: 'A quantity that several devices share.' },
 )
 
 const counters = field(2, s.map(counter), {

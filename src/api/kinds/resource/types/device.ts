@@ -27,14 +27,20 @@ const listed = { since: '1.36', gate: 'DRAListTypeAttributes', emptyCounts: true
 const listAttributes = ['ints', 'bools', 'strings', 'versions'] as const
 
 const attributeFields = {
-  int: field(2, s.int64(), { zeroValue: 'keep', doc: 'Integer value.' }),
-  bool: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Boolean value.' }),
-  string: field(4, s.string(), { zeroValue: 'keep', doc: 'String value. At most 64 bytes.' }),
-  version: field(5, s.string(), { zeroValue: 'keep', doc: 'Semantic version. At most 64 bytes.' }),
-  ints: field(6, s.list(s.int64()), { ...listed, doc: 'List of integer values.' }),
-  bools: field(7, s.list(s.boolean()), { ...listed, doc: 'List of boolean values.' }),
-  strings: field(8, s.list(s.string()), { ...listed, doc: 'List of string values.' }),
-  versions: field(9, s.list(s.string()), { ...listed, doc: 'List of semantic versions.' }),
+  int: field(2, s.int64(), { zeroValue: 'keep', doc: 'Integer value of the attribute.' }),
+  bool: field(3, s.boolean(), { zeroValue: 'keep', doc: 'Boolean value of the attribute.' }),
+  string: field(4, s.string(), { zeroValue: 'keep', doc: 'String value of the attribute. At most 64 bytes.' }),
+  version: field(5, s.string(), {
+    zeroValue: 'keep',
+    doc: 'Semantic version as the value of the attribute. At most 64 bytes.',
+  }),
+  ints: field(6, s.list(s.int64()), { ...listed, doc: 'List of integers as the value of the attribute.' }),
+  bools: field(7, s.list(s.boolean()), { ...listed, doc: 'List of booleans as the value of the attribute.' }),
+  strings: field(8, s.list(s.string()), { ...listed, doc: 'List of strings as the value of the attribute.' }),
+  versions: field(9, s.list(s.string()), {
+    ...listed,
+    doc: 'List of semantic versions as the value of the attribute.',
+  }),
 }
 
 const attribute = s.object(attributeFields, {
