@@ -20,7 +20,8 @@ export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
       const { freed, restored: taken, shared } = await repairReservations(catalogue)
       if (freed.length > 0) log.warn('released orphaned reservations', summary(freed))
       if (taken.length > 0) log.warn('restored missing reservations', summary(taken))
-      if (shared.length > 0) log.error('several objects hold the same reservation; delete all but one', summary(shared))
+      if (shared.length > 0)
+        log.error('several objects use the same reserved value; delete all but one of them', summary(shared))
       return 'done'
     },
   }

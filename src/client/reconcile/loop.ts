@@ -180,7 +180,7 @@ class LoopRun {
     const over = new AbortController()
     const { name, onStop } = this.#loop
     const failed = (error: unknown) =>
-      this.#records.log.warn('loop cleanup failed during shutdown', { loop: name, ...errorFields(error) })
+      this.#records.log.warn('control loop cleanup failed during shutdown', { loop: name, ...errorFields(error) })
     await Promise.race([onStop?.().catch(failed), pause(stopTimeoutMs, over.signal)])
     over.abort()
   }

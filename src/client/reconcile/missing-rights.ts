@@ -44,7 +44,7 @@ export class MissingRights {
     const missingRight = this.#refused.get(loop)
     if (missingRight === undefined || !missingRight.keys.delete(key) || missingRight.keys.size > 0) return
     this.#refused.delete(loop)
-    this.#log.info('loop has the required permission again', { loop })
+    this.#log.info('control loop has the required permission again', { loop })
   }
 
   /** Returns a note for the readiness check. Undefined if no loop lacks a permission. */
@@ -57,7 +57,7 @@ export class MissingRights {
   #open(loop: string, message: string): Refused {
     const missingRight = { message, keys: new Map<string, number>() }
     this.#refused.set(loop, missingRight)
-    this.#log.error("loop lacks a permission; grant it to the loop's service account", { loop, error: message })
+    this.#log.error("control loop lacks a permission; grant it to the loop's service account", { loop, error: message })
     return missingRight
   }
 }

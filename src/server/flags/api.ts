@@ -17,7 +17,7 @@ export const apiFlags = {
     value: 'NAME',
     default: 'orch',
     read: readProfile,
-    help: `vendor names to serve: ${profileNames.join(' or ')}; kubectl and client-go need kubernetes. A store keeps the profile it was created with`,
+    help: `names of the API groups: ${profileNames.join(' or ')}; kubectl and client-go need kubernetes. The profile of an existing store cannot be changed`,
   }),
   emulatedVersion: ifGiven(
     flag({
@@ -29,7 +29,7 @@ export const apiFlags = {
   ),
   allowVersionDowngrade: toggle({
     name: 'allow-version-downgrade',
-    help: 'accept an --emulated-version that is lower than the version of the store; parts of objects that the lower version does not have are hidden, and dropped when the objects are written',
+    help: 'allow an --emulated-version that is lower than the version of the store; the server then hides newer fields, and drops them when it writes an object',
   }),
   runtimeConfig: flag({
     name: 'runtime-config',
@@ -47,7 +47,7 @@ export const apiFlags = {
     name: 'extensions',
     default: 'true',
     read: readBoolean,
-    help: 'whether lists support fields, sort and count, the query parameters that Kubernetes does not have',
+    help: 'support the query parameters fields, sort and count for lists, which Kubernetes does not have',
   }),
   serviceClusterIpRange: flag({
     name: 'service-cluster-ip-range',

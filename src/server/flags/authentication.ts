@@ -85,7 +85,7 @@ export const authenticationFlags = {
     name: 'authentication-config',
     value: 'FILE',
     read: text,
-    help: 'AuthenticationConfiguration file with issuers of JSON Web Tokens and anonymous access; reloaded when it changes; excludes the --oidc flags',
+    help: 'AuthenticationConfiguration file with issuers of JSON Web Tokens and anonymous access; reloaded when it changes; cannot be combined with the --oidc flags',
   }),
   oidcIssuerUrl: flag({
     name: 'oidc-issuer-url',
@@ -136,7 +136,7 @@ export const authenticationFlags = {
     name: 'oidc-required-claim',
     value: 'CLAIM=TEXT',
     read: readRequiredClaims,
-    help: 'claim and value that ID tokens must contain; separate several with commas',
+    help: 'claim and value that ID tokens must contain; several are separated by commas',
   }),
 }
 

@@ -19,7 +19,7 @@ export const authorizationFlags = {
     name: 'authorization-config',
     value: 'FILE',
     read: text,
-    help: 'AuthorizationConfiguration file with the authorizers in their order; reloaded when it changes; excludes --authorization-mode and the flags of the webhook',
+    help: 'AuthorizationConfiguration file with an ordered list of authorizers; reloaded when it changes; cannot be combined with --authorization-mode or the --authorization-webhook flags',
   }),
   authorizationPolicyFile: flag({
     name: 'authorization-policy-file',

@@ -46,7 +46,7 @@ const eventTtl = flag({
   value: 'TIME',
   default: '1h0m0s',
   read: readTtl,
-  help: 'lifetime of events, counted from now',
+  help: 'lifetime of the copied events, counted from now',
 })
 
 /** Flags of `orch backup`. */
@@ -70,7 +70,12 @@ export const backupFlags = {
 export const restoreFlags = {
   from: flag({ name: 'from', value: 'FILE', read: readRequired, help: 'backup file to read; - for standard input' }),
   ...placeFlags,
-  profile: flag({ name: 'profile', value: 'NAME', read: readProfile, help: 'profile that the backup must have' }),
+  profile: flag({
+    name: 'profile',
+    value: 'NAME',
+    read: readProfile,
+    help: 'required profile of the backup; the command fails if the backup has another profile',
+  }),
   eventTtl,
 }
 
@@ -132,7 +137,7 @@ export const migrateFlags = {
   }),
   fromKubernetes: toggle({
     name: 'from-kubernetes',
-    help: 'treat --from-etcd-servers as etcd members that a kube-apiserver uses',
+    help: 'copy from the etcd of a kube-apiserver, named by --from-etcd-servers',
   }),
   emulatedVersion: ifGiven(
     flag({

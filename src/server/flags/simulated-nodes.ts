@@ -15,7 +15,7 @@ export const simulationSpeedFlag = flag({
   value: 'FACTOR',
   default: '1',
   read: readSpeed,
-  help: 'how much faster than real time simulated containers start, exit, restart and sleep',
+  help: 'factor by which simulated containers start, exit, restart and sleep faster than in real time',
 })
 
 export const simulatedNodeFlags = {

@@ -138,7 +138,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
     authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
     unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
     post: (review, trace) => service.post(review, trace),
-    onFailure: (error) => log.error('authorization webhook failed; treated as no opinion', errorFields(error)),
+    onFailure: (error) => log.error('authorization webhook failed; the next authorizer decides', errorFields(error)),
   })
 }
 

@@ -157,7 +157,11 @@ class Manager {
   constructor(parts: ManagerParts) {
     this.#parts = parts
     this.#client = new Client(parts.connections.own.send, { userAgent: 'kube-controller-manager' })
-    const status = { name: 'leader_election_master_status', help: 'Whether this manager leads.', labels: [] }
+    const status = {
+      name: 'leader_election_master_status',
+      help: '1 if this manager is the leader, otherwise 0.',
+      labels: [],
+    }
     this.exposer = new Exposer([...this.#workQueues.metrics, new Gauge(status, () => [[[], this.#leads ? 1 : 0]])])
     const leadershipLoss = Promise.withResolvers<void>()
     this.lost = leadershipLoss.promise

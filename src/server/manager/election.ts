@@ -33,7 +33,7 @@ export async function runElected(
   const identity = `${hostname()}_${randomUUID()}`
   const onError = (error: unknown) => log.warn('cannot acquire or renew the leader-election lease', errorFields(error))
   const onLeader = (leader: string) => {
-    if (leader !== identity) log.info('waiting for leadership; another manager leads', { leader })
+    if (leader !== identity) log.info('waiting for leadership; another manager is the leader', { leader })
   }
   const work = async (term: Term) => {
     log.info('became the leader', { identity })

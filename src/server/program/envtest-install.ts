@@ -16,7 +16,7 @@ export const installFlags = {
     value: 'VERSION',
     default: oldestVersion,
     read: readEmulatedVersion,
-    help: 'Kubernetes version that the installed kube-apiserver emulates, such as 1.31; ORCH_EMULATED_VERSION wins',
+    help: 'Kubernetes version that the installed kube-apiserver emulates, such as 1.31; the environment variable ORCH_EMULATED_VERSION overrides it',
   }),
   dir: flag({
     name: 'dir',

@@ -28,15 +28,25 @@ const etcdFlags = {
     name: 'advertise-client-urls',
     value: 'URLS',
     read: text,
-    help: 'accepted without effect',
+    help: 'accepted for compatibility and ignored',
   }),
-  listenPeerUrls: flag({ name: 'listen-peer-urls', value: 'URLS', read: text, help: 'accepted without effect' }),
-  dataDir: flag({ name: 'data-dir', value: 'DIR', read: text, help: 'accepted without effect: nothing is stored' }),
+  listenPeerUrls: flag({
+    name: 'listen-peer-urls',
+    value: 'URLS',
+    read: text,
+    help: 'accepted for compatibility and ignored',
+  }),
+  dataDir: flag({
+    name: 'data-dir',
+    value: 'DIR',
+    read: text,
+    help: 'accepted for compatibility and ignored, because nothing is stored',
+  }),
   unsafeNoFsync: flag({
     name: 'unsafe-no-fsync',
     default: 'false',
     read: readBoolean,
-    help: 'accepted without effect: nothing is stored',
+    help: 'accepted for compatibility and ignored, because nothing is stored',
   }),
 } satisfies Flags
 

@@ -31,18 +31,18 @@ const commands: { readonly [name: string]: CommandHelp } = {
   apiserver: {
     form: 'apiserver [flags]',
     summary: 'run the API server only',
-    about: 'Run orch controller-manager alongside it for the control loops.',
+    about: 'To run the control loops too, start orch controller-manager.',
     flagGroups: async () => await flagGroupsOf('apiserver'),
   },
   'controller-manager': {
     form: 'controller-manager [flags]',
     summary: 'run the control loops for an API server',
-    about: 'If several managers run, the one that holds the leader-election lease runs the loops.',
+    about: 'If several managers run, only the manager that holds the leader-election Lease runs the loops.',
     flagGroups: async () => (await import('../flags/controller-manager.ts')).managerFlagGroups,
   },
   token: {
     form: 'token create [TOKEN] | list | delete ID [flags]',
-    summary: 'manage bootstrap tokens, which nodes join with',
+    summary: 'manage bootstrap tokens, with which nodes join a cluster',
     about: 'A node uses the token to request its certificate. The token expires after --ttl.',
     flagGroups: async () => (await import('../../tools/joining/token-commands.ts')).tokenFlagGroups,
   },

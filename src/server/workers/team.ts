@@ -108,7 +108,7 @@ export class Team {
     const { log } = this.#parts
     const [index, slot] = [...this.#threads].find(([, each]) => each === this.#serving.at(-1))!
     this.#serving.pop()
-    log.info('retiring a worker that is not needed', { worker: index, workers: this.#serving.length })
+    log.info('retiring a worker because of low load', { worker: index, workers: this.#serving.length })
     await slot.retire()
     this.#forget(index)
     log.info('retired a worker', { worker: index })

@@ -32,7 +32,7 @@ export const joinFlags = {
     name: 'ca-cert-hash',
     value: 'HASH',
     read: readPin,
-    help: 'public key hash of a cluster CA, as sha256:<hex>; trusts only CAs with this hash, so that knowing the token is not enough to impersonate the cluster',
+    help: 'hash of the public key of a cluster CA, as sha256:<hex>; the command then trusts only CAs with this hash, so that an attacker who knows the token cannot impersonate the cluster',
   }),
   nodeName: flag({ name: 'node-name', value: 'NAME', read: readNodeName, help: 'name of the node to join as' }),
   kubeconfig: flag({

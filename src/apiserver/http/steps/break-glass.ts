@@ -43,7 +43,7 @@ export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassPar
     const use = () => {
       exchange.bypass = reason.slice(0, maxReason)
       exchange.audit?.annotate(`${type.group}/break-glass`, exchange.bypass)
-      log.warn('admission webhooks are bypassed', { ...whoOf(exchange), reason: exchange.bypass })
+      log.warn('a request bypasses the admission webhooks', { ...whoOf(exchange), reason: exchange.bypass })
     }
     const allowed = assertAllowed(authorizer, { user, attributes })
     return allowed instanceof Promise ? allowed.then(use) : use()

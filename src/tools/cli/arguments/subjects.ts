@@ -19,7 +19,7 @@ export const fileFlags = {
     letter: 'f',
     value: 'FILE',
     read: text,
-    help: 'file, directory or URL to read objects from; -: standard input',
+    help: 'file, directory or URL to read objects from; - reads standard input',
   }),
   recursive: toggle({ name: 'recursive', letter: 'R', help: 'read directories recursively' }),
   kustomize: flag({

@@ -20,9 +20,9 @@ export const deletionFlags = {
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: "seconds to terminate gracefully; -1 for the object's own grace period; 0 means 1 without --force",
+    help: "grace period in seconds; -1 means the object's own grace period; without --force, 0 means 1",
   }),
-  wait: flag({ name: 'wait', default: 'true', read: readBoolean, help: 'wait until the objects are gone' }),
+  wait: flag({ name: 'wait', default: 'true', read: readBoolean, help: 'wait until the objects are deleted' }),
   timeout: flag({
     name: 'timeout',
     value: 'TIME',

@@ -17,7 +17,7 @@ import { report, requestOptions, type writeFlags } from './report-write.ts'
 
 export const localFlag = toggle({
   name: 'local',
-  help: 'change the object from the file and print it, without contacting a server',
+  help: 'patch the object in the file and print the result, without contacting a server',
 })
 export const resourceVersionFlag = flag({
   name: 'resource-version',

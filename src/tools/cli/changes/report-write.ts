@@ -31,7 +31,7 @@ export const writeFlags = {
       value: 'none|client|server',
       default: 'none',
       read: readDryRun,
-      help: 'dry run: client only prints the request, server validates it without storing it',
+      help: 'dry run: client prints the object without sending a request, server processes the request without storing the object',
     }),
     'client',
   ),
@@ -43,7 +43,7 @@ export const writeFlags = {
   }),
   showManagedFields: toggle({
     name: 'show-managed-fields',
-    help: 'include managed fields in json and yaml',
+    help: 'include managed fields in JSON and YAML output',
   }),
 }
 

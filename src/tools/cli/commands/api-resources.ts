@@ -23,20 +23,20 @@ const flags = {
   namespaced: flag({
     name: 'namespaced',
     read: readWhether,
-    help: 'only namespaced types; =false: only cluster-scoped types',
+    help: 'list only namespaced types, or with =false only cluster-scoped types',
   }),
   apiGroup: flag({
     name: 'api-group',
     value: 'GROUP',
     default: anyGroup,
     read: text,
-    help: 'only types in this API group; empty selects the core group',
+    help: 'list only types in this API group; empty selects the core group',
   }),
   verbs: flag({
     name: 'verbs',
     value: 'VERB,...',
     read: readVerbs,
-    help: 'only types that support all of these verbs, such as list,delete',
+    help: 'list only types that support all of these verbs, such as list,delete',
   }),
   sortBy: flag({
     name: 'sort-by',

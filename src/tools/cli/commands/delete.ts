@@ -50,7 +50,7 @@ export const deleteCommand = defineCommand({
     'TYPE/NAME... [flags]',
     'TYPE[,TYPE...] (-l SELECTOR | --all) [flags]',
   ],
-  about: 'Delete objects, and wait until they are gone.',
+  about: 'Delete objects, and wait until they no longer exist.',
   examples: [
     'orchctl delete configmap greeting',
     'orchctl delete -f manifests/',

@@ -14,8 +14,8 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
   allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list events in all namespaces' }),
-  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'only events for this object' }),
-  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'only these event types: Normal, Warning' }),
+  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'list only events for this object' }),
+  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'list only these event types: Normal, Warning' }),
   watch: toggle({ name: 'watch', letter: 'w', help: 'list events, then watch for new ones until Ctrl-C' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,

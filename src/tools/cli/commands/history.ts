@@ -29,7 +29,7 @@ export const historyCommand = defineCommand({
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
   about: `Show the changes to an object, newest first: revision, time, user, field manager, verb and changed fields.
 
-Changes that only affect the status are hidden unless --all is set. Deleted objects have a history too. The server's
+Changes that only affect the status are hidden unless --all is set. You can also show deleted objects. The server's
 --history-retention limits the age of the history. For Secrets, only the changed keys are shown, not their values.`,
   examples: [
     'orchctl history deployment/web',

@@ -13,7 +13,7 @@ export const kustomizeCommand = defineCommand({
   forms: ['[DIR]'],
   about: `Print the objects in a kustomization, a directory with a kustomization.yaml file.
 
-Supported are resources, bases, components, patches (strategic, JSON, with targets), ConfigMap and Secret generators,
+The command supports resources, bases, components, patches (strategic, JSON, with targets), ConfigMap and Secret generators,
 names, namespaces, labels, annotations, images, replicas and vars. All other fields are rejected. The command loads
 nothing from the network or from outside the named directories, and runs no programs.`,
   examples: ['orchctl kustomize overlays/production', 'orchctl apply -k overlays/production', 'orchctl diff -k .'],

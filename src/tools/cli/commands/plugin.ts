@@ -12,7 +12,7 @@ export function pluginListCommand(own: readonly string[]): Command {
   return defineCommand({
     name: 'plugin list',
     forms: ['[flags]'],
-    about: `List plugins: programs on the PATH named orchctl-NAME or kubectl-NAME. \`orchctl NAME\` runs them.
+    about: `List plugins: programs on the PATH named orchctl-NAME or kubectl-NAME. To run a plugin, use \`orchctl NAME\`.
 
 A plugin cannot replace a built-in command.`,
     examples: ['orchctl plugin list'],

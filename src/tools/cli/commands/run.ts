@@ -107,7 +107,7 @@ const flags = {
     help: 'maximum time to wait until the pod runs',
   }),
   ...deletionFlags,
-  wait: toggle({ name: 'wait', help: 'with --rm: wait until the pod is gone' }),
+  wait: toggle({ name: 'wait', help: 'with --rm: wait until the pod is deleted' }),
   force: toggle({ name: 'force', help: 'with --rm: delete the pod immediately, without waiting for its node' }),
   ...creationFlags,
   record: recordFlag,

@@ -39,7 +39,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'maximum time to wait until the replicas exist; 0 to not wait',
+    help: 'maximum time to wait until the replicas exist; 0 means do not wait',
   }),
   ...chosenBy,
   ...writeFlags,

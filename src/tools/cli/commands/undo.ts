@@ -42,7 +42,7 @@ export const undoCommand = defineCommand({
   forms: ['(TYPE NAME | TYPE/NAME) [--revision=REVISION] [flags]'],
   about: `Revert the last change to an object, or the change with a given revision.
 
-Only the fields in that change are restored. If they have changed again since, nothing is written. A deleted object is
+The command restores only the fields in that change. If they have changed again since, it fails. A deleted object is
 recreated. The status is not restored, because controllers report it.`,
   examples: [
     'orchctl undo deployment/web',

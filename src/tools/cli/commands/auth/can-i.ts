@@ -17,7 +17,7 @@ const flags = {
   allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check the action in all namespaces' }),
   subresource: flag({ name: 'subresource', value: 'NAME', read: text, help: 'subresource, such as log or status' }),
   list: toggle({ name: 'list', help: 'list all allowed actions in the namespace' }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print nothing; the exit code is the answer' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print nothing, and report the result only with the exit code' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }

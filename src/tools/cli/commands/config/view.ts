@@ -25,7 +25,7 @@ const flags = {
     name: 'merge',
     default: 'true',
     read: readBoolean,
-    help: 'merge several kubeconfig files; false: only show the first',
+    help: 'merge several kubeconfig files; false shows only the first file',
   }),
   minify: toggle({ name: 'minify', help: 'show only the current context with its cluster and user' }),
   ...configFlags,

@@ -49,7 +49,7 @@ export const createCommand = defineCommand({
   forms: ['-f FILE [flags]', 'KIND NAME [flags]'],
   about: `Create objects from files, or one object described by flags.
 
-A file contains JSON or YAML: one or more documents, or a List. If one object cannot be created, the others still are.`,
+A file contains JSON or YAML: one or more documents, or a List. If an object cannot be created, the others are still created.`,
   examples: [
     'orchctl create -f pod.yaml',
     'orchctl create -f manifests/ -R --dry-run=server',

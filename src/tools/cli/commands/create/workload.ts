@@ -65,7 +65,12 @@ export const createJobCommand = defineGenerator({
   examples: ['orchctl create job backup --image=busybox -- date', 'orchctl create job now --from=cronjob/nightly'],
   flags: {
     image,
-    from: flag({ name: 'from', value: 'cronjob/NAME', read: text, help: 'cron job to run once, now' }),
+    from: flag({
+      name: 'from',
+      value: 'cronjob/NAME',
+      read: text,
+      help: 'cron job whose template to run once, immediately',
+    }),
   },
   type: kinds.Job,
   make: async ({ image, from }, invocation) => {

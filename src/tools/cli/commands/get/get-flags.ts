@@ -70,11 +70,11 @@ export const getFlags = {
     name: 'server-print',
     default: 'true',
     read: readBoolean,
-    help: 'let the server choose the table columns; false: only name and age',
+    help: 'let the server choose the table columns; false shows only name and age',
   }),
   showManagedFields: toggle({
     name: 'show-managed-fields',
-    help: 'include managed fields in json and yaml',
+    help: 'include managed fields in JSON and YAML output',
   }),
   at: flag({
     name: 'at',

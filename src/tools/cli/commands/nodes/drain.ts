@@ -23,7 +23,7 @@ import { nodeFlags, nodeWords, setSchedulable } from './cordon.ts'
 import { choosePods, type DrainedPod } from './drained-pods.ts'
 
 const flags = {
-  force: toggle({ name: 'force', help: 'also evict pods without a controller, which nothing recreates' }),
+  force: toggle({ name: 'force', help: 'also evict pods without a controller, although they are not recreated' }),
   ignoreDaemonSets: toggle({ name: 'ignore-daemonsets', help: 'ignore pods managed by daemon sets' }),
   deleteEmptyDirData: toggle({
     name: 'delete-emptydir-data',
@@ -48,7 +48,7 @@ const flags = {
     value: 'SECONDS',
     default: '0',
     read: readCount,
-    help: 'ignore pods whose deletionTimestamp is more than this many seconds ago; 0 for wait for all',
+    help: 'do not wait for pods that were deleted more than this many seconds ago; 0 waits for all pods',
   }),
   timeout: flag({
     name: 'timeout',
@@ -66,7 +66,7 @@ export const drainCommand = defineCommand({
   name: 'drain',
   forms: ['(NODE... | -l SELECTOR) [flags]'],
   about:
-    'Evict all pods from nodes, for maintenance, and mark the nodes unschedulable. Use `orchctl uncordon` afterwards.',
+    'Evict all pods from nodes, for maintenance, and mark the nodes unschedulable. To undo that, run `orchctl uncordon`.',
   examples: ['orchctl drain n1 --ignore-daemonsets', 'orchctl drain n1 --force --grace-period=30 --timeout=5m'],
   flags,
   run: async (context, { options, words }) => {

@@ -44,7 +44,7 @@ export const cpCommand = defineCommand({
   forms: ['FILE [NAMESPACE/]POD:PATH [flags]', '[NAMESPACE/]POD:PATH FILE [flags]'],
   about: `Copy files and directories to or from a container. The container must contain tar.
 
-Never writes outside the target, whatever the container sends. Skips links.`,
+The command never writes outside the target directory, and skips links.`,
   examples: ['orchctl cp ./site web:/var/www', 'orchctl cp shop/web:/var/log/app.log app.log -c app'],
   flags,
   run: async (context, { options, words }) => {

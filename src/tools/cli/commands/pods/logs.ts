@@ -51,13 +51,13 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'only lines newer than this age, such as 5s, 2m or 3h',
+    help: 'print only lines newer than this age, such as 5s, 2m or 3h',
   }),
   sinceTime: flag({
     name: 'since-time',
     value: 'TIME',
     read: readMoment,
-    help: 'only lines newer than this time, such as 2024-01-02T15:04:05Z',
+    help: 'print only lines newer than this time, such as 2024-01-02T15:04:05Z',
   }),
   limitBytes: flag({
     name: 'limit-bytes',

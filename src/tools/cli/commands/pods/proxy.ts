@@ -43,7 +43,7 @@ const flags = {
   }),
   disableFilter: toggle({
     name: 'disable-filter',
-    help: 'disable all request filters (insecure): everyone who reaches the port acts as you',
+    help: 'disable all request filters (insecure): everyone who can reach the port can act as you',
   }),
   www: flag({ name: 'www', letter: 'w', value: 'DIR', read: text, help: 'directory with additional files to serve' }),
   wwwPrefix: flag({
