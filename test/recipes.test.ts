@@ -46,7 +46,7 @@ const noticing: { readonly [file: string]: readonly string[] } = {
   ],
   'test/api/kinds/lease.test.ts': ['recipe: a Lease has a purpose'],
   'test/cluster/controllers/greeting.test.ts': ['recipe: the control loop annotates'],
-  'test/server/flags.test.ts': ['docs/flags.md lists all flags'],
+  'test/server/flags.test.ts': ['docs/flags.md lists all Kubernetes flags'],
   'test/server/start.test.ts': ['the error for an invalid flag suggests'],
   'test/server/greeting.test.ts': ['recipe: the greeting begins'],
   'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a test row in this file', 'is listed in docs/cel.md'],

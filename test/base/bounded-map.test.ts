@@ -31,7 +31,7 @@ test('setting a key again makes its entry the newest and evicts nothing', () => 
   assert.deepEqual([...map.values()], [2, 10, 3])
 })
 
-test('get does not change the order of entries, and use makes an entry the newest', () => {
+test('reading an entry with get does not change the order, and reading it with use makes it the newest entry', () => {
   const map = filled(3, 3)
   assert.equal(map.get('k0'), 0)
   assert.equal(map.use('k1'), 1)

@@ -62,7 +62,7 @@ for (const [seed, odd] of [
   })
 }
 
-test('keys are sorted by their bytes, however many keys are added and in any order', () => {
+test('keys are sorted by their bytes, regardless of their number and the order in which they are added', () => {
   const random = numbers(5)
   for (const length of [0, 1, 2, 5, 31, 32, 33, 200]) {
     const keys = Array.from({ length }, () => `${Math.floor(random() * 50)}${ends[Math.floor(random() * ends.length)]}`)

@@ -65,7 +65,7 @@ test('many short consecutive tasks share the time budget of an event-loop turn',
   await assertBrief(25, () => Promise.all(Array.from({ length: 40 }, () => piece(20))))
 })
 
-test('suspended tasks resume in order even if other work uses up every turn', async () => {
+test('suspended tasks resume in order even if other work uses the whole budget of every turn', async () => {
   let isBusy = true
   const holdTurn = () => {
     const timeSlice = new TimeSlice()

@@ -127,7 +127,7 @@ test('concurrent changes to one object are not lost', async (t) => {
   assert.equal((await client.get(configMaps, inDefault('count'))).data!.n, '60')
 })
 
-test('more watches than fit on one connection all receive their events', async (t) => {
+test('watches receive all their events even if there are more watches than fit on one connection', async (t) => {
   const client = new Client((await serve(t)).transport())
   const { resourceVersion } = await client.list(configMaps)
   const watches = Array.from({ length: 230 }, () => watch(client, configMaps, { resourceVersion }))

@@ -152,7 +152,7 @@ test('after a server restart the informer resumes without a new list', async (t)
   assert.ok(errors.length > 0, 'the broken connection was told')
 })
 
-test('an informer whose version has expired lists again and reports the changes in between', async (t) => {
+test('an informer whose resourceVersion has expired lists again and reports the missed changes', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   for (const name of ['stays', 'changes', 'goes']) await client.create(configMaps, configMap(name, { k: '1' }))

@@ -69,7 +69,7 @@ test('file paths are relative to the kubeconfig, and inline data takes precedenc
   assert.equal(await transport.token!(), 'renewed')
 })
 
-test('if several kubeconfig files set a value, the first one takes precedence', async () => {
+test('if several kubeconfig files set a value, the first file takes precedence', async () => {
   const first = file('first', { contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } }] })
   const second = file('second', config({ server }, { token: 'second' }))
   const third = file('third', config({ server: 'https://third' }, { token: 'third' }, { 'current-context': 'y' }))

@@ -24,7 +24,7 @@ test('orch envtest install writes programs that emulate the version', async () =
   }
 })
 
-test('orch envtest install rejects versions that cannot be emulated, and a package without the programs', async () => {
+test('orch envtest install fails for a version that cannot be emulated, and in a package without the envtest programs', async () => {
   await assert.rejects(installEnvtest(['--version=1.22'], launcher), /from 1\.23 to 1\.36/)
   await assert.rejects(installEnvtest([], import.meta.filename), /does not contain the programs/)
 })

@@ -127,7 +127,7 @@ test('flag defaults equal those of Kubernetes, with some exceptions', () => {
   assert.deepEqual(differing.map(({ name }) => name).sort(), Object.keys(otherDefaults).sort())
 })
 
-test('docs/flags.md lists all flags', () => {
+test('docs/flags.md lists all Kubernetes flags', () => {
   const text = listing()
   if (process.env.ORCH_WRITE_DOCS) writeFileSync(document, text)
   const hint = 'docs/flags.md is out of date: regenerate it with ORCH_WRITE_DOCS=1 npm test -- server/flags'

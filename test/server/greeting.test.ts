@@ -39,7 +39,7 @@ test('the greeting shows the orchctl command that matches the installation', (t)
   assert.equal(commandFor(dependency, 'checkout'), join(place, 'project/node_modules/orch/bin/orchctl'))
 })
 
-test('without an administrator kubeconfig, the greeting omits commands that need one', () => {
+test('without an administrator kubeconfig, the greeting omits commands that need this kubeconfig', () => {
   const options = (adminKubeconfig: string) => parseFlags(serverFlags, [`--admin-kubeconfig=${adminKubeconfig}`])
   assert.match(greeting('https://127.0.0.1:1', options('/tmp/a.kubeconfig'), undefined), /\nTry: .*a\.kubeconfig get/)
   const text = greeting('https://127.0.0.1:1', options(''), undefined)

@@ -26,7 +26,7 @@ async function createLease(client: HttpClient, name: string, spec: object): Prom
 
 const microTime = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z')
 
-test('a restarted server keeps its Lease and deletes expired ones', async (t) => {
+test('a restarted server keeps its Lease and deletes expired Leases of other servers', async (t) => {
   const server = await serve(t, ['--emulated-version=1.28'])
   const client = server.client()
   const [own] = await until(

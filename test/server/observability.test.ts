@@ -164,7 +164,7 @@ test("downstream requests carry this server's span if it is sampled, otherwise t
     assert.deepEqual(Object.keys(told(`00-${trace}-${span}-01`, hostile)), ['traceparent'], hostile)
 })
 
-test('only the administrator can take profiles, one at a time', async (t) => {
+test('only the administrator can take profiles, and only one profile at a time', async (t) => {
   const server = await serve(t, ['--authorization-mode=AlwaysAllow'])
   const admin = server.client()
   const alice = server.client('alice-token')

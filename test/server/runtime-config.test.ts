@@ -104,7 +104,7 @@ test('at log level 3, every request is logged in one line without its query', as
   assert.doesNotMatch(server.output(), /canary|admin-token/)
 })
 
-test('a JSON log has one object per line, whatever the message contains', () => {
+test('a JSON log has one object per line, regardless of the content of the message', () => {
   const lines: string[] = []
   const log = openLog({ level: 1, format: 'json', write: (line) => lines.push(line), now: () => 0 })
   log.info('a "quoted"\nmessage', { key: 'value\n', count: 1 })

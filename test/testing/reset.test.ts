@@ -17,7 +17,7 @@ after(() => server.close())
 
 const namesNow = async (at = server) => namesIn((await at.client.list(configMaps, { namespace: 'default' })).items)
 
-test('reset deletes new objects and restores changed and deleted ones', async () => {
+test('reset deletes new objects and restores changed and deleted objects', async () => {
   const { client } = server
   await client.create(namespaces, namespace('kept'))
   await client.create(configMaps, configMap('changed', { k: 'before' }))

@@ -28,7 +28,7 @@ test('due timers fire once and in order, and other timers wait', () => {
   assert.deepEqual(called, ['sooner', 'later', 'not yet'])
 })
 
-test('a timer may cancel the next one and start another', () => {
+test('a timer may cancel the next timer and start another timer', () => {
   const clock = new TestClock()
   const called: string[] = []
   const end = repeat(clock, 1_000, () => called.push('tick'))

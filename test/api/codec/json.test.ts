@@ -18,7 +18,7 @@ import { mergePatchSliced } from '../../../src/api/merge/merge-patch.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 import { assertBelow, cpuMs } from '../../support/effort.ts'
 
-test('a key with escape sequences is unescaped correctly, whatever was parsed before it', () => {
+test('a key with escape sequences is unescaped correctly even if other keys were parsed before it', () => {
   const strictly = (text: string) => parseJson(Buffer.from(text)).value
   for (const parse of [strictly, (text: string) => parseOwnJson(Buffer.from(text))]) {
     assert.deepEqual(parse('{"a":1,"\\\\":2}'), { a: 1, '\\': 2 })
@@ -65,7 +65,7 @@ test('fractional numbers are not rounded to integers', () => {
   }
 })
 
-test('an integer that exceeds double precision does not affect how neighboring values are parsed', () => {
+test('an integer that exceeds double precision does not affect the parsing of adjacent values', () => {
   const rest = [
     ...[
       '0',

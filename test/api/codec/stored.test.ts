@@ -107,7 +107,7 @@ test('objects stored without a schema have all members in byte order', () => {
   )
 })
 
-test('members that are not in the schema are stored after those that are', () => {
+test('members that are not in the schema are stored after the members of the schema', () => {
   const object = { ...unordered, zeta: 1, alpha: 2 } as ApiObject
   const text = textOf(encodeStored('a key', { object, order: configMap.schema, header: {} }))
   assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)

@@ -22,7 +22,7 @@ const seed = 20_260_201
 const objectsPerVersion = 3
 
 for (const kind of allKinds.filter(({ lifecycle: life }) => !life.virtual))
-  test(`two managers can apply the same ${kind.kind} ${kind.group}/${kind.version} without conflicts`, async () => {
+  test(`two field managers can apply the same ${kind.kind} ${kind.group}/${kind.version} without conflicts`, async () => {
     const seeds = Array.from({ length: objectsPerVersion }, (_, i) => seed + i)
     const faults = await Promise.all(seeds.map((from) => faultOf(kind, from)))
     assert.deepEqual(

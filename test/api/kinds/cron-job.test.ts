@@ -107,7 +107,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('a new CronJob with a name of more than 52 characters is rejected, but a stored one can be updated', () => {
+test('a new CronJob with a name of more than 52 characters is rejected, but a stored CronJob with such a name can be updated', () => {
   const long = 'n'.repeat(53)
   assert.deepEqual(create({}, long).faults, ['Invalid metadata.name'])
   assert.deepEqual(create({}, long.slice(1)).faults, [])

@@ -241,7 +241,7 @@ test('Events about an object can be listed and watched with a field selector', a
   assert.deepEqual([refused.status, refused.body.reason], [400, 'BadRequest'])
 })
 
-test('an Event is deleted immediately, whatever the propagation policy', async () => {
+test('an Event is deleted immediately, regardless of the propagation policy', async () => {
   for (const policy of ['Orphan', 'Foreground', 'Background']) {
     await client.post(path, { ...told, metadata: { name: 'going', finalizers: ['orphan'] } })
     assert.equal((await client.delete(`${path}/going?propagationPolicy=${policy}`)).status, 200, policy)

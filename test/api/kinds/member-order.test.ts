@@ -45,7 +45,7 @@ function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Fiel
   return (a.within ?? a.tag) - (b.within ?? b.tag) || a.tag - b.tag
 }
 
-test('fields are in the order of their Protobuf numbers, with listed exceptions', () => {
+test('fields are in the order of their Protobuf numbers, except for the fields in a list of exceptions', () => {
   const seen = new Set<string>()
   const metas = Object.values(metaTypes).filter((type) => typeof type !== 'function')
   const types = [

@@ -127,7 +127,7 @@ test('names and files of environment variables are validated by the rules of lat
   ])
 })
 
-test('a pod that specifies its operating system must not have settings for another', () => {
+test('a pod that specifies its operating system must not have settings for another operating system', () => {
   assertRows([
     ['1.25', { os: { name: 'plan9' } }, 'NotSupported spec.os'],
     ['1.25', { os: {} }, 'Required spec.os.name'],

@@ -179,7 +179,7 @@ describe('rejected JSON patches', () => {
 })
 
 describe('JSON patch limits', () => {
-  test('a patch with 10,000 operations is accepted, and one with more is rejected', () => {
+  test('a patch with 10,000 operations is accepted, and a patch with more operations is rejected', () => {
     const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'add', path: '/a/-', value: 1 }))
     assert.equal((patched({ a: [] }, operations(10_000)) as { a: Json[] }).a.length, 10_000)
     assert.throws(() => patched({ a: [] }, operations(10_001)), { code: 413, reason: 'RequestEntityTooLarge' })

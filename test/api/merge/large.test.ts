@@ -78,7 +78,7 @@ function inSteps<T>(what: string, work: Generator<void, T>): T {
 
 for (const [name, make] of Object.entries(members))
   for (const seed of [1, 2, 3])
-    test(`apply and compare of large values run in short steps: ${name}, seed ${seed}`, () => {
+    test(`applying and comparing large values runs in short steps: ${name}, seed ${seed}`, () => {
       const random = randomFrom(seed)
       const object = (): JsonObject => ({ apiVersion: 'v1', kind: 'Thing', metadata: {}, [name]: make(random) })
       const live = object()

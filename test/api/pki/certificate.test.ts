@@ -64,7 +64,7 @@ test('times are UTCTime up to 2049 and GeneralizedTime from 2050', async () => {
   assert.match(shown, /GENERALIZEDTIME +:20500101000000Z/)
 })
 
-test('a serial number is the specified one, or a positive 128-bit number from the given random source', async () => {
+test('a certificate has the specified serial number, or a positive 128-bit number from the given random source', async () => {
   const serialOf = async (changes: Partial<CertificateTemplate>) =>
     new X509Certificate(issueCertificate(template(ca, changes))).serialNumber
   assert.equal(await serialOf({ random: (size) => Buffer.alloc(size, 0xff) }), '7F'.padEnd(32, 'F'))

@@ -40,7 +40,7 @@ test('a version inherits everything from the stored version except its schema, r
   assert.equal(version.conversion?.stored, stored)
 })
 
-test('a version may have another group and other field selectors than the stored version', () => {
+test('an API version may belong to another group and have other field selectors than the stored version', () => {
   const version = defineVersion(stored, {
     group: 'other',
     version: 'v1',

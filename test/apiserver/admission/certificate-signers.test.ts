@@ -61,7 +61,7 @@ test('RBAC rules grant permission for a signer by name or domain, separately for
   assert.deepEqual(await tryBoth('other.com/one'), [403, 403])
 })
 
-test('writing a trust bundle for a signer requires the permission to attest for it', async () => {
+test('writing a trust bundle for a signer requires permission to attest for that signer', async () => {
   const bundles = '/apis/certificates.orch.io/v1beta1/clustertrustbundles'
   const { certificate: trustBundle } = await makeAuthority()
   await give('bundler', [{ verbs: ['create', 'update'], apiGroups: [group], resources: ['clustertrustbundles'] }])

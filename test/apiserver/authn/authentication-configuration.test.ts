@@ -63,7 +63,7 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
   const good = { iss: issuer.url, aud: 'two', sub: 'jane', team: 'red', roles: ['a', 'b'], iat: now, exp: now + 600 }
   const userWith = async (claims: object) => authenticatedUser(server, { token: await provider.sign(claims) })
 
-  await t.test('valid claims become a user', async () => {
+  await t.test('valid claims are mapped to a user', async () => {
     const user = await until(
       () => userWith(good),
       ({ status }) => status !== 401,

@@ -340,7 +340,7 @@ test('a data directory without its data file is rejected, and can be restored or
   await old.stop()
 })
 
-test('the server makes scheduled backups and keeps only the newest ones', async (t) => {
+test('the server makes scheduled backups and keeps only the newest backups', async (t) => {
   const backups = newPlace()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1s', '--backup-keep=2'])
   const made = () => (existsSync(backups) ? readdirSync(backups) : [])
@@ -357,7 +357,7 @@ test('the server makes scheduled backups and keeps only the newest ones', async 
   )
 })
 
-test('the first scheduled backup is made at startup unless there is a recent one', async (t) => {
+test('the first scheduled backup is made at startup unless there is a recent backup', async (t) => {
   const backups = newPlace()
   const ours = () => (existsSync(backups) ? readdirSync(backups) : []).filter((name) => name.endsWith('.backup'))
   const flags = [`--backup-dir=${backups}`, '--backup-interval=1h']

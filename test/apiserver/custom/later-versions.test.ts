@@ -82,7 +82,7 @@ describe('validation causes', () => {
     [{ i: 8 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec']],
     [{ z: null, i: 1 }, []],
   ]
-  test('name the reason and the list element of each error', async () => {
+  test('validation causes contain the reason and the list element of each error', async () => {
     const { path, widget } = await kindWith(limits)
     for (const [spec, causes] of rows) {
       const answer = await client.post(`${path}?dryRun=All`, widget('a', spec))
@@ -101,7 +101,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     r: text,
   })
 
-  test('does not prevent other changes', async () => {
+  test('an unchanged invalid value does not prevent other changes', async () => {
     const { path, widget, tighten, change } = await kindWith(loose)
     await client.post(path, widget('a', { n: 9, l: [9], o: '1' }))
     await tighten(strict, { n: 9 })
@@ -180,7 +180,7 @@ describe('selectable fields', () => {
   const spec = objectOf({ color: text, size: wholeNumber, on: { type: 'boolean' }, l: { type: 'array', items: text } })
   const select = (...paths: string[]) => ({ selectableFields: paths.map((jsonPath) => ({ jsonPath })) })
 
-  test('select objects in lists, watches and collection deletes', async () => {
+  test('selectable fields can select objects in lists, watches and collection deletes', async () => {
     const version = {
       ...select('.spec.color', '.spec.size', '.spec.on', '.status.phase'),
       subresources: { status: {} },
@@ -210,7 +210,7 @@ describe('selectable fields', () => {
     assert.equal(await names('spec.color!=green'), 'ac')
   })
 
-  test('include objects that were stored before the definition declared the fields', async () => {
+  test('selectable fields also select objects that were stored before the definition declared the fields', async () => {
     const { path, name, widget } = await kindWith(spec)
     assert.equal((await client.post(path, widget('a', { color: 'red' }))).status, 201)
     const fields = [{ op: 'add', path: '/spec/versions/0/selectableFields', value: [{ jsonPath: '.spec.color' }] }]
@@ -222,7 +222,7 @@ describe('selectable fields', () => {
     assert.equal((await client.get(`${path}?fieldSelector=spec.color%3Dblue`)).body.items.length, 0)
   })
 
-  test('must refer to different scalar fields of the schema', async () => {
+  test('selectable fields must refer to different scalar fields of the schema', async () => {
     const place = 'spec.selectableFields[0].jsonPath'
     const rows: readonly (readonly [readonly string[], string])[] = [
       [[''], `FieldValueRequired ${place}`],
@@ -245,7 +245,7 @@ describe('selectable fields', () => {
 describe('definitions', () => {
   const post = (schema: JsonObject) => client.post(`${definitions}?dryRun=All`, definitionOf({ schema }))
 
-  test('lose unknown fields of rules, with a warning', async () => {
+  test('unknown fields of rules in a definition are dropped with a warning', async () => {
     const schema = objectOf({ a: wholeNumber }, { [rules]: [{ rule: 'true', severity: 'x' }] })
     const answer = await post(schema)
     assert.equal(answer.status, 201, answer.text)
@@ -253,7 +253,7 @@ describe('definitions', () => {
     assert.match(String(answer.headers.warning), /unknown field .*severity/)
   })
 
-  test('may specify the type of an int-or-string and get a warning about unknown formats', async () => {
+  test('a definition may specify the type of an int-or-string, and an unknown format causes a warning', async () => {
     const answer = await post(
       objectOf({ p: { type: 'string', 'x-orch-int-or-string': true }, f: { type: 'string', format: 'odd' } }),
     )
@@ -261,7 +261,7 @@ describe('definitions', () => {
     assert.equal(answer.headers.warning, String.raw`299 - "unrecognized format \"odd\""`)
   })
 
-  test('require apiVersion and kind in the default of the whole object', async () => {
+  test('the default of a whole object must contain apiVersion and kind', async () => {
     const causes = causesOf(await post({ ...objectOf({}), default: { spec: {} } }))
     const place = 'spec.versions[0].schema.openAPIV3Schema.default'
     assert.deepEqual(causes, [`FieldValueRequired ${place}.apiVersion`, `FieldValueRequired ${place}.kind`])
@@ -293,7 +293,7 @@ test('writes to the status own the metadata that they name before Kubernetes 1.3
   }
 })
 
-test('an object of a definition that is being deleted is refused by its name', async () => {
+test('creating an object of a definition that is being deleted is rejected, and the error names the object', async () => {
   const { path, name, widget } = await kindWith(objectOf({}))
   const held = widget('held', {})
   const metadata = { ...held.metadata, finalizers: ['example.com/hold'] }

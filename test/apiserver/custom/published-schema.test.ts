@@ -97,7 +97,7 @@ describe('OpenAPI version 2', () => {
     assert.deepEqual(await published({ ...members, ...open }, 2), { type: 'object' })
   })
 
-  test('every published type has apiVersion, kind and metadata, whatever its schema contains', async () => {
+  test('every published type has apiVersion, kind and metadata, regardless of its schema', async () => {
     const properties = { metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 3 } } } }
     const written = await published({ type: 'object', properties, required: ['metadata'] }, 2)
     assert.deepEqual(Object.keys(written.properties as JsonObject).sort(), ['apiVersion', 'kind', 'metadata'])

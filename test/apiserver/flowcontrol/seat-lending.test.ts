@@ -82,14 +82,14 @@ test('the demand of a pool counts running and waiting requests', () => {
   assert.equal(demand.seats, 0)
 })
 
-test('a pool whose seats are all lent runs one request at a time', () => {
+test('a priority level that has lent all its seats runs one request at a time', () => {
   const pool = new SeatPool({ seats: 0, queuing: undefined }, new TickBudget())
   assert.equal(pool.maxRequestSeats, 1)
   assert.ok(pool.take({ seats: 1, work: 1 }))
   assert.ok(!pool.take({ seats: 1, work: 1 }))
 })
 
-test('metrics show the bounds of the levels from 1.26 on', async (t) => {
+test('since 1.26, metrics show the seat limits of the priority levels', async (t) => {
   const [newer, older] = await Promise.all(
     ['1.34', '1.25'].map(async (version) => {
       const server = await serve(t, ['--profile=kubernetes', `--emulated-version=${version}`])

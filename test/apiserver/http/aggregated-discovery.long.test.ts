@@ -23,7 +23,7 @@ for (const emulated of emulatedVersions)
     }
   })
 
-test('feature gates at 1.26 and 1.33 change the discovery formats', async (t) => {
+test('feature gates change the discovery formats in versions 1.26 and 1.33', async (t) => {
   const alpha = await serve(t, ['--emulated-version=1.26', '--feature-gates=AggregatedDiscoveryEndpoint=true'])
   assert.equal((await alpha.client().get('/apis', { accept: accept('v2beta1') })).status, 200)
   const kept = await serve(t, ['--emulated-version=1.33', '--feature-gates=AggregatedDiscoveryRemoveBetaType=false'])

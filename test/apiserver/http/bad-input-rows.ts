@@ -29,7 +29,10 @@ export const apiServers: Rows = {
   'CVE-2019-1002100: JSON patches that grow by copying': {
     here: ['expansion'],
     coveredBy: [
-      ['api/merge/json-patch.test.ts', 'a patch with 10,000 operations is accepted, and one with more is rejected'],
+      [
+        'api/merge/json-patch.test.ts',
+        'a patch with 10,000 operations is accepted, and a patch with more operations is rejected',
+      ],
       ['api/merge/json-patch.test.ts', 'a patch whose copies double in size is aborted'],
     ],
   },
@@ -272,7 +275,7 @@ export const identity: Rows = {
     coveredBy: [
       [
         'cluster/controllers/csr-approving.test.ts',
-        'CertificateSigningRequests without permission stay pending and do not block later ones',
+        'a CertificateSigningRequest from a user without permission stays pending and does not block later requests',
       ],
       [
         'api/pki/built-in-signers.test.ts',
@@ -470,7 +473,9 @@ export const requests: Rows = {
     ],
   },
   'oversized bodies': {
-    coveredBy: [['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB gets a 413, however it is sent']],
+    coveredBy: [
+      ['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB gets a 413, regardless of how it is sent'],
+    ],
   },
   'oversized objects': { here: ['objects'] },
   'objects that are too large for the store': {

@@ -24,11 +24,11 @@ test('/metrics/slis counts the results of each health check', async () => {
   assert.doesNotMatch((await newest.get('/metrics')).text, /kubernetes_healthcheck/)
 })
 
-test('only users with permission read the pages', async () => {
+test('only users with permission can read the diagnostic pages', async () => {
   for (const path of ['/metrics/slis']) assert.equal((await nobody.get(path)).status, 403, path)
 })
 
-test('each version lists and serves its own pages', async (t) => {
+test('each version lists and serves its own diagnostic pages', async (t) => {
   const older = (await serve(t, ['--emulated-version=1.23'])).client()
   for (const path of ['/metrics/slis']) {
     assert.equal((await older.get(path)).status, 404, path)

@@ -178,7 +178,7 @@ const methods = [
   ['DELETE', `${configMaps}/a`],
 ] as const
 
-test('a body of more than 3 MiB gets a 413, however it is sent', { timeout: 300_000 }, async (t) => {
+test('a body of more than 3 MiB gets a 413, regardless of how it is sent', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const assertAlive = survivalCheck(server)
   const over = `{"metadata":{"name":"a"}}${' '.repeat(limit)}`.slice(0, limit + 1)

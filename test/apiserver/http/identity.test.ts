@@ -61,7 +61,7 @@ test('client certificates must be valid and issued by the CA', async (t) => {
     assert.equal(await statusFor(server, pairOf(server, 'admin'), 'wrong'), 200)
   })
   await t.test(
-    'a connection may outlive its client certificate, but then no longer authenticates the user',
+    'a connection may stay open after its client certificate expires, but no longer authenticates the user',
     async () => {
       const brief = await makeIdentity({ ...masters, issuer, to: 2500 })
       const client = new HttpClient({

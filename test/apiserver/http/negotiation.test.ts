@@ -45,7 +45,7 @@ test('if a request has two errors, the server reports the same one as kube-apise
   assert.deepEqual(body.details, { name: 'gone', group: 'autoscaling', kind: 'replicationcontrollers/scale' })
 })
 
-test('the next media type in an Accept header applies if the first one is unavailable', async () => {
+test('the next media type in an Accept header applies if the first media type is unavailable', async () => {
   for (const accept of ['application/xml, application/json', `${table}, application/json`]) {
     const { status, body } = await client.get('/apis/autoscaling', { accept })
     assert.deepEqual([status, body.kind], [200, 'APIGroup'], accept)

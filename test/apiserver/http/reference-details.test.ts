@@ -192,7 +192,7 @@ test('responses are indented on request, and by default for curl and browsers', 
   assert.equal(await isIndented('', { accept: 'application/json;pretty=1' }), true)
 })
 
-test('a media type parameter without a value is ignored, and one with an unsupported value gets a 406', async () => {
+test('a media type parameter without a value is ignored, and a parameter with an unsupported value gets a 406', async () => {
   const cases = [
     ['application/json;as=', 200],
     ['application/json;as', 200],

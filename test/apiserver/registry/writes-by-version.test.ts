@@ -65,7 +65,7 @@ test('the fields of a claim reference have separate owners', async () => {
 const causesOf = (body: { details?: { causes?: { field: string }[] } }) =>
   (body.details?.causes ?? []).map(({ field }) => field)
 
-test('only the series and the metadata of an event can change through the events group', async () => {
+test('only the series and the metadata of an Event can be changed through the events API group', async () => {
   const events = '/apis/events.orch.io/v1/namespaces/default/events'
   const reporter = { reportingController: 'example.com/c', reportingInstance: 'i', action: 'a' }
   const about = { regarding: { kind: 'Pod', name: 'p', namespace: 'default' }, reason: 'R', type: 'Normal', note: 'n' }

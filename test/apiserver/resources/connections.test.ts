@@ -200,7 +200,7 @@ async function startBackend(t: TestContext) {
   return { hanging, port: (backend.address() as AddressInfo).port }
 }
 
-test('proxied requests are limited per pod or node, however the name is spelled', {
+test('proxied requests are limited per pod or node, regardless of how the name is spelled', {
   timeout: 300_000,
 }, async (t) => {
   const { hanging, port } = await startBackend(t)
@@ -251,7 +251,7 @@ test('proxied requests are limited per pod or node, however the name is spelled'
   }
 })
 
-test('proxied requests are counted per Service, however the name is spelled', async () => {
+test('proxied requests are counted per Service, regardless of how the name is spelled', async () => {
   const ip = '192.0.2.1'
   const targetRef = { kind: 'Pod', namespace: 'default', name: 'p' }
   const stored: { readonly [plural: string]: object } = {

@@ -150,7 +150,7 @@ test('unauthenticated connections from one address are limited', { timeout: 300_
   )
 })
 
-test('a rejected client does not make the server evict a connection from another address', {
+test('rejecting a client does not evict a connection from another address', {
   timeout: 300_000,
 }, async (t) => {
   // At most 2 of 4 connections are unauthenticated, and 1 per address.

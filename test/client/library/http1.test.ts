@@ -8,7 +8,7 @@ import { connect as connectTls, createServer } from 'node:tls'
 import { ConfigMap, connect, isNotFound } from '../../../src/client/library/client.ts'
 import { serve } from '../../support/in-process.ts'
 
-test('all verbs and watches work over HTTP/1.1', async (t) => {
+test('all verbs and watches of the client library work over HTTP/1.1', async (t) => {
   const server = await serve(t)
   const pki = join(server.directory, 'data/pki')
   const read = (name: string) => readFileSync(join(pki, name), 'utf8')

@@ -135,7 +135,7 @@ test('the queue counts additions, retries, waiting keys and active keys', async 
   assert.equal(count('workqueue_unfinished_work_seconds'), 0)
 })
 
-test('the rate limits how fast keys are started, and a key whose work returns nothing is done', async () => {
+test('the rate limits how many keys are started per second, and a key is finished if its handler returns nothing', async () => {
   const started: string[] = []
   const last = Promise.withResolvers<void>()
   const queue = new WorkQueue({

@@ -139,7 +139,7 @@ test('Forbid waits for the active Job, Replace deletes the active Job, and a sus
   assert.deepEqual(await jobsOf('asleep'), [])
 })
 
-test('Replace deletes only Jobs that the CronJob owns, whatever its status lists', async () => {
+test('Replace deletes only Jobs that the CronJob owns, even if its status lists other Jobs', async () => {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const others = await Promise.all(
     ['kube-system', namespace].map((place) =>

@@ -94,30 +94,33 @@ test('the manager approves node client certificates', async (t) => {
     },
   )
 
-  await t.test('CertificateSigningRequests without permission stay pending and do not block later ones', async () => {
-    const pending: [string, () => Promise<unknown>][] = [
-      ['by a stranger', () => stranger.create(requests, requestOf({ name: 'by-stranger' }))],
-      [
-        'a node that requests a certificate for another node',
-        () => node.create(requests, requestOf({ name: 'other-node', node: 'n2' })),
-      ],
-      ['other usages', () => joiner.create(requests, requestOf({ name: 'usages', usages: ['client auth'] }))],
-      ['other group', () => joiner.create(requests, requestOf({ name: 'group', organization: 'dev' }))],
-      [
-        'the client signer',
-        () => joiner.create(requests, requestOf({ name: 'client', signerName: vendor.signers.client })),
-      ],
-      [
-        'the serving signer',
-        () => joiner.create(requests, requestOf({ name: 'serving', signerName: vendor.signers.nodeServing })),
-      ],
-    ]
-    for (const [, make] of pending) await make()
-    await joiner.create(requests, requestOf({ name: 'after-them' }))
-    await approved('after-them')
-    for (const name of ['by-stranger', 'other-node', 'usages', 'group', 'client', 'serving'])
-      assert.deepEqual((await client.get(requests, { name })).status ?? {}, {}, name)
-  })
+  await t.test(
+    'a CertificateSigningRequest from a user without permission stays pending and does not block later requests',
+    async () => {
+      const pending: [string, () => Promise<unknown>][] = [
+        ['by a stranger', () => stranger.create(requests, requestOf({ name: 'by-stranger' }))],
+        [
+          'a node that requests a certificate for another node',
+          () => node.create(requests, requestOf({ name: 'other-node', node: 'n2' })),
+        ],
+        ['other usages', () => joiner.create(requests, requestOf({ name: 'usages', usages: ['client auth'] }))],
+        ['other group', () => joiner.create(requests, requestOf({ name: 'group', organization: 'dev' }))],
+        [
+          'the client signer',
+          () => joiner.create(requests, requestOf({ name: 'client', signerName: vendor.signers.client })),
+        ],
+        [
+          'the serving signer',
+          () => joiner.create(requests, requestOf({ name: 'serving', signerName: vendor.signers.nodeServing })),
+        ],
+      ]
+      for (const [, make] of pending) await make()
+      await joiner.create(requests, requestOf({ name: 'after-them' }))
+      await approved('after-them')
+      for (const name of ['by-stranger', 'other-node', 'usages', 'group', 'client', 'serving'])
+        assert.deepEqual((await client.get(requests, { name })).status ?? {}, {}, name)
+    },
+  )
 
   await t.test('a certificate for an existing node is denied to all users except its node agent', async () => {
     const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false }

@@ -287,7 +287,7 @@ test('the Deployment reports why pods cannot be created', async () => {
   })
 })
 
-test('the revision following a very large revision number is exact', async () => {
+test('the revision number after a very large revision number is exact', async () => {
   const name = 'large'
   const key = 'deployment.orch.io/revision'
   await server.client.create(kinds.ReplicaSet, {

@@ -133,7 +133,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('a recount that lowers the usage applies only if no refunds follow, and a higher one applies immediately', async (t) => {
+test('a recount that lowers the usage is applied only if no refunds follow, and a recount that raises it is applied immediately', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
@@ -168,7 +168,7 @@ test('usage by objects that are deleted during the first count is corrected by a
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })
 
-test('a restarted quota loop corrects wrong usage left by the previous one', async (t) => {
+test('a restarted quota loop corrects wrong usage left by the previous loop', async (t) => {
   const { look, use } = await openLoop(t, still)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 5000 }, '3'])

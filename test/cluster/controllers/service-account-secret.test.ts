@@ -181,7 +181,7 @@ test('token data that another server has written in the meantime is kept', async
   await assert.rejects(client.get(kinds.Secret, { namespace, name: 's' }), { code: 404 })
 })
 
-test('a token Secret is created for the stored account, not for a stale cached one', async (t) => {
+test('a token Secret is created for the stored account, not for a stale cached account', async (t) => {
   const { client, informers, step } = await openLoop(t, async () => {})
   const { metadata } = await client.create(kinds.ServiceAccount, accountNamed('a'))
   const formerAccount = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }

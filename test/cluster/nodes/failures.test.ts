@@ -93,7 +93,7 @@ test('slow-start and slow-volumes delay the start of new pods', async () => {
   await Promise.all(['slow', 'mounts'].map((name) => untilPod(name, isReady)))
 })
 
-test('images with the tag invalid or doesnotexist cannot be pulled, except by exempt pods', async () => {
+test('images with the tag invalid or doesnotexist cannot be pulled, except by pods that a rule exempts', async () => {
   await makeRule('exempt', { failure: 'none', selector: { matchLabels: { pulls: 'anything' } } })
   const image = (name: string) => ({ containers: [{ name: 'c', image: name }] })
   await makePod('invalid', image('registry.example:5000/app:invalid'))
@@ -156,7 +156,7 @@ test('an Event reports that real nodes and pods on them ignore a rule', async ()
   assert.equal(await hasEvent('exempt', 'Ignored'), false)
 })
 
-test('the seed decides which names a rule with a probability selects, and the first rule by name applies', () => {
+test('the seed determines which names a rule with a probability selects, and the rule whose name sorts first applies', () => {
   const rule = (name: string, spec: RuleSpec): SimulationRule => ({
     apiVersion: 'ops.orch.io/v1',
     kind: 'SimulationRule',

@@ -132,7 +132,7 @@ test('a stage delay can be a constant, a field of the object, a point in time or
     assert.equal(of({ durationMilliseconds: 10_000, backoffFrom: from('.n') }, { n: failures }), expected)
 })
 
-test('if several stages match, one is chosen by weight', () => {
+test('if several stages match, one of them is chosen by weight', () => {
   const stages = [readStage(stage({ weight: 1 }, 'rare')), readStage(stage({ weight: 1e9 }, 'often'))]
   for (let i = 0; i < 20; i++) assert.equal(chooseStage(stages, pod)?.name, 'often')
   assert.equal(chooseStage([readStage(stage({ selector: null }))], pod), undefined)

@@ -80,7 +80,7 @@ test('a cache that has not loaded yet rejects reads of unknown objects', async (
   assert.throws(() => widgets.slices({ namespace: undefined }), unknown)
 })
 
-test('a fetched object is returned and follows later changes', async (t) => {
+test('an object fetched into a partly loaded cache is returned and follows later changes', async (t) => {
   const { store, caches, widgets } = await started(t)
   await caches.fetch(widgets, keyOf(7))
   assert.equal(numberIn(widgets.get(keyOf(7))!.json), 0)

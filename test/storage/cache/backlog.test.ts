@@ -146,7 +146,7 @@ test('after a restart, all resumed watches share one read of the log', async (t)
   })
 })
 
-test('events that no longer fit into the event buffers are all reported, with about one read of the log', async (t) => {
+test('resumed watches report all events that no longer fit into the event buffers, with about one read of the log', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()

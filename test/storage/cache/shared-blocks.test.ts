@@ -67,7 +67,7 @@ function areOne(one: CachedObject | undefined, other: CachedObject | undefined):
   return seen
 }
 
-test('unchanged objects share memory, however and whenever they were loaded', async (t) => {
+test('unchanged objects share memory, regardless of how and when they were loaded', async (t) => {
   const workers = new Workers(t)
   await put(workers.store, 'old', 'there before')
   const { cache: first } = await workers.start()

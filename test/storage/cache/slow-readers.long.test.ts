@@ -140,7 +140,7 @@ test('unread watches from an old resourceVersion use little memory and report ev
   )
 })
 
-test('a list followed by a watch shows one consistent state, however slowly it is read', {
+test('a list followed by a watch shows one consistent state, even if the client reads slowly', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t)

@@ -245,7 +245,7 @@ test('archived values are encrypted like current values and can be read back', a
 
 const keptUnder = async (prefix: string) => (await rawEntries(`${prefix.slice(0, -1)}\0`)).length
 
-test("leftovers from a former store's journal are deleted and not read", async () => {
+test('the remaining journal of a removed store is deleted and never read', async () => {
   const prefix = newPrefix()
   const options = { endpoints, prefix, historyMs: 300_000, retention: plain }
   const before = await EtcdStore.open(options)
@@ -263,7 +263,7 @@ test("leftovers from a former store's journal are deleted and not read", async (
   await store.close()
 })
 
-test('a server without a journal removes an abandoned journal but not an active one', async () => {
+test('a server without a journal removes an abandoned journal but not an active journal', async () => {
   const prefix = newPrefix()
   const keeping = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
   const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })

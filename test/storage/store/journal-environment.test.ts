@@ -36,7 +36,7 @@ async function directoryOf(t: TestContext): Promise<string> {
   return directory
 }
 
-test('workers share one journal across compaction, and a read by one worker protects it from compaction by another', async (t) => {
+test('workers share one journal across compaction, and a read by one worker protects the journal from compaction by another worker', async (t) => {
   const clock = newClock()
   const hub = await StoreHub.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const options = { clock, retention }

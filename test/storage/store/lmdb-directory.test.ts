@@ -309,7 +309,7 @@ describe("the embedded store's thread", () => {
       await withStore(directory, async (next) => assert.equal((await next.list({ prefix: 'k/' })).entries.length, 50))
     }))
 
-  test('a crashed store thread rejects pending requests as ambiguous, and all later ones', () =>
+  test('after the store thread has crashed, pending requests are rejected as ambiguous, and all later requests are rejected', () =>
     inDirectory(async (directory) => {
       const started = once(process, 'worker') as Promise<[Worker]>
       const store = await LmdbStore.open({ directory })

@@ -21,7 +21,7 @@ import { type Everything, readHistories, readList } from './read-everything.ts'
 
 const versions = readdirSync(fixtures)
 
-test('there are fixtures from earlier versions', () => assert.ok(versions.includes('0.1.0')))
+test('the repository contains stored data from earlier versions', () => assert.ok(versions.includes('0.1.0')))
 
 for (const version of versions)
   describe(`data stored by version ${version}`, () => {

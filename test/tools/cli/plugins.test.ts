@@ -36,7 +36,7 @@ test('a plugin cannot replace a command, and files that are not executable or le
   assert.match((await run('../first/orchctl-greet')).stderr, /unknown command/)
 })
 
-test('plugin list prints all plugins and warns about shadowed ones', async () => {
+test('plugin list prints all plugins and warns about shadowed plugins', async () => {
   const { code, stdout, stderr } = await run('plugin', 'list', '--name-only')
   assert.equal(code, 1)
   assert.deepEqual(stdout.split('\n').slice(2, -1), [

@@ -50,7 +50,7 @@ test('reinvocationPolicy IfNeeded: a webhook is called again if the object has c
   })
 })
 
-test('a denial returns the code and message from the webhook, whatever the failure policy', async () => {
+test('a denial returns the code and message from the webhook, regardless of the failure policy', async () => {
   const hooks = [webhook(webhooks, '/deny/418/not today', { failurePolicy: 'Ignore', name: 'no.example.com' })]
   await withConfigured('validating', hooks, async () => {
     const { status, body } = await client.post(maps, { metadata: { name: 'denied' } })
@@ -81,7 +81,7 @@ test('long webhook warnings are truncated between characters', async () => {
   })
 })
 
-test('v1beta1: a patch is applied as a JSON patch, whatever its patchType', async () => {
+test('v1beta1: a patch is applied as a JSON patch, regardless of its patchType', async () => {
   const operations = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { patched: 'yes' } }]))
   const path = `/typed-patch/Foreign/${operations.toString('base64url')}`
   const post = async (name: string) => await client.post(maps, { metadata: { name } })
