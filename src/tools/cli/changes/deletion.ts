@@ -28,7 +28,7 @@ export const deletionFlags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'maximum time to wait for each object; 0 for one week',
+    help: 'maximum time to wait for each object; 0 means one week',
   }),
 }
 

@@ -37,7 +37,7 @@ const flags = {
     help: 'container port; 0 for none',
   }),
   expose: toggle({ name: 'expose', help: 'also create a service for --port' }),
-  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable for the container' }),
+  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable to set in the container' }),
   labels: flag({
     name: 'labels',
     letter: 'l',
@@ -45,7 +45,7 @@ const flags = {
     read: text,
     help: 'labels for the pod; default: run=NAME',
   }),
-  annotations: repeated({ name: 'annotations', value: 'KEY=VALUE', read: text, help: 'annotation for the pod' }),
+  annotations: repeated({ name: 'annotations', value: 'KEY=VALUE', read: text, help: 'annotation to add to the pod' }),
   restart: flag({
     name: 'restart',
     value: 'POLICY',

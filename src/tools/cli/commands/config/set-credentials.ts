@@ -35,12 +35,17 @@ const flags = {
     read: text,
     help: 'credential plugin: the command that returns credentials',
   }),
-  execArg: repeated({ name: 'exec-arg', value: 'ARGUMENT', read: text, help: 'argument for the credential plugin' }),
+  execArg: repeated({
+    name: 'exec-arg',
+    value: 'ARGUMENT',
+    read: text,
+    help: 'argument to pass to the credential plugin',
+  }),
   execEnv: repeated({
     name: 'exec-env',
     value: 'NAME=VALUE',
     read: text,
-    help: 'environment variable for the credential plugin',
+    help: 'environment variable to set for the credential plugin',
   }),
   execApiVersion: flag({
     name: 'exec-api-version',

@@ -123,15 +123,20 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]. A path that ends in * matches a
     'orchctl create ingress all --default-backend=web:http --class=public',
   ],
   flags: {
-    rule: repeated({ name: 'rule', value: 'RULE', read: text, help: 'a rule' }),
-    class: flag({ name: 'class', value: 'NAME', read: text, help: 'ingress class' }),
+    rule: repeated({ name: 'rule', value: 'RULE', read: text, help: 'rule, in the form described above' }),
+    class: flag({ name: 'class', value: 'NAME', read: text, help: 'name of the ingress class' }),
     defaultBackend: flag({
       name: 'default-backend',
       value: 'SERVICE:PORT',
       read: text,
       help: 'default backend for requests that match no rule',
     }),
-    annotation: repeated({ name: 'annotation', value: 'KEY=VALUE', read: text, help: 'annotation for the ingress' }),
+    annotation: repeated({
+      name: 'annotation',
+      value: 'KEY=VALUE',
+      read: text,
+      help: 'annotation to add to the ingress',
+    }),
   },
   type: kinds.Ingress,
   make: ({ rule, class: className, defaultBackend, annotation }, { name }) => {

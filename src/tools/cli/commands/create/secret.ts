@@ -82,7 +82,7 @@ export const createSecretDockerRegistryCommand = defineGenerator({
       read: text,
       help: 'address of the registry',
     }),
-    username: flag({ name: 'docker-username', value: 'NAME', read: text, help: 'user name' }),
+    username: flag({ name: 'docker-username', value: 'NAME', read: text, help: 'user name for the registry' }),
     password: flag({ name: 'docker-password', value: 'PASSWORD', read: text, help: 'password' }),
     email: flag({ name: 'docker-email', value: 'ADDRESS', read: text, help: 'email address of the user' }),
     fromFile: dataFlags.fromFile,

@@ -75,7 +75,7 @@ const flags = {
     read: readBoolean,
     help: 'with --copy-to: share the process namespace between containers',
   }),
-  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable for the container' }),
+  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable to set in the container' }),
   attach: flag({
     name: 'attach',
     read: (value) => (value === '' ? undefined : readBoolean(value)),

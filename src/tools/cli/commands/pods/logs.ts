@@ -44,7 +44,7 @@ const flags = {
     value: 'LINES',
     default: '-1',
     read: readWhole,
-    help: 'number of lines from the end; -1 for all lines, or 10 with a selector',
+    help: 'number of lines to print from the end of the log; -1 prints all lines, or 10 lines with a selector',
   }),
   since: flag({
     name: 'since',

@@ -53,7 +53,7 @@ interface Used {
 
 const podFlags = {
   allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'show pods in all namespaces' }),
-  containers: toggle({ name: 'containers', help: 'show each container' }),
+  containers: toggle({ name: 'containers', help: 'show the usage of each container' }),
   fieldSelector: flag({
     name: 'field-selector',
     value: 'SELECTOR',
