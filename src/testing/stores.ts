@@ -78,14 +78,19 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
   )
 }
 
+/** Lease of an API server: its name contains a hash of the port. */
+const identityLease = `${prefixOf('coordination', 'leases')}kube-system/apiserver-`
+
 /**
- * Returns the initial entries that another server can use. The Service of the API server contains the port, so each
- * server creates its own. Reservations of that Service are stored under its key.
+ * Returns the initial entries that another server can use. Each server creates the objects that depend on its port: its
+ * Service, the reservations of that Service, which are stored under its key, and the Lease that identifies the server.
  */
 function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   if (beginning === undefined) return []
-  const own = `${prefixOf('core', 'services')}default/${vendorOf(beginning.profile).apiService}`
-  const isHeldByOwn = ({ key, value }: Entry) =>
-    key.startsWith(reservationsPrefix) && Buffer.from(value).toString() === own
-  return beginning.entries.filter((entry) => entry.key !== own && !isHeldByOwn(entry))
+  const service = `${prefixOf('core', 'services')}default/${vendorOf(beginning.profile).apiService}`
+  const isOwn = ({ key, value }: Entry) =>
+    key === service ||
+    key.startsWith(identityLease) ||
+    (key.startsWith(reservationsPrefix) && Buffer.from(value).toString() === service)
+  return beginning.entries.filter((entry) => !isOwn(entry))
 }

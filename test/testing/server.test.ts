@@ -7,7 +7,7 @@ import { isNotFound, StatusError } from '../../src/client/requests/status-error.
 import type { StoredSnapshot } from '../../src/testing/snapshots.ts'
 import { type Snapshot, startTestServer } from '../../src/testing/testing.ts'
 import { runCommand } from '../support/run-command.ts'
-import { untilTrue } from '../support/until.ts'
+import { until, untilTrue } from '../support/until.ts'
 import { configMap, configMaps, namespace, namespaces, roleBindings } from './tools.ts'
 
 for (const transport of ['in-process', 'tls'] as const)
@@ -91,6 +91,21 @@ test('two test servers with the same options start with the same objects', async
       .map((entry) => entry.split(' ')[0]),
     ['objects/core/services/default/kubernetes'],
   )
+})
+
+test('a test server does not start with the identity Lease of an earlier one', async () => {
+  const options = { emulatedVersion: '1.28', transport: 'tls' } as const
+  const names: string[] = []
+  for (let count = 0; count < 2; count++) {
+    await using server = await startTestServer(options)
+    const leases = await until(
+      async () => contentsOf(await server.snapshot()).filter((entry) => entry.includes('/leases/kube-system/apiserver-')),
+      (entries) => entries.length > 0,
+    )
+    names.push(...leases.map((entry) => entry.split(' ')[0]!))
+  }
+  assert.equal(new Set(names).size, 2)
+  assert.equal(names.length, 2)
 })
 
 /** Returns all stored entries except keys. */
