@@ -7,12 +7,15 @@ const root = dirname(import.meta.dirname)
 /** Several compiler threads would check the same types repeatedly, and other checks need the cores. */
 const oneThread = '--singleThreaded'
 /** A repeated check of the types takes a fraction of the time of the first. */
-const incremental = ['--incremental', '--tsBuildInfoFile', join(root, '.tools/types.tsbuildinfo')]
+const incremental = (name: string) => ['--incremental', '--tsBuildInfoFile', join(root, `.tools/${name}.tsbuildinfo`)]
 
 const checks: readonly (readonly [string, readonly string[]])[] = [
   ['format and lint', [join(root, 'node_modules/.bin/biome'), 'check', '--error-on-warnings', '.']],
-  ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.', oneThread, ...incremental]],
-  ['types of the console', [join(root, 'node_modules/.bin/tsc'), '-p', 'src/tools/console/page', oneThread]],
+  ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.', oneThread, ...incremental('types')]],
+  [
+    'types of the console',
+    [join(root, 'node_modules/.bin/tsc'), '-p', 'src/tools/console/page', oneThread, ...incremental('console-types')],
+  ],
   ['layers', [process.execPath, 'scripts/check-layers.ts']],
   ['functions', [process.execPath, 'scripts/check-functions.ts']],
   ['exports', [process.execPath, 'scripts/check-exports.ts']],

@@ -99,7 +99,8 @@ test('a test server does not start with the identity Lease of an earlier one', a
   for (let count = 0; count < 2; count++) {
     await using server = await startTestServer(options)
     const leases = await until(
-      async () => contentsOf(await server.snapshot()).filter((entry) => entry.includes('/leases/kube-system/apiserver-')),
+      async () =>
+        contentsOf(await server.snapshot()).filter((entry) => entry.includes('/leases/kube-system/apiserver-')),
       (entries) => entries.length > 0,
     )
     names.push(...leases.map((entry) => entry.split(' ')[0]!))

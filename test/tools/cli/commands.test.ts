@@ -138,10 +138,11 @@ test('every command has a test row', async () => {
 
 test('the help of every command fits narrow terminals, except for examples and single words', async () => {
   const known = await allCommands([])
-  for (const columns of [40, 60, 80])
-    for (const command of ['', ...known]) {
-      const terminal = { out: true, err: true, columns }
-      const { stdout } = await orchctl(['help', ...command.split(' ').filter((word) => word !== '')], { terminal })
+  for (const command of ['', ...known]) {
+    const args = ['help', ...command.split(' ').filter((word) => word !== '')]
+    const plain = await orchctl(args)
+    for (const columns of [40, 60, 80]) {
+      const { stdout } = await orchctl(args, { terminal: { out: true, err: true, columns } })
       const wide = stdout.split('\n').filter((line) => line.length > columns && line.trim().includes(' '))
       assert.deepEqual(
         wide.filter((line) => !line.startsWith('  orchctl ') && !/^ {2}\S+.*orchctl/.test(line)),
@@ -149,9 +150,9 @@ test('the help of every command fits narrow terminals, except for examples and s
         `help ${command}`,
       )
       // Rewrapped help has the same words.
-      const plain = await orchctl(['help', ...command.split(' ').filter((word) => word !== '')])
       assert.equal(stdout.replaceAll(/\s+/g, ' '), plain.stdout.replaceAll(/\s+/g, ' '))
     }
+  }
 })
 
 test('global flags may precede the help command and are listed once', async () => {
