@@ -1,11 +1,10 @@
 /** An aggregated API server for tests: a real HTTPS server in a separate process that can be stopped and restarted. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { AlternativeNames } from '../../src/api/pki/names.ts'
 import type { HttpClient } from './http-client.ts'
-import { authorityExtensions, certificatesIn } from './openssl-certificates.ts'
+import { makeServerIdentity, type ServerIdentity } from './identities.ts'
 import type { Ending } from './server.ts'
 
 export interface BackendCall {
@@ -23,7 +22,7 @@ export interface AggregatedOptions {
   /** CA of the front proxy. Clients without a certificate of this CA are rejected. */
   readonly authority?: string
   /** Names in its certificate. */
-  readonly names?: string
+  readonly names?: AlternativeNames
 }
 
 interface Report {
@@ -50,22 +49,17 @@ export class AggregatedServer {
   #child: ChildProcess | undefined
   readonly #start: { readonly cert: string; readonly key: string; readonly authority: string | undefined }
 
-  private constructor(options: AggregatedOptions) {
-    const { group = 'a.example.com', version = 'v1', authority, names = 'DNS:backend.apis.svc' } = options
+  private constructor(options: AggregatedOptions, identity: ServerIdentity) {
+    const { group = 'a.example.com', version = 'v1', authority } = options
     this.group = group
     this.version = version
-    const directory = mkdtempSync(join(tmpdir(), 'orch-aggregated-'))
-    const make = certificatesIn(directory)
-    const own = make({ subject: '/CN=backends', extensions: authorityExtensions })
-    const extensions = ['extendedKeyUsage=serverAuth', `subjectAltName=${names}`]
-    const { certificate: cert, key } = make({ subject: '/CN=backend', issuer: own, extensions })
-    rmSync(directory, { recursive: true, force: true })
-    this.caBundle = Buffer.from(own.certificate).toString('base64')
-    this.#start = { cert, key, authority }
+    this.caBundle = Buffer.from(identity.authority).toString('base64')
+    this.#start = { cert: identity.certificate, key: identity.key, authority }
   }
 
   static async start(t: Ending, options: AggregatedOptions = {}): Promise<AggregatedServer> {
-    const server = new AggregatedServer(options)
+    const names = options.names ?? { dns: ['backend.apis.svc'], ips: [] }
+    const server = new AggregatedServer(options, await makeServerIdentity(names))
     t.after(() => server.stop())
     await server.start()
     return server
@@ -73,7 +67,9 @@ export class AggregatedServer {
 
   /** Starts the server, again on the same port. */
   async start(): Promise<void> {
-    const child = fork(join(import.meta.dirname, 'aggregated-program.ts'), [this.group, this.version])
+    // The flags of this process load the test runner.
+    const program = join(import.meta.dirname, 'aggregated-program.ts')
+    const child = fork(program, [this.group, this.version], { execArgv: [] })
     this.#child = child
     child.on('message', ({ call, sent, smuggled, body }: Report) => {
       if (body !== undefined) this.bodies.push(body)

@@ -2,12 +2,9 @@
  * A conversion webhook for tests: a real HTTPS server whose responses the test sets. `honest` works correctly: in v1
  * the size of a widget is a number in `spec`, in v2 a text in `spec.dimensions`.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { authorityExtensions, certificatesIn } from './openssl-certificates.ts'
+import { makeServerIdentity } from './identities.ts'
 import type { Ending } from './server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind are looked into freely by tests
@@ -46,15 +43,10 @@ export class Converter {
   }
 
   static async start(t: Ending): Promise<Converter> {
-    const directory = mkdtempSync(join(tmpdir(), 'orch-converter-'))
-    const make = certificatesIn(directory)
-    const authority = make({ subject: '/CN=converters', extensions: authorityExtensions })
-    const extensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1']
-    const { certificate, key } = make({ subject: '/CN=converter', issuer: authority, extensions })
-    rmSync(directory, { recursive: true, force: true })
+    const { certificate, key, authority } = await makeServerIdentity({ dns: [], ips: ['127.0.0.1'] })
     const server = createServer({ cert: certificate, key })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const converter = new Converter(server, authority.certificate)
+    const converter = new Converter(server, authority)
     t.after(() => converter.stop())
     return converter
   }

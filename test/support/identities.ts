@@ -40,6 +40,22 @@ export async function makeIdentity(options: IdentityOptions): Promise<CertifiedK
   return { certificate: new X509Certificate(certificate).toString(), key: keyToPem(key) }
 }
 
+/** A key and certificate for a TLS server, with the CA that issued it, in PEM form. */
+export interface ServerIdentity extends CertifiedKey {
+  readonly authority: string
+}
+
+/**
+ * Creates a CA and a server certificate. Running `openssl` twice for every server of a test would block this process for
+ * longer.
+ */
+export async function makeServerIdentity(names: AlternativeNames): Promise<ServerIdentity> {
+  const authority = await makeIdentity({ commonName: 'test CA', usages: ['cert sign'], authority: true })
+  const issuer = asIssuer(authority)
+  const own = await makeIdentity({ commonName: 'test server', usages: ['server auth'], issuer, names })
+  return { ...own, authority: authority.certificate }
+}
+
 /** Returns a certificate with its key from a server's data directory: ca, serving or admin. */
 export function pairOf({ directory }: Pick<Served, 'directory'>, name: string): CertifiedKey {
   const read = (ending: string) => readFileSync(join(directory, 'data/pki', `${name}.${ending}`), 'utf8')

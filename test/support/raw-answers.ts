@@ -2,13 +2,10 @@
  * A real TLS server with raw byte responses, for responses that no HTTP library would write. It calls the test with the
  * connection of each request and does not read bodies.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createServer, type TLSSocket } from 'node:tls'
 import { noCredentials } from '../../src/apiserver/outbound/credentials.ts'
-import { authorityExtensions, certificatesIn } from './openssl-certificates.ts'
+import { makeServerIdentity } from './identities.ts'
 import type { Ending } from './server.ts'
 
 export type AnswerRaw = (socket: TLSSocket) => void
@@ -28,12 +25,7 @@ export interface RawAnswers {
 }
 
 export async function answerRaw(t: Ending, answer: AnswerRaw): Promise<RawAnswers> {
-  const directory = mkdtempSync(join(tmpdir(), 'orch-raw-'))
-  const make = certificatesIn(directory)
-  const authority = make({ subject: '/CN=raw', extensions: authorityExtensions })
-  const extensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1']
-  const { certificate: cert, key } = make({ subject: '/CN=raw', issuer: authority, extensions })
-  rmSync(directory, { recursive: true, force: true })
+  const { certificate: cert, key, authority } = await makeServerIdentity({ dns: [], ips: ['127.0.0.1'] })
   const sockets = new Set<TLSSocket>()
   const server = createServer({ cert, key }, (socket) => {
     sockets.add(socket)
@@ -50,13 +42,13 @@ export async function answerRaw(t: Ending, answer: AnswerRaw): Promise<RawAnswer
   const address = `127.0.0.1:${port}`
   return {
     url: `https://${address}`,
-    caBundle: Buffer.from(authority.certificate).toString('base64'),
+    caBundle: Buffer.from(authority).toString('base64'),
     destination: {
       host: '127.0.0.1',
       port,
       serverName: '127.0.0.1',
       hostHeader: address,
-      authority: authority.certificate,
+      authority,
       credentials: noCredentials,
     },
   }

@@ -1,11 +1,10 @@
 /** Admission webhooks for tests: a real HTTPS server in a separate process, and its received calls. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { AlternativeNames } from '../../src/api/pki/names.ts'
 import type { HttpClient } from './http-client.ts'
-import { authorityExtensions, certificatesIn } from './openssl-certificates.ts'
+import { makeServerIdentity } from './identities.ts'
 import type { Ending } from './server.ts'
 
 export interface WebhookCall {
@@ -21,7 +20,7 @@ export interface WebhookCall {
 
 export interface WebhooksOptions {
   /** Names in its certificate. */
-  readonly names?: string
+  readonly names?: AlternativeNames
   /** Whether to create a compression bomb, which takes a moment. */
   readonly bomb?: boolean
 }
@@ -48,14 +47,10 @@ export class Webhooks {
   }
 
   static async start(t: Ending, options: WebhooksOptions = {}): Promise<Webhooks> {
-    const { names = 'IP:127.0.0.1', bomb = false } = options
-    const directory = mkdtempSync(join(tmpdir(), 'orch-webhooks-'))
-    const make = certificatesIn(directory)
-    const authority = make({ subject: '/CN=webhooks', extensions: authorityExtensions })
-    const extensions = ['extendedKeyUsage=serverAuth', `subjectAltName=${names}`]
-    const { certificate, key } = make({ subject: '/CN=webhook', issuer: authority, extensions })
-    rmSync(directory, { recursive: true, force: true })
-    const child = fork(join(import.meta.dirname, 'webhook-program.ts'), bomb ? ['--bomb'] : [])
+    const { names = { dns: [], ips: ['127.0.0.1'] }, bomb = false } = options
+    const { certificate, key, authority } = await makeServerIdentity(names)
+    // The flags of this process load the test runner.
+    const child = fork(join(import.meta.dirname, 'webhook-program.ts'), bomb ? ['--bomb'] : [], { execArgv: [] })
     t.after(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGKILL')
@@ -63,7 +58,7 @@ export class Webhooks {
     })
     child.send({ cert: certificate, key })
     const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-    return new Webhooks(child, { port, authority: authority.certificate })
+    return new Webhooks(child, { port, authority })
   }
 
   get port(): number {

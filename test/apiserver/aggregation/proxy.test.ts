@@ -276,7 +276,10 @@ test('the APIService status reports why a backend is unreachable', async () => {
 })
 
 test('a backend certificate from another CA or for another name is rejected', async () => {
-  const other = await AggregatedServer.start({ after }, { group: 'c.example.com', names: 'DNS:other.apis.svc' })
+  const other = await AggregatedServer.start(
+    { after },
+    { group: 'c.example.com', names: { dns: ['other.apis.svc'], ips: [] } },
+  )
   const path = `${services}/v1.c.example.com`
   const asked = '/apis/c.example.com/v1/echo'
   await client.post(services, other.apiService())

@@ -10,6 +10,7 @@ import type { ApiObject } from '../../../src/api/model/object.ts'
 import { defineVersion } from '../../../src/api/schema/kind.ts'
 import { assertBrief } from '../../support/effort.ts'
 import { serve, startInProcess } from '../../support/in-process.ts'
+import { long } from '../../support/long.ts'
 import { differencesFromJson, type Loose, ProtobufClient, watchFrames } from '../../support/protobuf-client.ts'
 import { readDocument, writeDocument } from '../../support/protobuf-model.ts'
 
@@ -369,7 +370,7 @@ test('an object is encoded to Protobuf once for all clients', async (t) => {
   const { port, ca, client: inside, stop } = await startInProcess([...allKinds, kind])
   t.after(stop)
   const objects = 50
-  const clients = 30
+  const clients = long ? 30 : 10
   const changes = 10
   for (let i = 0; i < objects; i++) await inside.post(collection, objectNamed(`c${i}`))
   const path = '/api/v2/namespaces/default/configmaps'

@@ -312,7 +312,7 @@ test('a dry run that matches a webhook with side effects is rejected without cal
 })
 
 test("a webhook with a Service reference is called at the Service's endpoints under the Service's DNS name", async () => {
-  const hooked = await Webhooks.start({ after }, { names: 'DNS:hook.hooked.svc' })
+  const hooked = await Webhooks.start({ after }, { names: { dns: ['hook.hooked.svc'], ips: [] } })
   const services = '/api/v1/namespaces/hooked/services'
   const { port, caBundle } = hooked
   const service = { namespace: 'hooked', name: 'hook', port, path: '/allow/it' }
