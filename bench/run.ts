@@ -6,7 +6,7 @@
  *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list, writes,
  *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf,
  *                    label, stalls, overload, everything, history, collection, orchctl, testing, client, cluster,
- *                    workers, growth
+ *                    scale, workers, growth
  *   --json FILE      also write the figures to a file
  *   --plot FILE      plot the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes CPU profiles there, which makes it slower
@@ -36,6 +36,7 @@ import { orchctlRows } from './rows/orchctl.ts'
 import { overloadRows } from './rows/overload.ts'
 import { patchRows } from './rows/patch.ts'
 import { protobufRows } from './rows/protobuf.ts'
+import { scaleRows } from './rows/scale.ts'
 import { stallRows } from './rows/stalls.ts'
 import { startRows } from './rows/start.ts'
 import { storeRows } from './rows/stores.ts'
@@ -76,6 +77,7 @@ const groups = [
   testingRows,
   clientRows,
   clusterRows,
+  scaleRows,
   workerRows,
   growthRows,
 ]

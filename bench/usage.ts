@@ -1,5 +1,5 @@
 /** Resource usage of a process from /proc (Linux): CPU time of all threads and of the main thread, and memory. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 export interface Cpu {
   /** Seconds of CPU time of all threads. */
@@ -14,6 +14,28 @@ export function cpuOf(pid: number): Cpu {
   const [user, system] = statTimes(`/proc/${pid}/stat`)
   const [mainUser, mainSystem] = statTimes(`/proc/${pid}/task/${pid}/stat`)
   return { total: user! + system!, main: mainUser! + mainSystem! }
+}
+
+/** Name and seconds of CPU time of a thread. */
+export interface ThreadCpu {
+  readonly name: string
+  readonly seconds: number
+}
+
+/** Returns the CPU time of each living thread by its ID. */
+export function cpuOfThreads(pid: number): Map<string, ThreadCpu> {
+  const folder = `/proc/${pid}/task`
+  return new Map(
+    readdirSync(folder).flatMap((id): [string, ThreadCpu][] => {
+      try {
+        const [user, system] = statTimes(`${folder}/${id}/stat`)
+        return [[id, { name: readFileSync(`${folder}/${id}/comm`, 'utf8').trim(), seconds: user! + system! }]]
+      } catch {
+        // The thread has just ended.
+        return []
+      }
+    }),
+  )
 }
 
 /** Returns seconds of CPU time of this process and of its exited children. */
