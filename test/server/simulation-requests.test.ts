@@ -9,6 +9,7 @@ import { Informer } from '../../src/client/informers/informer.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
 import { type UpOptions, upFlags } from '../../src/server/flags/up.ts'
+import { MessageBatch } from '../../src/server/simulation/message-batch.ts'
 import type { RequestMessage, ResponseMessage } from '../../src/server/simulation/messages.ts'
 import { agentOf } from '../../src/server/simulation/own-nodes.ts'
 import { RequestServer } from '../../src/server/simulation/request-server.ts'
@@ -29,6 +30,8 @@ let near: ThreadTransport
 let sentBytes = 0
 const paths: string[] = []
 const { port1, port2 } = new MessageChannel()
+const requests = new MessageBatch<RequestMessage>((messages, transfer) => port1.postMessage(messages, transfer))
+const responses = new MessageBatch<ResponseMessage>((messages, transfer) => port2.postMessage(messages, transfer))
 
 before(async () => {
   api = await startInProcess()
@@ -43,20 +46,24 @@ before(async () => {
     })
   const far = new RequestServer(
     (node) => (node === 'n1' ? api.server.transport(agentOf('n1')) : node === 'all' ? adminTransport() : undefined),
-    (message, transfer) => {
-      if (message.type === 'chunk') sentBytes += message.bytes.length
-      port2.postMessage(message, transfer)
+    (message) => {
+      if (message.type === 'chunk') sentBytes += message.data.length
+      responses.add(message)
     },
   )
-  port2.on('message', (message: RequestMessage) => {
-    if (message.type === 'request') paths.push(message.path)
-    far.receive(message)
+  port2.on('message', (messages: readonly RequestMessage[]) => {
+    for (const message of messages) {
+      if (message.type === 'request') paths.push(message.path)
+      far.receive(message)
+    }
   })
   near = new ThreadTransport(
-    (message, transfer) => port1.postMessage(message, transfer),
+    (message) => requests.add(message),
     () => {},
   )
-  port1.on('message', (message: ResponseMessage) => near.receive(message))
+  port1.on('message', (messages: readonly ResponseMessage[]) => {
+    for (const message of messages) near.receive(message)
+  })
 })
 after(async () => {
   port1.close()

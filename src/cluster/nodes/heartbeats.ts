@@ -1,6 +1,7 @@
 /**
  * Registers the nodes of this process and sends their heartbeats: renews the Lease every ten seconds, and reports the
- * Node status every five minutes and whenever it differs. The renewals of many nodes are spread over the interval.
+ * Node status every five minutes and whenever it differs. The renewals of many nodes are spread over the interval,
+ * which is longer if there are thousands of nodes.
  *
  * Like any node agent, a node registers once. A deleted Node is not registered again until the next start, but
  * heartbeats resume if another client recreates it.
@@ -35,7 +36,11 @@ export interface HeartbeatParts {
 
 const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
-const renewMs = 10_000
+/**
+ * Interval between two renewals: ten seconds, and up to 25 seconds to limit the renewals of all nodes to 200 per
+ * second. A node counts as lost after 40 seconds.
+ */
+const renewal = { usualMs: 10_000, maxMs: 25_000, perNodeMs: 5 }
 const reportMs = 300_000
 /**
  * Maximum number of concurrent writes. It is high enough that nodes are not considered lost even if a write takes
@@ -46,6 +51,8 @@ const concurrency = 128
 /** State of one node of this process. */
 interface State {
   isRegistered: boolean
+  /** Whether this process has just created the Node, which then has no Lease. */
+  isNew: boolean
   /** Time of the next Lease renewal, on the monotonic clock. */
   renewAt: number
   lease: Lease | undefined
@@ -53,7 +60,11 @@ interface State {
 
 export function heartbeatLoop(parts: HeartbeatParts): Loop {
   const began = parts.clock.monotonic()
-  const states = new Map([...parts.nodes.keys()].map((name, i) => [name, newState(began, i / parts.nodes.size)]))
+  const { size } = parts.nodes
+  const renewMs = Math.min(renewal.maxMs, Math.max(renewal.usualMs, renewal.perNodeMs * size))
+  const states = new Map(
+    [...parts.nodes.keys()].map((name, i) => [name, newState(began + renewMs * (0.5 + i / size / 2))]),
+  )
   return {
     name: 'node-heartbeats',
     concurrency,
@@ -62,7 +73,7 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
       fromInformer(parts.informer, ({ key }) => (parts.nodes.has(key) ? [key] : [])),
       ...parts.sources,
     ],
-    reconcile: (name, signal) => beat(parts, { name, state: states.get(name)! }, signal),
+    reconcile: (name, signal) => beat(parts, { name, renewMs, state: states.get(name)! }, signal),
   }
 }
 
@@ -70,28 +81,42 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
  * Creates the state of a node. The node writes its first Lease immediately and the second after a node-specific part of
  * the interval, so that the writes of many nodes are spread.
  */
-function newState(began: number, part: number): State & { readonly firstRenewAt: number } {
-  return { isRegistered: false, renewAt: 0, lease: undefined, firstRenewAt: began + renewMs * (0.5 + part / 2) }
+function newState(firstRenewAt: number): BeatingState {
+  return { isRegistered: false, isNew: false, renewAt: 0, lease: undefined, firstRenewAt }
 }
+
+type BeatingState = State & { readonly firstRenewAt: number }
 
 interface Beating {
   readonly name: string
-  readonly state: State & { readonly firstRenewAt: number }
+  readonly renewMs: number
+  readonly state: BeatingState
 }
 
-async function beat(parts: HeartbeatParts, { name, state }: Beating, signal: AbortSignal): Promise<StepOutcome> {
+async function beat(
+  parts: HeartbeatParts,
+  { name, renewMs, state }: Beating,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
   // The node sends heartbeats again when its rule changes.
   if (parts.outages.isUnreachable(name)) return 'done'
   const client = parts.clientOf(name)
   const description = parts.nodes.get(name)!
   let node = parts.informer.get({ name })
-  if (node === undefined && !state.isRegistered) node = await register(parts, { client, description }, signal)
+  if (node === undefined && !state.isRegistered) {
+    const registration = await register(parts, { client, description }, signal)
+    node = registration.node
+    state.isNew = registration.isNew
+  }
   if (node === undefined) return 'done'
   state.isRegistered = true
   await report(parts, { client, description, node }, signal)
   const now = parts.clock.monotonic()
   if (now >= state.renewAt) {
-    state.lease = await renew({ client, node, lease: state.lease, now: parts.clock.now() }, signal)
+    const { isNew } = state
+    // If the creation fails because a Lease exists after all, the next attempt reads it.
+    state.isNew = false
+    state.lease = await renew({ client, node, isNew, lease: state.lease, now: parts.clock.now() }, signal)
     state.renewAt = state.renewAt === 0 ? state.firstRenewAt : Math.max(state.renewAt, now - renewMs) + renewMs
   }
   return { afterMs: Math.max(1, state.renewAt - parts.clock.monotonic()) }
@@ -107,12 +132,13 @@ async function register(
   { vendor, clock }: HeartbeatParts,
   { client, description }: Registration,
   signal: AbortSignal,
-): Promise<Node> {
+): Promise<{ readonly node: Node; readonly isNew: boolean }> {
   try {
-    return await client.create(kinds.Node, nodeObject(description, vendor, clock.now()), { signal })
+    const node = await client.create(kinds.Node, nodeObject(description, vendor, clock.now()), { signal })
+    return { node, isNew: true }
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
-    return await client.get(kinds.Node, { name: description.name }, { signal })
+    return { node: await client.get(kinds.Node, { name: description.name }, { signal }), isNew: false }
   }
 }
 
@@ -157,19 +183,21 @@ interface Renewal {
   readonly node: Node
   /** The Lease as it was last written. */
   readonly lease: Lease | undefined
+  /** Whether the Node has just been created, so that there is no Lease to read. */
+  readonly isNew: boolean
   readonly now: number
 }
 
-async function renew({ client, node, lease, now }: Renewal, signal: AbortSignal): Promise<Lease> {
+async function renew({ client, node, lease, isNew, now }: Renewal, signal: AbortSignal): Promise<Lease> {
   const name = { namespace: leaseNamespace, name: node.metadata.name! }
-  const currentLease = lease ?? (await orMissing(client.get(kinds.Lease, name, { signal })))
+  const currentLease = lease ?? (isNew ? undefined : await orMissing(client.get(kinds.Lease, name, { signal })))
   const spec = { holderIdentity: name.name, leaseDurationSeconds: leaseSeconds, renewTime: microTime(now) }
   try {
     if (currentLease !== undefined)
       return await client.update(kinds.Lease, { ...currentLease, spec: { ...currentLease.spec, ...spec } }, { signal })
   } catch (error) {
     // Another client changed or deleted the Lease.
-    if (isConflict(error)) return await renew({ client, node, lease: undefined, now }, signal)
+    if (isConflict(error)) return await renew({ client, node, isNew: false, lease: undefined, now }, signal)
     if (!isNotFound(error)) throw error
   }
   const owner = { apiVersion: 'v1', kind: 'Node', name: name.name, uid: node.metadata.uid! }

@@ -38,7 +38,8 @@ export type RequestMessage =
       readonly method: string
       readonly path: string
       readonly headers: { readonly [name: string]: string }
-      readonly body: Uint8Array<ArrayBuffer> | undefined
+      /** Body of the request. */
+      readonly data: Uint8Array<ArrayBuffer> | undefined
     }
   /** The client has aborted the request. */
   | { readonly type: 'abort'; readonly id: number }
@@ -52,7 +53,7 @@ export type ResponseMessage =
       readonly status: number
       readonly headers: { readonly [name: string]: string }
     }
-  | { readonly type: 'chunk'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'chunk'; readonly id: number; readonly data: Uint8Array<ArrayBuffer> }
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'broken'; readonly id: number; readonly why: string }
 
@@ -79,7 +80,7 @@ export type RecordMessage =
   | { readonly type: 'right'; readonly loop: string; readonly key: string; readonly refusal: string | undefined }
 
 export type FromThread =
-  | RequestMessage
+  | { readonly type: 'requests'; readonly messages: readonly RequestMessage[] }
   | RecordMessage
   /** All keys that existed at the start have been reconciled once. */
   | { readonly type: 'first pass' }
@@ -91,7 +92,7 @@ export type FromThread =
   | { readonly type: 'failed'; readonly why: string }
 
 export type ToThread =
-  | ResponseMessage
+  | { readonly type: 'responses'; readonly messages: readonly ResponseMessage[] }
   | { readonly type: 'certificate'; readonly node: string; readonly certificate: ServingCertificate }
   /** A client connects to a port of a pod. */
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })

@@ -7,7 +7,7 @@ import { messageOf } from '../../base/text/errors.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import type { RequestMessage, ResponseMessage } from './messages.ts'
 
-type Post = (message: ResponseMessage, transfer: ArrayBuffer[]) => void
+type Post = (message: ResponseMessage) => void
 type Request = Extract<RequestMessage, { type: 'request' }>
 
 const windowBytes = 256 * 1024
@@ -57,25 +57,23 @@ export class RequestServer {
     this.#underWay.set(id, underWay)
     try {
       await this.#answer(request, underWay)
-      this.#post({ type: 'end', id }, [])
+      this.#post({ type: 'end', id })
     } catch (error) {
-      this.#post({ type: 'broken', id, why: messageOf(error) }, [])
+      this.#post({ type: 'broken', id, why: messageOf(error) })
     } finally {
       this.#underWay.delete(id)
     }
   }
 
-  async #answer({ id, node, method, path, headers, body }: Request, underWay: UnderWay): Promise<void> {
+  async #answer({ id, node, method, path, headers, data: body }: Request, underWay: UnderWay): Promise<void> {
     const transport = this.#transportOf(node)
     if (transport === undefined) throw new Error('the simulated nodes may not act as this user')
     const { signal } = underWay.ended
     const response = await transport({ method, path, headers, body, signal })
-    this.#post({ type: 'head', id, status: response.status, headers: response.headers }, [])
+    this.#post({ type: 'head', id, status: response.status, headers: response.headers })
     for await (const chunk of response.body) {
-      // The chunk is copied, because its memory belongs to the server, and posting a view would send the whole buffer.
-      const bytes = new Uint8Array(chunk)
-      underWay.unreadBytes += bytes.length
-      this.#post({ type: 'chunk', id, bytes }, [bytes.buffer])
+      underWay.unreadBytes += chunk.length
+      this.#post({ type: 'chunk', id, data: chunk as Uint8Array<ArrayBuffer> })
       while (underWay.unreadBytes > windowBytes && !signal.aborted)
         await new Promise<void>((resolve) => {
           underWay.wake = resolve

@@ -19,7 +19,8 @@ import { watchHeartbeat } from '../threads/heartbeat.ts'
 import type { NodeConnection } from '../threads/messages.ts'
 import { PortStream } from '../threads/port-stream.ts'
 import { HostRecords } from './host-records.ts'
-import type { FromThread, SimulationData, ToThread } from './messages.ts'
+import { MessageBatch } from './message-batch.ts'
+import type { FromThread, ResponseMessage, SimulationData, ToThread } from './messages.ts'
 import { agentOf, ownNodeNames } from './own-nodes.ts'
 import { RequestServer } from './request-server.ts'
 import { readsSimulatedState, sharedReader, sharedReaderUser } from './shared-reader.ts'
@@ -46,7 +47,9 @@ const maxPauseMs = 10_000
 const stopMs = 5_000
 const mib = 2 ** 20
 /** Heap size for a simulation with few pods, and the increment per node for its pods. */
-const heap = { baseMb: 512, perNodeMb: 4, youngMb: 8 }
+const heap = { baseMb: 512, perNodeMb: 4 }
+/** Size of the young generation. A small one makes garbage collection expensive with many pods. */
+const young = { usualMb: 8, manyNodesMb: 48, manyNodes: 500 }
 /** Amount of free heap in MiB below which the thread exits. A page of a list must fit into it. */
 const heapReserveMb = 192
 
@@ -147,11 +150,14 @@ class SimulationHost {
       workerData,
       execArgv: [],
       name: 'simulated nodes',
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: heap.youngMb },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: youngMb(nodes) },
     })
+    const responses = new MessageBatch<ResponseMessage>((messages, transfer) =>
+      post(thread, { type: 'responses', messages }, transfer),
+    )
     const requests = new RequestServer(
       (node) => this.#transportOf(node),
-      (message, transfer) => post(thread, message, transfer),
+      (message) => responses.add(message),
     )
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
     const began = performance.now()
@@ -184,8 +190,7 @@ class SimulationHost {
   }
 
   #receive(life: Life, message: FromThread): void {
-    if (message.type === 'request' || message.type === 'abort' || message.type === 'read')
-      life.requests.receive(message)
+    if (message.type === 'requests') for (const each of message.messages) life.requests.receive(each)
     else if (message.type === 'first pass') this.#firstPass.resolve()
     else if (message.type === 'listening') this.#listen(life, message.port)
     else if (message.type === 'certificate') this.#certify(life, message.node)
@@ -243,6 +248,10 @@ async function end({ thread, ended }: Life): Promise<void> {
 function heapLimitMb(nodes: number): number {
   const ownMb = Math.floor(getHeapStatistics().heap_size_limit / mib)
   return Math.max(heap.baseMb, Math.min(heap.baseMb + heap.perNodeMb * nodes, ownMb))
+}
+
+function youngMb(nodes: number): number {
+  return nodes < young.manyNodes ? young.usualMb : young.manyNodesMb
 }
 
 function connect(thread: Worker, connection: NodeConnection): PortStream {

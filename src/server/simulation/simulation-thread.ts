@@ -23,7 +23,8 @@ import { followRules } from '../../cluster/nodes/failures/follow-failures.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import { heartbeatMs } from '../threads/heartbeat.ts'
 import { PortStream } from '../threads/port-stream.ts'
-import type { FromThread, SimulationData, ToThread } from './messages.ts'
+import { MessageBatch } from './message-batch.ts'
+import type { FromThread, RequestMessage, SimulationData, ToThread } from './messages.ts'
 import { ownNodes } from './own-nodes.ts'
 import { sharedReader } from './shared-reader.ts'
 import { threadRecords } from './thread-records.ts'
@@ -56,7 +57,13 @@ class SimulationThread {
     this.#data = data
     this.#vendor = vendorOf(data.profile)
     this.#records = threadRecords(post, data.verbosity)
-    this.#transport = new ThreadTransport(post, (bytes) => this.#guardHeap(bytes))
+    const requests = new MessageBatch<RequestMessage>((messages, transfer) =>
+      post({ type: 'requests', messages }, transfer),
+    )
+    this.#transport = new ThreadTransport(
+      (message) => requests.add(message),
+      (bytes) => this.#guardHeap(bytes),
+    )
     this.#simulation = this.#simulate(stages)
     this.#loops = startLoops([this.#simulation.heartbeats, this.#simulation.pods], this.#records)
     this.#loops.firstPass.finally(() => post({ type: 'first pass' })).catch(() => {})
@@ -75,7 +82,7 @@ class SimulationThread {
     else if (message.type === 'certificate') {
       this.#certificates.get(message.node)?.resolve(message.certificate)
       this.#certificates.delete(message.node)
-    } else this.#transport.receive(message)
+    } else for (const each of message.messages) this.#transport.receive(each)
   }
 
   #simulate(stages: PodStages | undefined): Simulation {

@@ -12,7 +12,7 @@ import {
 } from '../../client/requests/transport.ts'
 import type { RequestMessage, ResponseMessage } from './messages.ts'
 
-type Post = (message: RequestMessage, transfer: ArrayBuffer[]) => void
+type Post = (message: RequestMessage) => void
 
 export class ThreadTransport {
   readonly #post: Post
@@ -32,21 +32,20 @@ export class ThreadTransport {
       request.signal.throwIfAborted()
       const id = ++this.#lastId
       const exchange = new ThreadExchange(request, {
-        read: (bytes) => this.#post({ type: 'read', id, bytes }, []),
-        leave: () => this.#post({ type: 'abort', id }, []),
+        read: (bytes) => this.#post({ type: 'read', id, bytes }),
+        leave: () => this.#post({ type: 'abort', id }),
         over: () => this.#underWay.delete(id),
       })
       this.#underWay.set(id, exchange)
       const { method, path, headers } = request
-      // The body is copied, because transferring a view would detach its whole buffer.
-      const body = request.body === undefined ? undefined : new Uint8Array(request.body)
-      this.#post({ type: 'request', id, node, method, path, headers, body }, body === undefined ? [] : [body.buffer])
+      const data = request.body as Uint8Array<ArrayBuffer> | undefined
+      this.#post({ type: 'request', id, node, method, path, headers, data })
       return await exchange.response
     }
   }
 
   receive(message: ResponseMessage): void {
-    if (message.type === 'chunk') this.#onBytes(message.bytes.length)
+    if (message.type === 'chunk') this.#onBytes(message.data.length)
     this.#underWay.get(message.id)?.receive(message)
   }
 }
@@ -81,7 +80,7 @@ class ThreadExchange {
 
   receive(message: ResponseMessage): void {
     if (message.type === 'head') this.#begin({ status: message.status, headers: message.headers, body: this.#read() })
-    else if (message.type === 'chunk') this.#chunks.push(message.bytes)
+    else if (message.type === 'chunk') this.#chunks.push(message.data)
     else if (message.type === 'end') {
       this.#isComplete = true
       this.#end()
