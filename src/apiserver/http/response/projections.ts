@@ -5,6 +5,7 @@
 
 import { jsonDocument, parseOwnJson } from '../../../api/codec/json.ts'
 import type { Order } from '../../../api/codec/member-order.ts'
+import { metadataText } from '../../../api/codec/metadata-text.ts'
 import { defined, isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
@@ -21,7 +22,7 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents } from '../../../storage/cache/event.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import type { Virtual } from '../../registry/catalogue/served.ts'
-import { formOf, preparing, readMetadata, readVersion } from '../../registry/reads/conversion.ts'
+import { formOf, isAsStored, preparing, readMetadata, readVersion } from '../../registry/reads/conversion.ts'
 import type { Form } from './forms.ts'
 import { partialObjects } from './protobuf-form.ts'
 
@@ -234,11 +235,7 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
 /** Returns the watch events in this view. Only the first Table of a watch contains the column definitions. */
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
-  if (view.projection.as !== 'Table')
-    return eventForm(view, name, {
-      show: (object) => partial(view, readMetadata(view.resource, object)),
-      bookmark: (document) => partial(view, asObject(document)),
-    })
+  if (view.projection.as !== 'Table') return metadataEvents(view, name)
   const shown = (columns: 'columns' | 'rows'): Shown => ({
     show: (object) => tableOfOne(view, readVersion(view.resource, object), columns),
     bookmark: (document) => bookmarkTable(view, document, columns),
@@ -246,6 +243,27 @@ export function projectedEvents(view: View<Resource>): EventForm {
   const rest = { ...eventForm(view, `${name} rest`, shown('rows')), ...preparing(view.resource) }
   return { ...rest, ...eventForm(view, `${name} first`, shown('columns')), rest }
 }
+
+/** Events that contain only the metadata, if possible without parsing the object. */
+function metadataEvents(view: View<Resource>, name: string): EventForm {
+  const parsed = eventForm(view, name, {
+    show: (object) => partial(view, readMetadata(view.resource, object)),
+    bookmark: (document) => partial(view, asObject(document)),
+  })
+  if (!isAsStored(view.resource)) return parsed
+  const start = Buffer.from(
+    `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(metaVersion(view))},"metadata":`,
+  )
+  const encode: EventForm['encode'] = (type, object) => {
+    const metadata = metadataText(object.json)
+    return metadata === undefined
+      ? parsed.encode(type, object)
+      : eventWith(type, Buffer.concat([start, metadata, endOfDocument]))
+  }
+  return { ...parsed, encode }
+}
+
+const endOfDocument = Buffer.from('}\n')
 
 /** The documents of events in a view. */
 interface Shown {

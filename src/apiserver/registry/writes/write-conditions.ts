@@ -4,7 +4,8 @@
  * conditions and the commit applies them.
  */
 
-import type { ApiObject } from '../../../api/model/object.ts'
+import { frozenCopy } from '../../../api/json/frozen-copy.ts'
+import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import { type Guard, type Key, type ReservedKey, StoreError } from '../../../storage/store/store.ts'
 import type { Settle, WriteOutcome } from '../../admission/admission.ts'
@@ -57,7 +58,7 @@ export class WriteConditions {
   /** Returns a frozen copy of the stored object. It is created on first use, because most plugins never need it. */
   show(stored: ApiObject | undefined): ApiObject | undefined {
     if (stored === undefined) return undefined
-    this.#shown ??= freeze(structuredClone(stored))
+    this.#shown ??= asObject(frozenCopy(asJson(stored)))
     return this.#shown
   }
 
@@ -77,10 +78,4 @@ export class WriteConditions {
   async #settleAll(outcome: WriteOutcome): Promise<void> {
     for (const settle of this.#waiting) await settle(outcome)
   }
-}
-
-function freeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  for (const member of Object.values(value)) freeze(member)
-  return Object.freeze(value)
 }

@@ -1,0 +1,44 @@
+/**
+ * Finds the metadata in the JSON of a stored object without parsing it. Watchers of metadata, such as the garbage
+ * collector, receive these bytes for every change of every object.
+ */
+
+const member = '"metadata":{'
+/** Kind and API version, which precede the metadata of most objects. */
+const plainStart = /^\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}$/
+/** Longest start that is tried. */
+const maxStart = 1000
+const [quote, backslash, open, close] = [...'"\\{}'].map((character) => character.charCodeAt(0))
+
+/**
+ * Returns the bytes of the `metadata` member. Undefined if other members than kind and API version precede it, as in
+ * objects that older versions wrote.
+ */
+export function metadataText(json: Buffer): Buffer | undefined {
+  const at = json.subarray(0, maxStart).indexOf(member)
+  if (at < 0 || !plainStart.test(json.toString('latin1', 0, at))) return undefined
+  const start = at + member.length - 1
+  const end = endOfObject(json, start)
+  return end === undefined ? undefined : json.subarray(start, end)
+}
+
+/** Returns the offset after the object that starts here. */
+function endOfObject(json: Buffer, start: number): number | undefined {
+  let depth = 0
+  for (let i = start; i < json.length; i++) {
+    const byte = json[i]
+    if (byte === quote) i = endOfString(json, i)
+    else if (byte === open) depth++
+    else if (byte === close && --depth === 0) return i + 1
+  }
+  return undefined
+}
+
+/** Returns the offset of the quote that ends the string that starts here. */
+function endOfString(json: Buffer, start: number): number {
+  for (let i = start + 1; i < json.length; i++) {
+    if (json[i] === backslash) i++
+    else if (json[i] === quote) return i
+  }
+  return json.length
+}
