@@ -77,6 +77,18 @@ for (const [failure, shows, event] of podPresets)
     assert.equal((await read(failure)).status?.phase, 'Running')
   })
 
+test('a pod ends when its command does', async () => {
+  const never = { restartPolicy: 'Never' }
+  const shell = (name: string, script: string) => ({ name, image: 'i', command: ['sh', '-c', script] })
+  await makePod('sleeps', { ...never, containers: [shell('c', 'echo a; sleep 100; exit 3')] })
+  await makePod('sleeps-with-server', { ...never, containers: [shell('c', 'exit 1'), { name: 'server', image: 'i' }] })
+  const ended = await untilPod('sleeps', ({ status }) => status?.phase === 'Failed')
+  const { exitCode, startedAt, finishedAt } = container(ended)!.state!.terminated!
+  assert.equal(exitCode, 3)
+  assert.ok(Date.parse(finishedAt!) - Date.parse(startedAt!) >= 1000, '100 s at a speed of 100')
+  assert.equal((await read('sleeps-with-server')).status?.phase, 'Running')
+})
+
 test('slow-start and slow-volumes delay the start of new pods', async () => {
   const volumes = [{ name: 'v', emptyDir: {} }]
   await makeRule('slow-start', { failure: 'slow-start', names: ['slow'], delaySeconds: 3600 })

@@ -1,6 +1,7 @@
 /**
  * Failures of pods. Converts the SimulationRule of a pod to the annotations with which a user would cause the same
- * lifecycle (`pods/default-stages.ts`). Stages match the pod with these annotations. They are never written.
+ * lifecycle (`pods/default-stages.ts`). Stages match the pod with these annotations. They are never written. The programs
+ * of a pod's containers, such as `sleep 30`, are converted in the same way.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodFailure } from '../../../api/model/simulated-failures.ts'
@@ -8,6 +9,7 @@ import type { Vendor } from '../../../api/model/vendor.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { ActiveRules } from '../../failures/active-rules.ts'
 import type { PodRule } from '../../failures/compile-rule.ts'
+import { runOf } from '../containers/program-run.ts'
 import { type SimulationKeys, simulationKeys } from '../pods/simulation-keys.ts'
 
 type Annotations = { readonly [key: string]: string }
@@ -28,11 +30,25 @@ export class PodFailures {
     this.#pullError = { [this.#keys.start]: 'image-pull-error' }
   }
 
-  /**
-   * Returns the additional annotations of a pod, as the same object until its rule changes. Undefined if there are
-   * none.
-   */
+  /** Returns the additional annotations of a pod, or undefined for none. */
   annotations(pod: Pod): Annotations | undefined {
+    const run = this.#annotationsOfPrograms(pod)
+    const failure = this.#annotationsOfFailure(pod)
+    return run === undefined || failure === undefined ? (failure ?? run) : { ...run, ...failure }
+  }
+
+  /** Programs that end determine when the pod ends, unless annotations of the pod do. */
+  #annotationsOfPrograms({ metadata: { annotations = {} }, spec }: Pod): Annotations | undefined {
+    const { runFor, exitCode } = this.#keys
+    if (annotations[runFor] !== undefined || annotations[exitCode] !== undefined) return undefined
+    const runs = (spec?.containers ?? []).map(runOf)
+    if (!runs.every((run) => run !== undefined)) return undefined
+    const ms = Math.min(maxRunMs, Math.max(0, ...runs.map((run) => run.ms)))
+    const failed = runs.find((run) => run.exitCode !== 0)
+    return { [runFor]: `${ms}ms`, [exitCode]: String(failed?.exitCode ?? 0) }
+  }
+
+  #annotationsOfFailure(pod: Pod): Annotations | undefined {
     const rule = this.#rules.podRule(pod)
     if (rule?.failure === 'slow-volumes' && (pod.spec?.volumes ?? []).length === 0) return undefined
     if (rule !== undefined) return this.#annotationsOfRule(rule)
@@ -42,6 +58,9 @@ export class PodFailures {
     return containers.some(isMissing) || initContainers.some(isMissing) ? this.#pullError : undefined
   }
 }
+
+/** Longest run of a program: 24 days. */
+const maxRunMs = 24 * 86_400_000
 
 /** Returns the pod with the additional annotations, for matching stages. */
 export function withAnnotations(pod: Pod, annotations: Annotations | undefined): Pod {

@@ -8,6 +8,7 @@
  * after at least one second.
  */
 
+import { sameJson } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { asJson } from '../../../api/model/object.ts'
 import type { TimerClock } from '../../../base/time/clock.ts'
@@ -41,7 +42,7 @@ export interface PodLoopParts extends StageEffects {
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
   /** Returns whether the Node object is ready. Omitted if only stages determine the readiness of pods. */
   readonly isNodeReady?: ((node: string) => boolean) | undefined
-  /** Returns the annotations that simulated failures add to a pod, as the same object until they change. */
+  /** Returns the annotations that simulated failures and the programs of its containers add to a pod. */
   readonly failureOf: (pod: Pod) => Annotations | undefined
   readonly outages: NodeOutages
   /** Factor by which the containers run faster than real time. */
@@ -196,7 +197,8 @@ class PodDriver {
     const version = pod.metadata.resourceVersion!
     const failure = this.#parts.failureOf(pod)
     const object = asJson(withAnnotations(pod, failure))
-    const isSame = waiting?.failure === failure && (waiting?.version === version || waiting?.stage.matches(object))
+    const isSame =
+      sameJson(waiting?.failure, failure) && (waiting?.version === version || waiting?.stage.matches(object))
     if (waiting !== undefined && isSame) {
       progress.waiting = { ...waiting, version }
       return progress.waiting
