@@ -66,6 +66,8 @@ export interface LevelType {
   readonly since?: KubeVersion
   readonly until?: KubeVersion
   readonly scalar?: string
+  /** The Protobuf message whose fields JSON has inline, known for types of 1.23. */
+  readonly inlined?: { readonly [name: string]: { readonly tag: number } }
   readonly fields?: { readonly [name: string]: LevelField }
 }
 

@@ -252,8 +252,11 @@ export interface Field<T = unknown> extends Availability {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
   readonly tag: number
-  /** The number of the nested Protobuf message that contains the field. Set if the field is inline in JSON. */
-  readonly within?: number
+  /**
+   * The numbers of the nested Protobuf messages that contain the field, outermost first. Set if the field is inline in
+   * JSON.
+   */
+  readonly within?: readonly number[]
   /** Whether validation rejects a missing or zero value. */
   readonly required: boolean
   /** Whether OpenAPI publishes the field as required, if that differs from `required`. */
@@ -362,8 +365,11 @@ export function unjudged<T>({ check: _check, choice: _choice, ...schema }: Objec
 }
 
 /** Marks fields that are inline in JSON but belong to a nested Protobuf message with this field number. */
-export function inlined<F extends Fields>(within: number, fields: F): F {
-  return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, { ...inner, within }])) as unknown as F
+export function inlined<F extends Fields>(number: number, fields: F): F {
+  const entries = Object.entries(fields)
+  return Object.fromEntries(
+    entries.map(([name, inner]) => [name, { ...inner, within: [number, ...(inner.within ?? [])] }]),
+  ) as unknown as F
 }
 
 type ListOptions =

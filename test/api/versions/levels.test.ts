@@ -1,6 +1,7 @@
 /** The kinds, fields and feature gates of all versions, compared with recorded facts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { messageOf } from '../../../src/api/codec/protobuf/message.ts'
 import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
 import { groupName, vendorOf } from '../../../src/api/model/vendor.ts'
 import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
@@ -220,4 +221,41 @@ test('each gated field added after 1.23 names its feature gate', () => {
         if (gate !== undefined && since !== undefined && schema.fields[each] !== undefined)
           if (schema.fields[each].gate === undefined) differing.push(`${name}.${each} needs ${gate}`)
   assert.deepEqual([...new Set(differing)], [])
+})
+
+/** Fields of later types that belong to nested Protobuf messages, from the published messages of Kubernetes. */
+const inlinedLater: { readonly [type: string]: { readonly [field: string]: readonly number[] } } = {
+  NamedRuleWithOperations: {
+    operations: [2],
+    apiGroups: [2, 2],
+    apiVersions: [2, 2],
+    resources: [2, 2],
+    scope: [2, 2],
+  },
+  DeviceClassConfiguration: { opaque: [1] },
+  DeviceClaimConfiguration: { opaque: [2] },
+  DeviceAllocationConfiguration: { opaque: [3] },
+}
+
+/** Returns the field numbers of the nested messages that contain each field which JSON has inline. */
+function inlinedFields(name: string): { readonly [field: string]: readonly number[] } {
+  const { inlined = {}, fields = {} } = facts[name]!
+  const unnumbered = Object.keys(fields).filter((field) => fields[field]!.tag === undefined)
+  const nested = Object.values(inlined).flatMap(({ tag }) => unnumbered.map((field) => [field, [tag]] as const))
+  return { ...Object.fromEntries(nested), ...inlinedLater[name.slice(name.lastIndexOf('.') + 1)] }
+}
+
+test('fields that JSON has inline belong to the same nested Protobuf messages as in Kubernetes', () => {
+  const seen = new Set<string>()
+  for (const level of emulatedVersions)
+    for (const [name, schema] of typesOf(level)) {
+      if (facts[name] === undefined || comparedElsewhere.test(name)) continue
+      const expected = inlinedFields(name)
+      for (const [each, { within }] of Object.entries(schema.fields)) {
+        assert.deepEqual(within, expected[each], `${name}.${each} at ${level}`)
+        if (within !== undefined) seen.add(name)
+      }
+      messageOf(schema)
+    }
+  assert.ok(Object.keys(inlinedLater).every((type) => [...seen].some((name) => name.endsWith(`.${type}`))))
 })

@@ -53,15 +53,20 @@ function layOut(entries: readonly Entry[]): Message {
   const own = entries.filter(([, { within }]) => within === undefined).map(toField)
   const inner = Map.groupBy(
     entries.filter(([, { within }]) => within !== undefined),
-    ([, { within }]) => within!,
+    ([, { within }]) => within![0]!,
   )
-  const inlined = [...inner].map(([number, group]) => ({ number, inlined: layOut(group.map(withoutWithin)) }))
+  const inlined = [...inner].map(([number, group]) => ({ number, inlined: layOut(group.map(withoutOutermost)) }))
   const parts = [...own, ...inlined].sort((a, b) => a.number - b.number)
-  return { parts, byNumber: new Map(parts.map((part) => [part.number, part])) }
+  const byNumber = new Map(parts.map((part) => [part.number, part]))
+  if (byNumber.size < parts.length) {
+    const names = entries.map(([name]) => name).join(', ')
+    throw new TypeError(`two of these fields have the same number: ${names}`)
+  }
+  return { parts, byNumber }
 }
 
-function withoutWithin([name, { within: _, ...field }]: Entry): Entry {
-  return [name, field]
+function withoutOutermost([name, { within = [], ...field }]: Entry): Entry {
+  return [name, within.length > 1 ? { ...field, within: within.slice(1) } : field]
 }
 
 function toField([name, { tag, schema, zeroValue }]: Entry): MessageField {

@@ -1,12 +1,12 @@
 /** The devices that were allocated for a claim. */
 import { child, type FieldError, type FieldPath, notSupported, required } from '../../../model/field-error.ts'
 import type { RuleContext } from '../../../schema/context.ts'
-import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { nodeSelectorTerm } from '../../core/types/node-selector.ts'
 import { checkDriverName } from '../../core/types/volumes/storage-systems.ts'
 import { checkBindingConditions } from './binding-conditions.ts'
 import { checkRequestName } from './claim-spec.ts'
-import { checkConfiguration, opaqueField } from './configuration.ts'
+import { checkConfiguration, configurationFields } from './configuration.ts'
 import { checkList, checkName, checkPoolName, checkShareId } from './lists.ts'
 import { deviceToleration } from './request.ts'
 
@@ -82,7 +82,7 @@ const configuration = s.object(
     requests: field(2, s.list(s.string()), {
       doc: 'Names of the requests to which the configuration applies. If empty, the configuration applies to all requests.',
     }),
-    opaque: { ...opaqueField, within: 3 },
+    ...inlined(3, configurationFields),
   },
   {
     name: 'DeviceAllocationConfiguration',

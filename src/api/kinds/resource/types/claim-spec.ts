@@ -1,8 +1,8 @@
 /** ResourceClaimSpec: the devices that a claim requests, constraints on them and their configuration. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { isEnabled, type RuleContext } from '../../../schema/context.ts'
-import { field, type InferFields, s } from '../../../schema/schema.ts'
-import { checkConfiguration, opaqueField } from './configuration.ts'
+import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
+import { checkConfiguration, configurationFields } from './configuration.ts'
 import { checkFullName, checkList, keyFieldOf } from './lists.ts'
 import { deviceRequest } from './request.ts'
 
@@ -34,7 +34,7 @@ const configuration = s.object(
     requests: field(1, s.list(s.string()), {
       doc: 'Names of the requests to which the configuration applies. If empty, the configuration applies to all requests.',
     }),
-    opaque: { ...opaqueField, within: 2 },
+    ...inlined(2, configurationFields),
   },
   {
     name: 'DeviceClaimConfiguration',

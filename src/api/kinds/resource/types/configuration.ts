@@ -2,7 +2,7 @@
 import { stringifyJson } from '../../../json/portable-json.ts'
 import { child, type FieldError, type FieldPath, invalid, required, tooLong } from '../../../model/field-error.ts'
 import type { RuleContext } from '../../../schema/context.ts'
-import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { checkDriverName } from '../../core/types/volumes/storage-systems.ts'
 import { maxTextBytes } from './lists.ts'
 
@@ -27,17 +27,14 @@ const opaque = s.object(opaqueFields, {
   check: checkOpaque,
 })
 
-/** The field of every configuration. */
-export const opaqueField = field(1, opaque, { doc: 'Driver-specific parameters.' })
+/** The fields of every configuration, which belong to a message of their own in Protobuf. */
+export const configurationFields = { opaque: field(1, opaque, { doc: 'Driver-specific parameters.' }) }
 
-export const classConfiguration = s.object(
-  { opaque: { ...opaqueField, within: 1 } },
-  {
-    name: 'DeviceClassConfiguration',
-    doc: 'Configuration for devices in a class.',
-    check: (value, path) => checkConfiguration(value, path),
-  },
-)
+export const classConfiguration = s.object(inlined(1, configurationFields), {
+  name: 'DeviceClassConfiguration',
+  doc: 'Configuration for devices in a class.',
+  check: (value, path) => checkConfiguration(value, path),
+})
 
 /** Requires the only form of configuration that exists. */
 export function checkConfiguration({ opaque }: { readonly opaque?: unknown }, path: FieldPath): FieldError[] {
