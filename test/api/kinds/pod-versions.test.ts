@@ -6,6 +6,7 @@ import { pod } from '../../../src/api/kinds/core/pod.ts'
 import { podTemplate } from '../../../src/api/kinds/core/pod-template.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
+import { defaultGatesOf } from '../../../src/api/versions/feature-gates.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const main = { name: 'main', image: 'app:1' }
@@ -360,4 +361,82 @@ test('since 1.30, the condition of a gated pod has a transition time', () => {
     return JSON.stringify(object).includes('"lastTransitionTime":"')
   }
   assert.deepEqual([timeOf('1.29'), timeOf('1.30')], [false, true])
+})
+
+/** The rules of fields whose gates are off by default. */
+function gatedFaults(version: EmulatedVersion, spec: JsonObject): readonly string[] {
+  const gates = new Set([
+    ...defaultGatesOf(version),
+    'ClusterTrustBundleProjection' as const,
+    'PodCertificateRequest' as const,
+    'GenericWorkload' as const,
+  ])
+  return createBy(pod, podWith(spec), { version, gates }).faults
+}
+
+test('projected certificates name their source and a file', () => {
+  const place = 'spec.volumes[0].projected.sources[0].'
+  const projected = (source: JsonObject) => ({ volumes: [{ name: 'v', projected: { sources: [source] } }] })
+  const bundle = (parts: JsonObject) => projected({ clusterTrustBundle: { path: 'ca.pem', ...parts } })
+  const certificate = (parts: JsonObject) =>
+    projected({ podCertificate: { signerName: 'example.com/s', keyType: 'ED25519', keyPath: 'k.pem', ...parts } })
+  const signer = { signerName: 'example.com/s' }
+  const labels = { labelSelector: { matchLabels: { a: 'b' } } }
+  const rows: readonly Row[] = [
+    ['1.36', bundle({ name: 'x' })],
+    ['1.36', bundle({ name: 'example.com:s:x' })],
+    ['1.36', bundle({ ...signer, ...labels })],
+    ['1.36', bundle({}), `Required ${place}clusterTrustBundle`],
+    ['1.33', bundle({}), `Required ${place}clusterTrustBundlePEM`],
+    ['1.36', bundle({ name: 'x', ...signer }), `Invalid ${place}clusterTrustBundle`],
+    ['1.36', bundle({ name: 'x', ...labels }), `Invalid ${place}clusterTrustBundle.labelSelector`],
+    ['1.36', bundle({ name: 'a:B' }), `Invalid ${place}clusterTrustBundle.name`],
+    ['1.36', bundle({ signerName: 's' }), `Invalid ${place}clusterTrustBundle.signerName`],
+    ['1.36', bundle({ name: 'x', path: '' }), `Required ${place}clusterTrustBundle.path`],
+    ['1.36', bundle({ name: 'x', path: '..a' }), `Invalid ${place}clusterTrustBundle.path`],
+    ['1.36', certificate({ maxExpirationSeconds: 3600 })],
+    ['1.36', certificate({ maxExpirationSeconds: 3599 }), `Invalid ${place}podCertificate.maxExpirationSeconds`],
+    ['1.36', certificate({ keyPath: '' }), `Required ${place}podCertificate`],
+    ['1.36', certificate({ keyPath: '/k' }), `Invalid ${place}podCertificate.keyPath`],
+    ['1.36', certificate({ keyType: 'RSA1' }), `NotSupported ${place}podCertificate.keyType`],
+    ['1.36', certificate({ signerName: '' }), `Required ${place}podCertificate.signerName`],
+    ['1.36', certificate({ certificateChainPath: 'k.pem' }), 'Invalid spec.volumes[0].projected'],
+    ['1.35', certificate({ userAnnotations: { '-': '' } }), `Invalid ${place}podCertificate.userAnnotations`],
+  ]
+  for (const [version, spec, ...faults] of rows)
+    assert.deepEqual(gatedFaults(version, spec), faults, `${version} ${JSON.stringify(spec)}`)
+})
+
+test('a reference to a Workload consists of names', () => {
+  const workloadRef = { name: 'a.b', podGroup: 'g' }
+  assert.deepEqual(gatedFaults('1.35', { workloadRef }), [])
+  assert.deepEqual(gatedFaults('1.35', { workloadRef: { name: 'A', podGroup: 'a.b', podGroupReplicaKey: '-' } }), [
+    'Invalid spec.workloadRef.name',
+    'Invalid spec.workloadRef.podGroup',
+    'Invalid spec.workloadRef.podGroupReplicaKey',
+  ])
+})
+
+test('a status of node resources names claims and containers of the pod', () => {
+  const gates = new Set([...defaultGatesOf('1.36'), 'DRANodeAllocatableResources' as const])
+  const { object } = createBy(pod, podWith(), { version: '1.36' })
+  const faults = (...nodeAllocatableResourceClaimStatuses: JsonObject[]) =>
+    updateBy(
+      pod,
+      object,
+      { ...object, status: { nodeAllocatableResourceClaimStatuses } },
+      { version: '1.36', subresource: 'status', gates },
+    ).faults
+  const status = { resourceClaimName: 'c', containers: ['main'], resources: { cpu: '1' } }
+  const path = 'status.nodeAllocatableResourceClaimStatuses'
+  assert.deepEqual(faults(status), [])
+  assert.deepEqual(faults(status, status), [`Duplicate ${path}[1].resourceClaimName`])
+  assert.deepEqual(faults({ ...status, containers: ['x'], resources: { cpu: '-1' } }), [
+    `Invalid ${path}[0].containers[0]`,
+    `Invalid ${path}[0].resources[cpu]`,
+  ])
+  assert.deepEqual(faults({ resourceClaimName: '', resources: {} }), [
+    `Required ${path}[0].resourceClaimName`,
+    `Required ${path}[0].resources`,
+  ])
 })

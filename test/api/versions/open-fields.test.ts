@@ -86,14 +86,18 @@ const builtForPods = [
   'PodSecurityContext.appArmorProfile',
   'PodSecurityContext.seLinuxChangePolicy',
   'PodSecurityContext.supplementalGroupsPolicy',
+  'PodCertificateProjection.userAnnotations',
   'PodSpec.hostUsers',
   'PodSpec.hostnameOverride',
   'PodSpec.resourceClaims',
   'PodSpec.resources',
   'PodSpec.schedulingGates',
+  'PodSpec.schedulingGroup',
+  'PodSpec.workloadRef',
   'PodStatus.allocatedResources',
   'PodStatus.extendedResourceClaimStatus',
   'PodStatus.hostIPs',
+  'PodStatus.nodeAllocatableResourceClaimStatuses',
   'PodStatus.observedGeneration',
   'PodStatus.resize',
   'PodStatus.resourceClaimStatuses',
@@ -109,6 +113,8 @@ const builtForPods = [
   'Volume.image',
   'VolumeMount.recursiveReadOnly',
   'VolumeMountStatus.volumeStatus',
+  'VolumeProjection.clusterTrustBundle',
+  'VolumeProjection.podCertificate',
 ].map((name) => `core.v1.${name}`)
 
 const builtForFlowControl = ['v1', 'v1beta1', 'v1beta2', 'v1beta3'].flatMap((version) =>
@@ -119,6 +125,16 @@ const builtForFlowControl = ['v1', 'v1beta1', 'v1beta2', 'v1beta3'].flatMap((ver
   ].map((name) => `flowcontrol.${version}.${name}`),
 )
 
+/** Definitions, access reviews and certificates. The server never sets an observed generation, as Kubernetes does. */
+const builtForOthers = [
+  'apiextensions.v1.CustomResourceDefinitionCondition.observedGeneration',
+  'apiextensions.v1.CustomResourceDefinitionStatus.observedGeneration',
+  'apiextensions.v1.CustomResourceDefinitionVersion.selectableFields',
+  'authorization.v1.ResourceAttributes.fieldSelector',
+  'authorization.v1.ResourceAttributes.labelSelector',
+  'certificates.v1beta1.PodCertificateRequestSpec.stubPKCS10Request',
+]
+
 /** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
 const built: ReadonlySet<string> = new Set([
   ...builtForAdmission,
@@ -126,6 +142,7 @@ const built: ReadonlySet<string> = new Set([
   ...builtForPods,
   ...builtForNetworkAndStorage,
   ...builtForFlowControl,
+  ...builtForOthers,
 ])
 
 const page = join(import.meta.dirname, '../../../docs/fields-without-rules.md')
@@ -159,14 +176,13 @@ function writePage(): string {
     .map(({ name, field: { since, until, gate } }) => {
       return `| \`${name}\` | ${since} | ${until ?? ''} | ${gate === undefined ? '' : JSON.stringify(gate).replaceAll('"', '')} |`
     })
+  const table = ['| field | since | until | gate |', '| --- | --- | --- | --- |', ...rows].join('\n')
   return `# Fields without rules
 
-The server stores and serves these fields of later Kubernetes versions, but does not validate them and does not apply
-all their defaults. \`test/api/versions/open-fields.test.ts\` generates this page.
+This page lists the fields of later Kubernetes versions that the server stores and serves, but does not validate or
+default as Kubernetes does. \`test/api/versions/open-fields.test.ts\` generates it.
 
-| field | since | until | gate |
-| --- | --- | --- | --- |
-${rows.join('\n')}
+${rows.length === 0 ? 'At present there are none.' : table}
 `
 }
 

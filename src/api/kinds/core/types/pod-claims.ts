@@ -60,7 +60,15 @@ export const workloadReference = s.object(
     podGroup: field(2, s.string(), { zeroValue: 'write', doc: 'Name of the pod group within the Workload.' }),
     podGroupReplicaKey: field(3, s.string(), { doc: 'Key that identifies the replica of the pod group.' }),
   },
-  { name: 'WorkloadReference', doc: 'Reference to the pod group of a Workload to which a pod belongs.' },
+  {
+    name: 'WorkloadReference',
+    doc: 'Reference to the pod group of a Workload to which a pod belongs.',
+    check: ({ name = '', podGroup = '', podGroupReplicaKey: key = '' }, path) => [
+      ...checkDnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text)),
+      ...checkDnsLabel(podGroup).map((text) => invalid(child(path, 'podGroup'), podGroup, text)),
+      ...(key === '' ? [] : checkDnsLabel(key)).map((text) => invalid(child(path, 'podGroupReplicaKey'), key, text)),
+    ],
+  },
 )
 
 export const schedulingGroup = s.object(

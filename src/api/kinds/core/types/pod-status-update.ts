@@ -19,6 +19,7 @@ import { checkEnded, type StatusUpdate } from './container-ends.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 import { repeatedAt } from './repeated.ts'
+import { checkResourceAmount, checkResourceName } from './resource-names.ts'
 import { checkId } from './security-context.ts'
 import { type Located, strictIpFaults } from './strict-values.ts'
 
@@ -37,6 +38,7 @@ export function checkStatusUpdate(update: StatusUpdate, context: RuleContext): F
     ...checkEnded(update, context),
     ...checkClaimStatuses(next.resourceClaimStatuses ?? [], spec, context),
     ...checkExtendedClaim(next.extendedResourceClaimStatus, spec),
+    ...checkAllocatableClaims(next.nodeAllocatableResourceClaimStatuses ?? [], spec, context),
     ...checkPodAddresses(next),
     ...checkHostAddresses(next),
     ...strictIpFaults({ next: statusAddresses(next), previous: statusAddresses(previous) }, context),
@@ -135,6 +137,29 @@ function checkExtendedClaim(status: PodStatus['extendedResourceClaimStatus'], sp
     ]),
     ...(claim === '' ? [required(place)] : checkDnsSubdomain(claim).map((text) => invalid(place, claim, text))),
   ]
+}
+
+type AllocatableClaims = NonNullable<PodStatus['nodeAllocatableResourceClaimStatuses']>
+
+function checkAllocatableClaims(statuses: AllocatableClaims, spec: PodSpec, { vendor }: RuleContext): FieldError[] {
+  const names = new Set([...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(({ name }) => name))
+  const repeated = repeatedAt(statuses.map(({ resourceClaimName }) => resourceClaimName))
+  return statuses.flatMap(({ resourceClaimName: claim = '', containers = [], resources = {} }, i) => {
+    const path = at('status.nodeAllocatableResourceClaimStatuses', i)
+    const place = child(path, 'resourceClaimName')
+    return [
+      ...(claim === '' ? [required(place)] : checkDnsSubdomain(claim).map((text) => invalid(place, claim, text))),
+      ...(repeated.has(i) ? [duplicate(place, claim)] : []),
+      ...containers.flatMap((name, j) =>
+        names.has(name) ? [] : [invalid(at(child(path, 'containers'), j), name, 'must name a container of the pod')],
+      ),
+      ...(Object.keys(resources).length === 0 ? [required(child(path, 'resources'))] : []),
+      ...Object.entries(resources).flatMap(([name, amount]) => {
+        const key = at(child(path, 'resources'), name)
+        return [...checkResourceName(name, key), ...checkResourceAmount([name, amount], key, vendor)]
+      }),
+    ]
+  })
 }
 
 const lists = [

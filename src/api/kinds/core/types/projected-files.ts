@@ -4,7 +4,6 @@
 
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
-import { labelSelector } from '../../meta/label-selector.ts'
 import {
   checkFieldSelector,
   checkResourceSelector,
@@ -14,6 +13,7 @@ import {
 } from './downward.ts'
 import { checkFilePath } from './file-paths.ts'
 import { inlinedReference } from './local-references.ts'
+import { certificateFiles, podCertificateProjection, trustBundleProjection } from './projected-certificates.ts'
 import { checkTokenLife } from './token-life.ts'
 
 const keyToPathFields = {
@@ -140,56 +140,6 @@ const tokenProjection = s.object(tokenFields, {
   check: ({ expirationSeconds }, path) => checkTokenLife(expirationSeconds, child(path, 'expirationSeconds')),
 })
 
-const trustBundleProjection = s.object(
-  {
-    name: field(1, s.string(), {
-      zeroValue: 'keep',
-      doc: 'Name of a single ClusterTrustBundle. Mutually exclusive with `signerName`.',
-    }),
-    signerName: field(2, s.string(), {
-      zeroValue: 'keep',
-      doc: 'Name of the signer whose ClusterTrustBundles are combined.',
-    }),
-    labelSelector: field(3, labelSelector, {
-      doc: "Label selector for the signer's ClusterTrustBundles. If unset, no bundles are selected. If empty, all bundles are selected.",
-    }),
-    path: field(4, s.string(), { zeroValue: 'write', doc: 'Path of the file, relative to the root of the volume.' }),
-    optional: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether the bundles may be missing.' }),
-  },
-  {
-    name: 'ClusterTrustBundleProjection',
-    doc: 'Certificates from ClusterTrustBundles, written to a file in a projected volume.',
-  },
-)
-
-const podCertificateProjection = s.object(
-  {
-    signerName: field(1, s.string(), { doc: 'Name of the signer that issues the certificate.', published: 'required' }),
-    keyType: field(2, s.string(), {
-      published: 'required',
-      doc: 'Type of the private key: `RSA3072`, `RSA4096`, `ECDSAP256`, `ECDSAP384`, `ECDSAP521` or `ED25519`.',
-    }),
-    maxExpirationSeconds: field(3, s.int32(), {
-      zeroValue: 'keep',
-      doc: 'Maximum lifetime of the certificate in seconds. Must be at least 3600. Defaults to 86400.',
-    }),
-    credentialBundlePath: field(4, s.string(), {
-      doc: 'Path of a file that contains both the private key and the certificate chain.',
-    }),
-    keyPath: field(5, s.string(), { doc: 'Path of a file that contains the private key.' }),
-    certificateChainPath: field(6, s.string(), { doc: 'Path of a file that contains the certificate chain.' }),
-    userAnnotations: field(7, s.map(s.string()), {
-      since: '1.35',
-      gate: 'PodCertificateRequest',
-      doc: 'Annotations to pass to the signer. The server does not validate their values.',
-    }),
-  },
-  {
-    name: 'PodCertificateProjection',
-    doc: 'A certificate for the pod in a projected volume. The node agent renews the certificate before it expires.',
-  },
-)
-
 const projectionFields = {
   secret: field(1, secretProjection, { doc: 'Secret whose keys to project.' }),
   downwardAPI: field(2, downwardProjection, { doc: 'Pod fields and container resources to project.' }),
@@ -277,7 +227,13 @@ function checkCollisions({ sources = [] }: InferFields<typeof projectedFields>, 
   return errors
 }
 
-function filesOf({ secret, configMap, downwardAPI, serviceAccountToken }: InferFields<typeof projectionFields>) {
+function filesOf(source: InferFields<typeof projectionFields>): string[] {
+  const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source
   const named = [...(secret?.items ?? []), ...(configMap?.items ?? []), ...(downwardAPI?.items ?? [])]
-  return [...named.map(({ path = '' }) => path), serviceAccountToken?.path ?? ''].filter((path) => path !== '')
+  return [
+    ...named.map(({ path = '' }) => path),
+    serviceAccountToken?.path ?? '',
+    clusterTrustBundle?.path ?? '',
+    ...certificateFiles(podCertificate ?? {}),
+  ].filter((path) => path !== '')
 }
