@@ -12,7 +12,7 @@ from kubernetes import client, config, watch
 @pytest.fixture(scope="session")
 def api():
     server = subprocess.Popen(
-        [os.environ.get("ORCH", "orch"), "up", "--ephemeral", "--profile=kubernetes"],
+        [os.environ.get("ORCH", "orch"), "up", "--ephemeral", "--profile=kubernetes", "--emulated-version=1.23"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

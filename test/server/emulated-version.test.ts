@@ -8,7 +8,10 @@ import { gateState, isFeatureGate } from '../../src/api/versions/feature-gates.t
 import { readEmulatedVersion } from '../../src/server/flags/emulated-version.ts'
 import { emulationFrom } from '../../src/server/flags/emulation.ts'
 import { readPairs } from '../../src/server/flags/pairs.ts'
-import { startTestServer } from '../../src/testing/testing.ts'
+import { emulatedVersionOf, settleEmulatedVersion } from '../../src/server/store/emulated-version.ts'
+import { claimProfile } from '../../src/server/store/profile.ts'
+import { MemoryStore } from '../../src/storage/store/memory.ts'
+import { startTestServer, type TestServer } from '../../src/testing/testing.ts'
 import { skewWarning } from '../../src/tools/cli/commands/version.ts'
 import { serve } from '../support/in-process.ts'
 import { startFailing } from '../support/start-failing.ts'
@@ -27,6 +30,27 @@ test('a version that cannot be emulated prevents startup', async () => {
   const { code, errors } = await startFailing({ after }, ['--emulated-version=1.22'])
   assert.equal(code, 1)
   assert.match(errors, /--emulated-version.*cannot emulate "1\.22".*from 1\.23 to 1\.36/)
+})
+
+for (const [profile, version] of [
+  ['orch', '1.23'],
+  ['kubernetes', '1.36'],
+] as const)
+  test(`a new store under the profile ${profile} gets version ${version}, and a store without a version has 1.23`, async () => {
+    const flags = { profile, emulatedVersion: undefined, allowVersionDowngrade: false }
+    const store = new MemoryStore()
+    assert.equal(await settleEmulatedVersion(store, flags), version)
+    assert.equal(await emulatedVersionOf(store), version)
+    assert.equal(await settleEmulatedVersion(store, flags), version, 'after a restart')
+    const old = new MemoryStore()
+    await claimProfile(old, profile)
+    assert.equal(await settleEmulatedVersion(old, flags), '1.23')
+    for (const each of [store, old]) await each.close()
+  })
+
+test('a test server emulates 1.36 under the profile kubernetes unless its options set another version', async () => {
+  await using server = await startTestServer({ controlLoops: false })
+  assert.equal(await minorOf(server), '36')
 })
 
 test('servers that emulate different versions can share a process', async () => {
@@ -63,12 +87,16 @@ test('orchctl version warns about a server that is too old or too new', () => {
 
 test('a test server emulates the version set in its options', async () => {
   await using server = await startTestServer({ emulatedVersion: '1.29', controlLoops: false })
+  assert.equal(await minorOf(server), '29')
+})
+
+async function minorOf({ transport }: TestServer): Promise<string> {
   const { signal } = new AbortController()
-  const { body } = await server.transport({ method: 'GET', path: '/version', headers: {}, body: undefined, signal })
+  const { body } = await transport({ method: 'GET', path: '/version', headers: {}, body: undefined, signal })
   const parts: Uint8Array[] = []
   for await (const part of body) parts.push(part)
-  assert.equal(JSON.parse(Buffer.concat(parts).toString()).minor, '29')
-})
+  return JSON.parse(Buffer.concat(parts).toString()).minor
+}
 
 function gatesOf(version: EmulatedVersion, pairs: string): ReadonlySet<string> {
   return emulationFrom({ emulatedVersion: version, featureGates: readPairs(pairs) }).gates

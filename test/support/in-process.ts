@@ -22,7 +22,7 @@ import type { MemoryStore } from '../../src/storage/store/memory.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { HttpClient } from './http-client.ts'
 import { openMemoryStore, saveInitialContent } from './initial-store.ts'
-import { type Ending, noNodes, type Served, tokens } from './server.ts'
+import { type Ending, noNodes, type Served, tokens, versionFlags } from './server.ts'
 import { openTestLog } from './test-log.ts'
 
 export interface InProcess {
@@ -178,14 +178,6 @@ function newDirectory(): string {
   return directory
 }
 
-/** The Kubernetes version of a test file that runs at several (`versions.ts`), unless the test chooses one. */
-function versionFlags(flags: readonly string[]): string[] {
-  const version = process.env.ORCH_TEST_VERSION
-  return version === undefined || flags.some((flag) => flag.startsWith('--emulated-version='))
-    ? []
-    : [`--emulated-version=${version}`]
-}
-
 function flagsFor(directory: string, port = 0): readonly string[] {
   return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
 }
@@ -193,7 +185,10 @@ function flagsFor(directory: string, port = 0): readonly string[] {
 /** Value for `prepare`: an empty embedded store. */
 export const embedded = async (): Promise<void> => {}
 
-/** `prepare` gets the data directory before the server opens it. The server then uses the embedded store. */
+/**
+ * `prepare` gets the data directory before the server opens it. The server then uses the embedded store, and emulates
+ * the version that the store records.
+ */
 export async function startInProcess(
   kinds?: readonly Kind[],
   flags: readonly string[] = [],
@@ -201,8 +196,9 @@ export async function startInProcess(
 ): Promise<InProcess> {
   const directory = newDirectory()
   await prepare?.(join(directory, 'data'))
-  const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...flags])
-  const way = [...flags, ...(kinds ?? []).map(({ kind }) => kind)].join(' ')
+  const version = prepare === undefined ? versionFlags(flags) : []
+  const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...version, ...flags])
+  const way = [...version, ...flags, ...(kinds ?? []).map(({ kind }) => kind)].join(' ')
   const store = await openMemoryStore(way)
   const isElsewhere = prepare !== undefined || !isInMemory(options)
   const server = await startApiServer(options, {

@@ -9,6 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { oldestVersion } from '../../src/api/versions/emulated-version.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/node/http-transport.ts'
 import type { Transport } from '../../src/client/requests/transport.ts'
 import { asForUsers } from './compile-cache.ts'
@@ -58,6 +59,17 @@ export interface ServerHandle extends Served {
 /** Registers cleanup functions of a test or a file of tests. */
 export interface Ending {
   after(run: () => Promise<void>): void
+}
+
+/**
+ * The Kubernetes version to emulate unless a test chooses one: that of a test file that runs at several (`versions.ts`),
+ * otherwise 1.23 under both profiles.
+ */
+export function versionFlags(flags: readonly string[]): string[] {
+  const version = process.env.ORCH_TEST_VERSION ?? (flags.includes('--profile=kubernetes') ? oldestVersion : undefined)
+  return version === undefined || flags.some((flag) => flag.startsWith('--emulated-version='))
+    ? []
+    : [`--emulated-version=${version}`]
 }
 
 type Command = 'apiserver' | 'up'
@@ -202,6 +214,7 @@ function spawnServer({ command, directory, port, flags, env, openFiles }: Launch
       ...everyFlags,
       ...workerFlags(flags),
       ...(command === 'up' ? noNodes(flags) : []),
+      ...versionFlags(flags),
       ...flags,
     ],
     {

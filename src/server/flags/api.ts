@@ -24,7 +24,7 @@ export const apiFlags = {
       name: 'emulated-version',
       value: 'VERSION',
       read: readEmulatedVersion,
-      help: `Kubernetes version whose API the server emulates, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29; defaults to the version that the store records, and to ${oldestVersion} for a new store`,
+      help: `Kubernetes version whose API the server emulates, from ${oldestVersion} to ${newestVersion}, such as 1.29 or kube=1.29; defaults to the version that the store records; a new store gets ${newestVersion} with --profile=kubernetes and ${oldestVersion} with --profile=orch`,
     }),
   ),
   allowVersionDowngrade: toggle({

@@ -5,7 +5,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
+import { type EmulatedVersion, newestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
 import { makeDirectory, replaceFile } from '../../base/files/files.ts'
 import { type Flags, flag, parseFlags, text, UsageError } from '../../base/flags/flags.ts'
 import { readEmulatedVersion } from '../flags/emulated-version.ts'
@@ -14,7 +14,7 @@ export const installFlags = {
   version: flag({
     name: 'version',
     value: 'VERSION',
-    default: oldestVersion,
+    default: newestVersion,
     read: readEmulatedVersion,
     help: 'Kubernetes version that the installed kube-apiserver emulates, such as 1.31; the environment variable ORCH_EMULATED_VERSION overrides it',
   }),

@@ -4,6 +4,7 @@
  * administrator must confirm with a flag, because a lower version hides parts of objects and drops them when the
  * objects are written.
  */
+import type { ProfileName } from '../../api/model/vendor.ts'
 import {
   type EmulatedVersion,
   emulatedVersions,
@@ -17,8 +18,11 @@ import type { Entry, Store } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { profileKey } from './profile.ts'
 
-/** The version of a new store. */
-const versionOfNewStores = oldestVersion
+/** The version of a new store. The specification of the profile `orch` describes the oldest version. */
+export const versionOfNewStores: { readonly [profile in ProfileName]: EmulatedVersion } = {
+  orch: oldestVersion,
+  kubernetes: newestVersion,
+}
 
 type VersionFlags = Pick<ServerOptions, 'emulatedVersion' | 'allowVersionDowngrade' | 'profile'>
 
@@ -34,7 +38,7 @@ export async function settleEmulatedVersion(store: Store, flags: VersionFlags): 
     const entry = await store.get(emulatedVersionKey)
     const isNew = entry === undefined && (await store.get(profileKey)) === undefined
     const storedVersion = isNew ? undefined : recordedVersion(entry)
-    const version = flags.emulatedVersion ?? storedVersion ?? versionOfNewStores
+    const version = flags.emulatedVersion ?? storedVersion ?? versionOfNewStores[flags.profile]
     if (storedVersion !== undefined && minorOf(version) < minorOf(storedVersion) && !flags.allowVersionDowngrade)
       throw await downgradeRefusal(store, { version, recorded: storedVersion, profile: flags.profile })
     if (version === (storedVersion ?? oldestVersion)) return version

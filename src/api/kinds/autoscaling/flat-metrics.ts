@@ -281,28 +281,16 @@ export function statusFromV1({
 }
 
 /**
- * Merges metrics that a client sent in the flat format with the stored metrics. Returns the stored metrics that the
- * client sent back unchanged, in stored order, followed by the new metrics. The stored list therefore stays the same if
- * a client writes back the object that it read.
+ * Merges metrics that a client sent in the flat format with the stored metrics. Returns them in the order in which the
+ * client sent them. Those that it sent back unchanged keep their stored form, which may say more than the flat format.
  */
 export function restoreMetrics<M>(
   sentMetrics: readonly M[],
   stored: readonly M[],
   toV1: (metric: M) => JsonObject,
 ): M[] {
-  const words = sentMetrics.map((metric) => JSON.stringify(toV1(metric)))
-  const left = new Map<string, number>()
-  for (const each of words) left.set(each, (left.get(each) ?? 0) + 1)
-  const kept = stored.filter((metric) => takeOne(left, JSON.stringify(toV1(metric))))
-  // Among metrics with the same flat form, the last ones are new.
-  const added = sentMetrics.toReversed().filter((_, i) => takeOne(left, words.at(-1 - i)!))
-  return [...kept, ...added.toReversed()]
-}
-
-function takeOne(counts: Map<string, number>, key: string): boolean {
-  const count = counts.get(key) ?? 0
-  if (count > 0) counts.set(key, count - 1)
-  return count > 0
+  const known = Map.groupBy(stored, (metric) => JSON.stringify(toV1(metric)))
+  return sentMetrics.map((metric) => known.get(JSON.stringify(toV1(metric)))?.shift() ?? metric)
 }
 
 export function valueTarget(value: string | undefined, averageValue: string | undefined): MetricTarget {
