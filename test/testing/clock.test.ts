@@ -55,8 +55,11 @@ test('a finished Job is deleted when the test clock passes its TTL', async () =>
     spec: { ttlSecondsAfterFinished: 7200, template: { spec: { restartPolicy: 'Never', containers: [container] } } },
   } as never)
   const time = new Date(server.clock.now()).toISOString().replace(/\.\d+/, '')
-  const conditions = [{ type: 'Complete', status: 'True', lastTransitionTime: time, lastProbeTime: time }]
-  await server.client.patch(kinds.Job, job, { patch: { merge: { status: { conditions } } }, subresource: 'status' })
+  const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => {
+    return { type, status: 'True', lastTransitionTime: time, lastProbeTime: time }
+  })
+  const status = { startTime: time, completionTime: time, conditions }
+  await server.client.patch(kinds.Job, job, { patch: { merge: { status } }, subresource: 'status' })
   await server.settled()
   server.clock.advance('1h')
   await server.settled()

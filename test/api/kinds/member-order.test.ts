@@ -42,7 +42,13 @@ function parentOf(name: string): string {
 
 /** A part that Protobuf has in a message of its own stands where that message does. */
 function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Field]): number {
-  return (a.within ?? a.tag) - (b.within ?? b.tag) || a.tag - b.tag
+  const [first, second] = [numbersOf(a), numbersOf(b)]
+  const differing = first.findIndex((number, i) => number !== second[i])
+  return differing < 0 ? 0 : first[differing]! - (second[differing] ?? 0)
+}
+
+function numbersOf({ within = [], tag }: Field): number[] {
+  return [...within, tag]
 }
 
 test('fields are in the order of their Protobuf numbers, except for the fields in a list of exceptions', () => {

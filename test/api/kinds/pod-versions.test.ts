@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { pod } from '../../../src/api/kinds/core/pod.ts'
 import { podTemplate } from '../../../src/api/kinds/core/pod-template.ts'
+import { asJson } from '../../../src/api/model/object.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
 import { defaultGatesOf } from '../../../src/api/versions/feature-gates.ts'
@@ -421,12 +422,11 @@ test('a status of node resources names claims and containers of the pod', () => 
   const gates = new Set([...defaultGatesOf('1.36'), 'DRANodeAllocatableResources' as const])
   const { object } = createBy(pod, podWith(), { version: '1.36' })
   const faults = (...nodeAllocatableResourceClaimStatuses: JsonObject[]) =>
-    updateBy(
-      pod,
-      object,
-      { ...object, status: { nodeAllocatableResourceClaimStatuses } },
-      { version: '1.36', subresource: 'status', gates },
-    ).faults
+    updateBy(pod, object, asJson({ ...object, status: { nodeAllocatableResourceClaimStatuses } }), {
+      version: '1.36',
+      subresource: 'status',
+      gates,
+    }).faults
   const status = { resourceClaimName: 'c', containers: ['main'], resources: { cpu: '1' } }
   const path = 'status.nodeAllocatableResourceClaimStatuses'
   assert.deepEqual(faults(status), [])

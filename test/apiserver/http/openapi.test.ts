@@ -159,7 +159,7 @@ test('every Protobuf tag in the schemas matches the recorded tag', () => {
     if (seenNames.has(name)) return
     seenNames.add(name)
     for (const [field, { tag, within, schema: inner }] of Object.entries(schema.fields)) {
-      const message = within === undefined ? name : messageWithin(name, within)
+      const message = within === undefined ? name : messageWithin(name, within[0]!)
       assert.ok(facts[message]?.fields?.[field], `${name}.${field}: there are no facts of it`)
       assert.equal(tag, numberOf(message, field), `${name}.${field}`)
       tags++
