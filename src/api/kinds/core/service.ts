@@ -6,6 +6,7 @@ import { ageColumn, type Column, column, nameColumn } from '../../schema/columns
 import { emulationOf, type RuleContext } from '../../schema/context.ts'
 import { defineKind } from '../../schema/kind.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { loadBalancerWarnings } from './types/load-balancer-status.ts'
 import { allocateAddresses, heldAddresses } from './types/service-addresses.ts'
 import { checkServiceName } from './types/service-name.ts'
 import { allocatePorts, heldPorts } from './types/service-ports.ts'
@@ -63,6 +64,7 @@ export const service = defineKind({
             ...checkSpelling(next, previous, context),
           ],
     warnings: serviceWarnings,
+    statusWarnings: ({ status }, context) => loadBalancerWarnings(status?.loadBalancer, context),
   }),
   reservations: {
     reservationsOf: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],

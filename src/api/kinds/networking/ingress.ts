@@ -74,6 +74,7 @@ export const ingress = defineKind({
         context,
       ),
     warnings: warningsFor,
+    statusWarnings: ({ status }, context) => loadBalancerWarnings(status?.loadBalancer, context),
   }),
   views: {
     columns,
@@ -93,8 +94,7 @@ function classKey(vendor: Vendor): string {
   return vendorKey(vendor, 'ingress.class')
 }
 
-function warningsFor({ metadata, spec, status }: Ingress, _: Ingress | undefined, context: RuleContext): string[] {
-  if (context.subresource === 'status') return loadBalancerWarnings(status?.loadBalancer, context)
+function warningsFor({ metadata, spec }: Ingress, _: Ingress | undefined, context: RuleContext): string[] {
   const key = classKey(context.vendor)
   const isOldStyle = Object.hasOwn(metadata.annotations ?? {}, key) && spec?.ingressClassName === undefined
   return isOldStyle && isAtLeast(emulationOf(context).version, '1.24')

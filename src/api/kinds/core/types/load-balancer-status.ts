@@ -89,10 +89,10 @@ export function balancerIps({ ingress = [] }: Status = {}): Located[] {
   })
 }
 
-/** Returns warnings for addresses that are not in canonical form, since 1.33. */
+/** Returns warnings for addresses that are not in canonical form, since 1.33. They name the ingress point. */
 export function loadBalancerWarnings(status: Status | undefined, context: RuleContext): string[] {
   if (!isAtLeast(emulationOf(context).version, '1.33')) return []
-  return balancerIps(status).flatMap(([path, ip]) => ipWarnings(path, ip))
+  return balancerIps(status).flatMap(([path, ip]) => ipWarnings(path.replace(/\.ip$/, ''), ip))
 }
 
 function checkPoint({ ip = '', hostname = '' }: Point, path: FieldPath): FieldError[] {

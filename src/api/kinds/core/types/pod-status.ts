@@ -79,6 +79,7 @@ const volumeStatus = s.object(
     // In Protobuf, the status is one message per type of volume.
     image: field(1, imageVolumeStatus, {
       gate: 'ImageVolumeWithDigest',
+      dropsEmptyOwner: true,
       doc: 'Status of the image volume. Set only for image volumes.',
     }),
   },

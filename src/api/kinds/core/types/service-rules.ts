@@ -170,7 +170,7 @@ function checkSourceRanges(
     ...(type === 'LoadBalancer' ? [] : [forbidden(path, onlyBalancers)]),
     ...(none
       ? []
-      : isAtLeast(emulationOf(context).version, '1.33') && ranges.length > 0
+      : isAtLeast(emulationOf(context).version, '1.31') && ranges.length > 0
         ? checkEach(path, ranges, (text) => (isRange(text) ? [] : ['must be an IP range in CIDR notation']))
         : texts.every(isRange)
           ? []

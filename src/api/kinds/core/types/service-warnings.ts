@@ -3,16 +3,14 @@
 import { ipWarnings, rangeWarnings } from '../../../model/strict-ip.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-version.ts'
-import { loadBalancerWarnings } from './load-balancer-status.ts'
 import { isHeadless, isInCluster, type Service, type ServiceSpec } from './service-spec.ts'
 import { topologyAnnotations } from './topology-annotations.ts'
 
 /** Returns the warnings for a Service. Before 1.26, there are none. */
 export function serviceWarnings(service: Service, _: Service | undefined, context: RuleContext): string[] {
   const { version } = emulationOf(context)
-  const { metadata, spec = {}, status } = service
+  const { metadata, spec = {} } = service
   if (!isAtLeast(version, '1.26')) return []
-  if (context.subresource === 'status') return loadBalancerWarnings(status?.loadBalancer, context)
   const { hints, mode } = topologyAnnotations(context)
   return [
     ...(isAtLeast(version, '1.27') && Object.hasOwn(metadata.annotations ?? {}, hints)
