@@ -18,6 +18,8 @@ export interface RuleContext {
   readonly gates?: Gates
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
+  /** Returns the labels of the object's namespace. Undefined for cluster-scoped objects and outside a server. */
+  readonly namespaceLabels?: () => { readonly [key: string]: string } | undefined
 }
 
 /** The parts of a context that determine which Kubernetes version it emulates. */

@@ -271,3 +271,28 @@ test('v1beta1 serves the same claims and slices in its own format', async () => 
   const wrong = { ...rule, metadata: { name: 'u' }, spec: { deviceSelector: { pool: '' }, taint: { key: 'a' } } }
   assert.equal((await client.post(rules, wrong)).body.details.causes.length, 2)
 })
+
+test('only claims in a labelled namespace request administrative access', async () => {
+  const client = (await serve({ after }, ['--emulated-version=1.34', '--profile=kubernetes'])).client()
+  await client.post('/api/v1/namespaces', {
+    metadata: { name: 'admins', labels: { 'resource.kubernetes.io/admin-access': 'true' } },
+  })
+  const claim = (adminAccess: boolean) => ({
+    devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', adminAccess } }] },
+  })
+  const post = async (namespace: string, adminAccess: boolean) => {
+    const path = `${group}/namespaces/${namespace}`
+    const metadata = { generateName: 'c-' }
+    const spec = claim(adminAccess)
+    const [made, template] = [
+      await client.post(`${path}/resourceclaims`, { metadata, spec }),
+      await client.post(`${path}/resourceclaimtemplates`, { metadata, spec: { spec } }),
+    ]
+    return [made, template].map(({ status, body }) => [status, body.details?.causes?.[0].field])
+  }
+  const refused = [422, 'spec.devices.requests[0].adminAccess']
+  const allowed = [201, undefined]
+  assert.deepEqual(await post('default', true), [refused, refused])
+  assert.deepEqual(await post('default', false), [allowed, allowed])
+  assert.deepEqual(await post('admins', true), [allowed, allowed])
+})

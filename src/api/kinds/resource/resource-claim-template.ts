@@ -6,6 +6,7 @@ import { objectMeta } from '../../schema/object-meta.ts'
 import { field, s } from '../../schema/schema.ts'
 import { checkAnnotations, checkLabels } from '../../selectors/label-rules.ts'
 import { immutableField } from '../immutable.ts'
+import { checkAdminRequests } from './types/admin-access.ts'
 import { resourceClaimSpec } from './types/claim-spec.ts'
 
 /** Descriptions of the fields, which all versions share. */
@@ -51,7 +52,10 @@ export const resourceClaimTemplate = defineKind({
   since: '1.34',
   doc: 'A template for the ResourceClaims that are created for individual pods.',
   fields,
-  rules: { validateUpdate: (next, previous) => immutableField('spec', next.spec, previous.spec) },
+  rules: {
+    validateCreate: ({ spec }, context) => checkAdminRequests(spec?.spec?.devices?.requests, context),
+    validateUpdate: (next, previous) => immutableField('spec', next.spec, previous.spec),
+  },
   lifecycle: { deleteAnswers: 'object' },
   views: { columns: [nameColumn, ageColumn] },
 })

@@ -4,6 +4,7 @@ import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
 import { immutableField } from '../immutable.ts'
 import { specAndStatus, statusAlone } from '../spec-and-status.ts'
+import { checkAdminRequests } from './types/admin-access.ts'
 import { resourceClaimSpec } from './types/claim-spec.ts'
 import { checkClaimStatus, resourceClaimStatus } from './types/claim-status.ts'
 
@@ -34,6 +35,7 @@ export const resourceClaim = defineKind({
   fields: claimFields,
   rules: specAndStatus<ResourceClaim>({
     newStatus: () => ({}),
+    validateCreate: ({ spec }, context) => checkAdminRequests(spec?.devices?.requests, context),
     validateUpdate: (next, previous, context) =>
       context.subresource === 'status'
         ? checkClaimStatus(next, previous, context)

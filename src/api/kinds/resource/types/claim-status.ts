@@ -5,6 +5,7 @@ import type { ApiObject } from '../../../model/object.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { immutableField } from '../../immutable.ts'
+import { checkAdminResults } from './admin-access.ts'
 import { allocationResult, checkAllocation } from './allocation.ts'
 import { type ResourceClaimSpec, requestNames } from './claim-spec.ts'
 import { checkDeviceStatus, deviceKey, deviceStatus } from './device-status.ts'
@@ -60,6 +61,7 @@ export function checkClaimStatus(next: Claim, previous: Claim, context: RuleCont
   const allocated = new Set((allocation?.devices?.results ?? []).map(deviceKey))
   const path = 'status.allocation'
   return [
+    ...checkAdminResults(allocation?.devices?.results, before?.devices?.results, context),
     ...checkList(reservedFor, 'status.reservedFor', {
       max: maxConsumers,
       key: ({ uid = '' }) => uid,
