@@ -66,9 +66,13 @@ async function run({ name, missing, command, hasServer = false }: Suite): Promis
 }
 
 async function startServer(config: string) {
-  const server = spawn(join(root, 'bin/orch'), ['up', '--ephemeral', '--profile=kubernetes', '--emulated-version=1.23'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+  const server = spawn(
+    join(root, 'bin/orch'),
+    ['up', '--ephemeral', '--profile=kubernetes', '--emulated-version=1.23'],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  )
   writeFileSync(config, await kubeconfigOf(server.stdout))
   const stop = async () => {
     server.stdin.end()

@@ -1,7 +1,8 @@
 /**
- * The finalizers that protect volumes and claims while they are used. Admission adds them and controllers remove them.
+ * The finalizers that protect volumes, claims and ServiceCIDRs while they are used. Admission or controllers add them,
+ * and controllers remove them.
  */
-import { type Vendor, vendorKey } from './vendor.ts'
+import { groupName, type Vendor, vendorKey } from './vendor.ts'
 
 /** Returns the finalizer of claims that a pod uses. */
 export function claimProtection(vendor: Vendor): string {
@@ -16,4 +17,9 @@ export function attributesClassProtection(vendor: Vendor): string {
 /** Returns the finalizer of volumes that are bound to a claim. */
 export function volumeProtection(vendor: Vendor): string {
   return vendorKey(vendor, 'pv-protection')
+}
+
+/** Returns the finalizer of ServiceCIDRs that contain addresses in use. */
+export function serviceCidrProtection(vendor: Vendor): string {
+  return `${groupName(vendor, 'networking')}/service-cidr-finalizer`
 }

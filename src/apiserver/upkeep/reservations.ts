@@ -1,12 +1,13 @@
 /**
- * Checks at startup and every five minutes that the reserved addresses and ports match the stored objects. See
- * apiserver/registry/reservations/repair-reservations.ts.
+ * Checks at startup and every five minutes that the reserved addresses and ports and the IPAddresses match the stored
+ * objects. See apiserver/registry/reservations/repair-reservations.ts and repair-address-records.ts.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { every } from '../../client/reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import { repairAddressRecords } from '../registry/reservations/repair-address-records.ts'
 import { repairReservations } from '../registry/reservations/repair-reservations.ts'
 
 const periodMs = 5 * 60_000
@@ -22,6 +23,9 @@ export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
       if (taken.length > 0) log.warn('restored missing reservations', summary(taken))
       if (shared.length > 0)
         log.error('several objects use the same reserved value; delete all but one of them', summary(shared))
+      const { created, deleted } = await repairAddressRecords(catalogue)
+      if (created.length > 0) log.warn('created missing IPAddresses of Services', summary(created))
+      if (deleted.length > 0) log.warn('deleted IPAddresses that belong to no Service', summary(deleted))
       return 'done'
     },
   }

@@ -1,7 +1,12 @@
 /** The table of control loops: every loop that `--controllers` accepts, sorted by name. */
 
 import { clusterInfo } from '../../api/model/bootstrap-token.ts'
-import { attributesClassProtection, claimProtection, volumeProtection } from '../../api/model/protection.ts'
+import {
+  attributesClassProtection,
+  claimProtection,
+  serviceCidrProtection,
+  volumeProtection,
+} from '../../api/model/protection.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { autoscalingLoop, defaultAutoscaling } from './autoscaling/horizontal-pod-autoscaling.ts'
@@ -32,6 +37,7 @@ import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { makeScheduler } from './scheduler.ts'
 import { serviceAccountLoop } from './service-account.ts'
 import { tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
+import { serviceCidrLoop } from './service-cidrs.ts'
 import { attributesClassProtectionLoop, claimProtectionLoop, volumeProtectionLoop } from './storage-protection.ts'
 import { tokenCleanerLoop } from './token-cleaner.ts'
 import { ttlAfterFinishedLoop } from './ttl-after-finished.ts'
@@ -443,6 +449,20 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'kube-scheduler',
     roles: ['system:kube-scheduler', 'system:volume-scheduler'],
     make: makeScheduler,
+  },
+  {
+    name: 'service-cidr-controller',
+    account: 'service-cidrs-controller',
+    since: '1.33',
+    gate: 'MultiCIDRServiceAllocator',
+    make: ({ client, informer, vendor, clock }) =>
+      serviceCidrLoop({
+        client,
+        clock,
+        ranges: informer(inDomainOf(vendor, kinds.ServiceCIDR)),
+        addresses: inDomainOf(vendor, kinds.IPAddress),
+        finalizer: serviceCidrProtection(vendor),
+      }),
   },
   {
     name: 'serviceaccount',

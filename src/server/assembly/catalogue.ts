@@ -4,9 +4,11 @@
  */
 
 import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
+import { namespace as namespaces } from '../../api/kinds/core/namespace.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import { vendorOf } from '../../api/model/vendor.ts'
 import type { Kind } from '../../api/schema/kind.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { ControlState } from '../../apiserver/admission/controls/all.ts'
 import { withExpressionRules } from '../../apiserver/admission/policy/policy-faults.ts'
@@ -21,6 +23,8 @@ import { isSameKind } from '../../apiserver/registry/catalogue/served.ts'
 import { ContinueTokens } from '../../apiserver/registry/reads/continue-token.ts'
 import { HistoryReaders, readerLimits } from '../../apiserver/registry/reads/history-readers.ts'
 import { lookupIn, stored } from '../../apiserver/registry/reads/lookup.ts'
+import { AddressRecords } from '../../apiserver/registry/reservations/address-records.ts'
+import { ReadyRanges } from '../../apiserver/registry/reservations/ready-ranges.ts'
 import { allEndpoints } from '../../apiserver/resources/all.ts'
 import type { Component } from '../../apiserver/resources/component-statuses.ts'
 import type { NodeConnector } from '../../apiserver/resources/node-connector.ts'
@@ -31,7 +35,7 @@ import { continueTokenKey } from '../certificates/shared-keys.ts'
 import { emulationFrom } from '../flags/emulation.ts'
 import type { EmulatedOptions } from '../flags/options.ts'
 import { servedBy } from '../flags/runtime-config.ts'
-import { servicePools } from '../flags/service-pools.ts'
+import { poolsOfServiceCidrs, servicePools } from '../flags/service-pools.ts'
 import type { AccountTokens } from '../identity/service-account-tokens.ts'
 import { countWorkers, type WorkerContext } from '../threads/worker-context.ts'
 
@@ -70,6 +74,18 @@ export interface OpenCatalogue {
   readonly ways: NodeConnector
   /** Dependencies for serving additional types. */
   readonly registry: RegistryParts
+}
+
+/** Returns where the addresses of Services come from, and the objects that stand for them. */
+function addressesOf(
+  options: EmulatedOptions,
+  catalogue: Catalogue,
+  { gates }: Emulation,
+): Pick<RegistryParts, 'pools' | 'addressRecords'> {
+  if (!gates.has('MultiCIDRServiceAllocator')) return { pools: servicePools(options) }
+  const ranges = new ReadyRanges(() => catalogue.stored('networking', 'servicecidrs'))
+  const addressRecords = new AddressRecords(() => catalogue.stored('networking', 'ipaddresses'))
+  return { pools: poolsOfServiceCidrs(options, ranges), addressRecords }
 }
 
 export async function openCatalogue(options: EmulatedOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
@@ -111,7 +127,8 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
     historyReaders: new HistoryReaders(readerLimits(countWorkers(parts.worker))),
     ...emulation,
     lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
-    pools: servicePools(options),
+    ...addressesOf(options, catalogue, emulation),
+    namespaceLabels: (name) => lookup.getCached(namespaces, { namespace: '', name })?.object.metadata.labels,
     accounting,
   }
   const judged = kinds.map((kind) => {

@@ -124,7 +124,7 @@ export async function openFrontend(options: EmulatedOptions, backend: Backend, c
   const inProcess = new InProcess(handling.handleAs, systemClock)
   opened.defer(() => endOwnRequests(inProcess, options, log))
   if (hasDuties(worker)) {
-    await startOwnService(options, { ...backend, port: listener.port, opened })
+    await startOwnService(options, { ...backend, port: listener.port, log, opened })
     startIdentityLease(options, { ...backend, port: listener.port, opened })
   }
   const url = servedUrl(options, listener.port)

@@ -5,6 +5,7 @@ import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { apiServiceLoop } from '../../apiserver/upkeep/api-services.ts'
 import { defaultLimitsLoop } from '../../apiserver/upkeep/default-limits.ts'
 import { defaultPolicyLoop } from '../../apiserver/upkeep/default-policy.ts'
+import { defaultServiceCidrLoop } from '../../apiserver/upkeep/default-service-cidr.ts'
 import { defaultStorageClassLoop } from '../../apiserver/upkeep/default-storage-class.ts'
 import { flowControlObjectsLoop } from '../../apiserver/upkeep/flow-control-objects.ts'
 import { flowSchemaLoop } from '../../apiserver/upkeep/flow-schemas.ts'
@@ -19,7 +20,7 @@ import { systemClock } from '../../base/time/clock.ts'
 import { type Loop, type LoopRecords, startLoops } from '../../client/reconcile/loop.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { emulationFrom } from '../flags/emulation.ts'
-import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
+import type { EmulatedOptions } from '../flags/options.ts'
 import { ownAddress } from '../flags/service-pools.ts'
 
 interface UpkeepParts {
@@ -67,18 +68,23 @@ interface OwnObjectDependencies {
   readonly loopRecords: LoopRecords
   /** Port of this server. */
   readonly port: number
+  readonly log: Log
   /** Closes opened resources. */
   readonly opened: AsyncDisposableStack
 }
 
 /** Resolves after the first attempt to write the Service of the API servers and its Endpoints. */
 export async function startOwnService(
-  options: ServerOptions,
-  { catalogue, store, loopRecords, port, opened }: OwnObjectDependencies,
+  options: EmulatedOptions,
+  { catalogue, store, loopRecords, port, log, opened }: OwnObjectDependencies,
 ): Promise<void> {
   const sharedStore = options.etcdServers.length > 0
   const parts = { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
-  const running = startLoops([ownServiceLoop(parts)], loopRecords)
+  const ranges = options.serviceClusterIpRange.map(({ text }) => text)
+  const cidrs = emulationFrom(options).gates.has('MultiCIDRServiceAllocator')
+    ? [defaultServiceCidrLoop(catalogue, ranges, log)]
+    : []
+  const running = startLoops([ownServiceLoop(parts), ...cidrs], loopRecords)
   opened.defer(() => running.stop())
   // If it fails, the loop logs the failure and retries. The server starts anyway.
   await running.firstPass.catch(() => {})
@@ -90,7 +96,7 @@ export async function startOwnService(
  */
 export function startIdentityLease(
   options: EmulatedOptions,
-  { catalogue, loopRecords, port, opened }: Omit<OwnObjectDependencies, 'store'>,
+  { catalogue, loopRecords, port, opened }: Omit<OwnObjectDependencies, 'store' | 'log'>,
 ): void {
   if (!emulationFrom(options).gates.has('APIServerIdentity')) return
   const parts = { bindAddress: options.bindAddress, port, clock: systemClock }

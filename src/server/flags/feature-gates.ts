@@ -46,6 +46,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   JobTrackingWithFinalizers: 'Jobs track their pods with finalizers',
   MatchLabelKeysInPodTopologySpreadSelectorMerge:
     'the server adds the values of matchLabelKeys to the selectors of topology spread constraints',
+  MultiCIDRServiceAllocator: 'cluster IPs come from ServiceCIDRs, and each has an IPAddress',
   MutablePVNodeAffinity: 'the node affinity of a PersistentVolume can change',
   MutablePodResourcesForSuspendedJobs: 'the resources in the pod template of a suspended Job can change',
   MutableSchedulingDirectivesForSuspendedJobs:

@@ -3,7 +3,10 @@
 import { addressPools } from '../../api/kinds/core/types/service-addresses.ts'
 import { portPool } from '../../api/kinds/core/types/service-ports.ts'
 import { formatIp, type IpRange, parseIp, parsePlainRange } from '../../api/model/ip-range.ts'
+import { JointPool } from '../../apiserver/registry/reservations/joint-pool.ts'
 import type { Pool } from '../../apiserver/registry/reservations/pools.ts'
+import type { ReadyRanges } from '../../apiserver/registry/reservations/ready-ranges.ts'
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 
 export interface PortRange {
@@ -53,9 +56,32 @@ export function readPortRange(text: string): PortRange {
 
 /** Returns the pools of cluster IPs and node ports that the server allocates to Services. */
 export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: ServiceRanges): Pool[] {
-  const [primary, ...others] = serviceClusterIpRange
+  return [...addressPoolsOf(serviceClusterIpRange), nodePortPool(serviceNodePortRange)]
+}
+
+/** Returns the pools if addresses come from ServiceCIDRs. Until there are any, they come from the ranges of the flags. */
+export function poolsOfServiceCidrs(
+  { serviceClusterIpRange, serviceNodePortRange }: ServiceRanges,
+  ready: Pick<ReadyRanges, 'current'>,
+): Pool[] {
+  const own = addressPoolsOf(serviceClusterIpRange)
+  const joint = own.map((pool, i) => {
+    const { family, text } = serviceClusterIpRange[i]!
+    const poolOf = (range: IpRange) => (range.text === text ? pool : addressPool(range))
+    const ofFamily = memoizeByObject((ranges: readonly IpRange[]) =>
+      ranges.filter((range) => range.family === family).map(poolOf),
+    )
+    return new JointPool(pool, () => {
+      const ranges = ready.current()
+      return ranges === undefined ? [pool] : ofFamily(ranges)
+    })
+  })
+  return [...joint, nodePortPool(serviceNodePortRange)]
+}
+
+function addressPoolsOf([primary, ...others]: readonly IpRange[]): Pool[] {
   // The first address is reserved for the API servers: see `ownAddress`.
-  return [{ ...addressPool(primary!), reserved: 1 }, ...others.map(addressPool), nodePortPool(serviceNodePortRange)]
+  return [{ ...addressPool(primary!), reserved: 1 }, ...others.map(addressPool)]
 }
 
 /** Returns the cluster IP of the API server: the first address of the primary range. */
@@ -69,7 +95,8 @@ const maxAddresses = 65536n
 
 /** Returns the pool of a range. Excludes the network address, and for IPv4 also the broadcast address. */
 function addressPool({ family, base, size, text }: IpRange): Pool {
-  const used = family === 'IPv4' ? size - 2n : (size < maxAddresses ? size : maxAddresses) - 1n
+  const usable = family === 'IPv4' ? size - 2n : (size < maxAddresses ? size : maxAddresses) - 1n
+  const used = usable < 0n ? 0n : usable
   const poolIndex = (value: string) => {
     const address = parseIp(value)
     return address?.family === family ? address.number - base - 1n : -1n

@@ -19,7 +19,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { profileKey } from './profile.ts'
 
 /** The version of a new store. The specification of the profile `orch` describes the oldest version. */
-export const versionOfNewStores: { readonly [profile in ProfileName]: EmulatedVersion } = {
+const versionOfNewStores: { readonly [profile in ProfileName]: EmulatedVersion } = {
   orch: oldestVersion,
   kubernetes: newestVersion,
 }

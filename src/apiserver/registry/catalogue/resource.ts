@@ -20,6 +20,7 @@ import type { ContinueTokens } from '../reads/continue-token.ts'
 import type { HistoryReaders } from '../reads/history-readers.ts'
 import { otherVersionReader } from '../reads/other-versions.ts'
 import type { Pool } from '../reservations/pools.ts'
+import type { ValueRecords } from '../reservations/value-records.ts'
 import { KeyedQueue } from '../writes/keyed-queue.ts'
 import type { Endpoint } from './endpoint.ts'
 import { isSameKind, type Served, serveKind, type Virtual } from './served.ts'
@@ -40,6 +41,10 @@ export interface RegistryParts {
   readonly lifetimeSeconds: number
   /** The pools of values that objects reserve exclusively, such as addresses and ports. */
   readonly pools: readonly Pool[]
+  /** The IPAddresses of the cluster IPs of Services. If absent, cluster IPs have no objects. */
+  readonly addressRecords?: ValueRecords | undefined
+  /** Returns the labels of a namespace. Undefined if there is no such namespace. */
+  readonly namespaceLabels?: (namespace: string) => { readonly [key: string]: string } | undefined
   /** Admission plugins that account for deletions by the server itself. If absent, deletions are not accounted for. */
   readonly accounting?: () => Admission
   /**

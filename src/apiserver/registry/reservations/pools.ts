@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto'
 import type { Allocator, Reservation } from '../../../api/schema/reservations.ts'
 import type { Reservations } from '../../../storage/cache/reservations.ts'
+import type { ValueRecords } from './value-records.ts'
 
 /** A range of values that objects can reserve. */
 export interface Pool {
@@ -24,6 +25,8 @@ export interface Pool {
 export interface Allocation {
   readonly pools: readonly Pool[]
   readonly reservations: Reservations
+  /** The objects that stand for reserved values. */
+  readonly records?: Pick<ValueRecords, 'isTaken'> | undefined
   /** Maximum number of values that an object may hold. */
   readonly maxValues: number
   /** Values that the object already holds. */
@@ -31,11 +34,13 @@ export interface Allocation {
 }
 
 /** Returns the allocator for one write of one object. */
-export function allocatorOf({ pools, reservations, maxValues, current }: Allocation): Allocator {
+export function allocatorOf({ pools, reservations, records, maxValues, current }: Allocation): Allocator {
   const requestedIds = new Set<string>()
   const currentIds = new Set(current.map(idOf))
   const isFree = (pool: string, value: string) =>
-    !requestedIds.has(idOf({ pool, value })) && !reservations.has(pool, value)
+    !requestedIds.has(idOf({ pool, value })) &&
+    !reservations.has(pool, value) &&
+    records?.isTaken({ pool, value }) !== true
   const find = (name: string) => pools.find((pool) => pool.name === name)
   return {
     pools: pools.map(({ name }) => name),

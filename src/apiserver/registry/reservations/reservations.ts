@@ -47,7 +47,7 @@ interface Before {
 
 /** Allocates values based on the reservations that this server has cached. */
 function tryToHold(resource: Resource, object: ApiObject, { previous, current }: Before) {
-  const { pools, caches, kind } = resource
+  const { pools, caches, kind, addressRecords: records } = resource
   const reservations = kind.reservations!
   const next = 'allocate' in reservations ? structuredClone(object) : object
   const faults =
@@ -55,7 +55,13 @@ function tryToHold(resource: Resource, object: ApiObject, { previous, current }:
       ? reservations.allocate(
           next,
           previous,
-          allocatorOf({ pools, reservations: caches.reservations, maxValues: maxReservationsPerObject, current }),
+          allocatorOf({
+            pools,
+            reservations: caches.reservations,
+            records,
+            maxValues: maxReservationsPerObject,
+            current,
+          }),
         )
       : refuseTaken(resource, reservations.reservationsOf(next), current).map(reservations.refusal)
   return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
@@ -88,13 +94,23 @@ export function reservationChanges(
   previous: ApiObject | undefined,
 ): { reserves: ReservedKey[]; releases: string[] } | undefined {
   if (resource.kind.reservations === undefined) return undefined
-  const after = new Set(heldBy(resource, next).map(keyOfReservation))
-  const before = new Set(heldBy(resource, previous).map(keyOfReservation))
-  const holder = holderOf(resource, (next ?? previous)!)
+  const [after, before] = [byKey(heldBy(resource, next)), byKey(heldBy(resource, previous))]
+  const added = [...after].filter(([key]) => !before.has(key))
+  const removed = [...before].filter(([key]) => !after.has(key))
+  const object = (next ?? previous)!
+  const holder = holderOf(resource, object)
+  const records = resource.addressRecords?.changes(object, {
+    added: added.map(([, reservation]) => reservation),
+    removed: removed.map(([, reservation]) => reservation),
+  })
   return {
-    reserves: [...after].filter((key) => !before.has(key)).map((key) => ({ key, value: holder })),
-    releases: [...before].filter((key) => !after.has(key)),
+    reserves: [...added.map(([key]) => ({ key, value: holder })), ...(records?.reserves ?? [])],
+    releases: [...removed.map(([key]) => key), ...(records?.releases ?? [])],
   }
+}
+
+function byKey(reservations: readonly Reservation[]): Map<string, Reservation> {
+  return new Map(reservations.map((reservation) => [keyOfReservation(reservation), reservation]))
 }
 
 /** Returns the value of a reservation: the key of the object that holds it. */

@@ -145,7 +145,9 @@ function judged({ write, previous }: Attempt, object: ApiObject): ObjectToValida
 }
 
 function ruleContext(write: WriteContext) {
-  return { ...versionOf(write).context, subresource: write.subresource }
+  const { resource, namespace, subresource } = write
+  const namespaceLabels = () => resource.namespaceLabels?.(namespace)
+  return { ...versionOf(write).context, subresource, namespaceLabels }
 }
 
 function requestOf({ write, previous, conditions }: Attempt, object: ApiObject, drawnFrom?: string) {

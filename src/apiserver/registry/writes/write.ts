@@ -1,7 +1,7 @@
 /** Shared parts of the write verbs: the context of a write and the commit. */
 
 import { storedTextSliced } from '../../../api/codec/sliced-json.ts'
-import { encodeSliced, type Storable, storedJson } from '../../../api/codec/stored.ts'
+import { encodeSliced, storedJson } from '../../../api/codec/stored.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
 import { trackSliced } from '../../../api/merge/track-update.ts'
 import { ApiError, timeout } from '../../../api/model/api-error.ts'
@@ -18,12 +18,12 @@ import { type Conflict, StoreError } from '../../../storage/store/store.ts'
 import type { Admission } from '../../admission/admission.ts'
 import type { AdmissionExplanation } from '../../admission/explanation.ts'
 import type { AuditNotes } from '../../audit/record.ts'
-import { headerOf, keyOf, kindRef, type Resource } from '../catalogue/resource.ts'
+import { keyOf, kindRef, type Resource } from '../catalogue/resource.ts'
 import { fromStored, otherVersions } from '../reads/conversion.ts'
 import { ConversionFailed } from '../reads/conversion-failed.ts'
-import { headerVersion } from '../reads/other-versions.ts'
 import { reservationChanges } from '../reservations/reservations.ts'
 import { changeNote } from './change-note.ts'
+import { storable } from './storable.ts'
 import { TypeChanged } from './type-changed.ts'
 import type { CommitTerms } from './write-conditions.ts'
 
@@ -248,11 +248,6 @@ export function failedHalfway(error: unknown, done: string): unknown {
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
-}
-
-function storable(resource: Resource, { object, completeFor }: ReadyToStore): Storable {
-  const version = resource.kind.origin === 'built-in' ? headerVersion(resource.version) : undefined
-  return { object, order: orderOf(resource.kind), header: { ...headerOf(resource, object), completeFor, version } }
 }
 
 /** Returns the object in its stored form, which for custom kinds is the storage version. */

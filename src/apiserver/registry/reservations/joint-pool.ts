@@ -1,0 +1,38 @@
+/** A pool whose values come from several other pools, which may change over time. Only the first may reserve values. */
+import type { Pool } from './pools.ts'
+
+/** The values of several pools as one. */
+export class JointPool implements Pool {
+  readonly name: string
+  readonly takenError: string
+  readonly #parts: () => readonly Pool[]
+
+  /** `parts` returns the current pools. The others are described like `model`. */
+  constructor(model: Pool, parts: () => readonly Pool[]) {
+    this.name = model.name
+    this.takenError = model.takenError
+    this.#parts = parts
+    this.outside = (value) => parts()[0]?.outside(value) ?? model.outside(value)
+  }
+
+  get size(): number {
+    return this.#parts().reduce((sum, { size }) => sum + size, 0)
+  }
+
+  get reserved(): number {
+    return this.#parts()[0]?.reserved ?? 0
+  }
+
+  readonly outside: (value: string) => string
+
+  readonly at = (place: number): string => {
+    let rest = place
+    for (const part of this.#parts()) {
+      if (rest < part.size) return part.at(rest)
+      rest -= part.size
+    }
+    throw new RangeError(`the pool ${this.name} has no value at ${place}`)
+  }
+
+  readonly contains = (value: string): boolean => this.#parts().some((part) => part.contains(value))
+}

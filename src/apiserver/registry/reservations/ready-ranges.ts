@@ -1,0 +1,55 @@
+/**
+ * The ranges of the ServiceCIDRs from which Services get their cluster IPs: those that are ready and not terminating. A
+ * ServiceCIDR without the condition counts as ready, because no control loop may run that sets it.
+ */
+import type { ServiceCIDR } from '../../../api/kinds/networking/service-cidr.ts'
+import { type IpRange, parseRange } from '../../../api/model/ip-range.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Resource } from '../catalogue/resource.ts'
+import { readObject } from '../reads/read-stored.ts'
+
+/** Reads the ranges again only after a ServiceCIDR has changed. */
+export class ReadyRanges {
+  readonly #find: () => Resource | undefined
+  #followed: Resource | undefined
+  /** Undefined after a change. */
+  #known: { readonly ranges: readonly IpRange[] | undefined } | undefined
+
+  /** `find` returns the type of ServiceCIDRs, which is served later than this object is created. */
+  constructor(find: () => Resource | undefined) {
+    this.#find = find
+  }
+
+  /** Returns the ranges, those of the default ServiceCIDR first. Undefined if there is no default ServiceCIDR yet. */
+  current(): readonly IpRange[] | undefined {
+    const resource = this.#find()
+    if (resource === undefined) return undefined
+    if (this.#followed !== resource) this.#follow(resource)
+    this.#known ??= { ranges: readRanges(resource) }
+    return this.#known.ranges
+  }
+
+  #follow(resource: Resource): void {
+    this.#followed = resource
+    resource.cache.onChange(() => {
+      this.#known = undefined
+    })
+  }
+}
+
+function readRanges({ cache, vendor }: Resource): readonly IpRange[] | undefined {
+  const all = [...cache.slices({ namespace: undefined })].flat().map(({ json }) => readObject(json))
+  const isDefault = ({ metadata }: ApiObject) => metadata.name === vendor.apiService
+  const first = all.find(isDefault)
+  if (first === undefined) return undefined
+  return [first, ...all.filter((each) => each !== first)].filter(isReady).flatMap(rangesOf)
+}
+
+function isReady({ metadata, status }: ServiceCIDR): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return metadata.deletionTimestamp === undefined && (ready === undefined || ready.status === 'True')
+}
+
+function rangesOf({ spec }: ServiceCIDR): IpRange[] {
+  return (spec?.cidrs ?? []).flatMap((text) => parseRange(text) ?? [])
+}
