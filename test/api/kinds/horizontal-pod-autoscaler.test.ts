@@ -496,3 +496,22 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.deepEqual([negative.status, negative.body.details.causes[0].field], [422, 'status.desiredReplicas'])
   })
 })
+
+for (const [version, status] of [
+  ['1.35', 422],
+  ['1.36', 200],
+] as const)
+  test(`a write through v1 of an Object metric with an average gets ${status} at ${version}`, async (t) => {
+    const client = (await serve(t, [`--emulated-version=${version}`])).client()
+    const path = (apiVersion: string) => `/apis/autoscaling/${apiVersion}/namespaces/default/horizontalpodautoscalers`
+    const target = { type: 'AverageValue', averageValue: '5' }
+    const object = { describedObject: { kind: 'Service', name: 's' }, metric: { name: 'm' }, target }
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }
+    const spec = { scaleTargetRef, maxReplicas: 2, metrics: [{ type: 'Object', object }] }
+    assert.equal((await client.post(path('v2'), { metadata: { name: 'o' }, spec })).status, 201)
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const body = { metadata: { labels: { a: 'b' } } }
+    const written = await client.send(`${path('v1')}/o`, { method: 'PATCH', headers, body })
+    assert.equal(written.status, status, written.text)
+    assert.equal((await client.send(`${path('v2')}/o`, { method: 'PATCH', headers, body })).status, 200)
+  })

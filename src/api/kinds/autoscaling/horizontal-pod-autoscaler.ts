@@ -128,9 +128,14 @@ export const horizontalPodAutoscaler = defineKind({
     // v2 has fields for the data that other versions carry in these annotations.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
     newStatus: () => ({ desiredReplicas: 0 }),
-    validateCreate: (object, context) => checkTarget(object, undefined, context),
+    validateCreate: (object, context) => [
+      ...checkTarget(object, undefined, context),
+      ...checkThroughV1(object, context),
+    ],
     validateUpdate: (next, previous, context) =>
-      context.subresource === 'status' ? checkStatus(next.status ?? {}) : checkTarget(next, previous, context),
+      context.subresource === 'status'
+        ? checkStatus(next.status ?? {})
+        : [...checkTarget(next, previous, context), ...checkThroughV1(next, context)],
     canonicalize: ({ spec, status }, context) => {
       if (isSince(storedAsV2Since, context)) return
       if (spec?.metrics !== undefined) orderMetrics(spec)
@@ -226,6 +231,16 @@ function checkTarget(
   const isNamed = parts.length === 2 && parts[0] !== ''
   if (isNamed || (parts.length === 1 && kind === 'ReplicationController')) return []
   return [invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'must specify the API group')]
+}
+
+/** From 1.26 to 1.35, v1 shows an unset target value of an Object metric as 0, and rejects it when it is written back. */
+function checkThroughV1({ spec }: HorizontalPodAutoscaler, context: RuleContext): FieldError[] {
+  if (context.through !== 'autoscaling/v1' || !isSince(storedAsV2Since, context) || isSince('1.36', context)) return []
+  return (spec?.metrics ?? []).flatMap(({ object }, i) =>
+    object !== undefined && object.target?.value === undefined
+      ? [invalid(`spec.metrics[${i}].object.target.value`, '0', 'must be positive')]
+      : [],
+  )
 }
 
 function checkStatus({ currentReplicas = 0, desiredReplicas = 0 }: Status): FieldError[] {
