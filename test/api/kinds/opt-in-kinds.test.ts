@@ -114,6 +114,12 @@ const gated: Row[] = [
     causes: ['Invalid spec.tolerations[0].value'],
   },
   { name: 'the affinity of a volume changes', ...volume, ...affinity },
+  {
+    name: 'pods do not need the driver by default',
+    path: `/apis/storage.${groupDomain}/v1/csidrivers`,
+    body: { spec: {} },
+    shows: { 'spec.preventPodSchedulingIfMissing': false },
+  },
   { name: 'pods with own users use the host network', ...ownUsers },
   {
     name: 'a scheduling group has a name',
@@ -157,7 +163,7 @@ await testRows(
   [...bundles, ...candidates, ...gated],
   [
     `--runtime-config=certificates.${groupDomain}/v1beta1,coordination.${groupDomain}/v1beta1`,
-    '--feature-gates=TaintTolerationComparisonOperators=true,MutablePVNodeAffinity=true,HPAScaleToZero=true,UserNamespacesHostNetworkSupport=true,ClusterTrustBundle=true,CoordinatedLeaderElection=true,GenericWorkload=true',
+    '--feature-gates=TaintTolerationComparisonOperators=true,MutablePVNodeAffinity=true,VolumeLimitScaling=true,HPAScaleToZero=true,UserNamespacesHostNetworkSupport=true,ClusterTrustBundle=true,CoordinatedLeaderElection=true,GenericWorkload=true',
     '--disable-admission-plugins=ServiceAccount',
   ],
 )

@@ -11,7 +11,7 @@ import {
   notSupported,
 } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import { emulationOf, type RuleContext } from '../../schema/context.ts'
+import { emulationOf, isSince, type RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
 import { isAtLeast } from '../../versions/emulated-version.ts'
@@ -100,7 +100,9 @@ const spec = s.object(
     name: 'CSIDriverSpec',
     doc: 'Specification of a CSIDriver: the capabilities and requirements of the driver.',
     fill: (value, context) => {
-      if (emulationOf(context).gates.has('SELinuxMountReadWriteOncePod')) value.seLinuxMount ??= false
+      const { gates } = emulationOf(context)
+      if (gates.has('SELinuxMountReadWriteOncePod')) value.seLinuxMount ??= false
+      if (gates.has('VolumeLimitScaling') && isSince('1.36', context)) value.preventPodSchedulingIfMissing ??= false
       if (value.volumeLifecycleModes === undefined || value.volumeLifecycleModes.length === 0)
         value.volumeLifecycleModes = ['Persistent']
     },
