@@ -38,6 +38,9 @@ const tokenRequest = s.object(
   },
 )
 
+/** The gate of the field that ties pods to nodes with the driver. It is older than the field. */
+const placementGate = 'VolumeLimitScaling'
+
 const spec = s.object(
   {
     attachRequired: field(1, s.boolean(), {
@@ -92,7 +95,7 @@ const spec = s.object(
     preventPodSchedulingIfMissing: field(11, s.boolean(), {
       zeroValue: 'keep',
       since: '1.36',
-      gate: 'VolumeLimitScaling',
+      gate: placementGate,
       doc: 'Whether pods with volumes of this driver can be scheduled only on nodes where the driver runs.',
     }),
   },
@@ -102,7 +105,7 @@ const spec = s.object(
     fill: (value, context) => {
       const { gates } = emulationOf(context)
       if (gates.has('SELinuxMountReadWriteOncePod')) value.seLinuxMount ??= false
-      if (gates.has('VolumeLimitScaling') && isSince('1.36', context)) value.preventPodSchedulingIfMissing ??= false
+      if (gates.has(placementGate) && isSince('1.36', context)) value.preventPodSchedulingIfMissing ??= false
       if (value.volumeLifecycleModes === undefined || value.volumeLifecycleModes.length === 0)
         value.volumeLifecycleModes = ['Persistent']
     },
