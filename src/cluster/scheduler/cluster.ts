@@ -14,6 +14,7 @@ import type { Labels } from '../../api/selectors/label-selector.ts'
 import { NodeInfo } from './node-info.ts'
 import { PodGroups } from './pod-groups.ts'
 import type { PodInfo } from './pod-info.ts'
+import { isAnyLess } from './resources.ts'
 
 /** Keys of the labels that describe the location of nodes. */
 export interface PlaceKeys {
@@ -107,12 +108,14 @@ export class Cluster {
     return this.#imageNodes.get(name) ?? 0
   }
 
-  /** Adds the Pod to the node that it names. */
-  setPod(pod: PodInfo): void {
+  /** Places the Pod on the node that it names. Returns whether it was there before and requests less now. */
+  setPod(pod: PodInfo): boolean {
+    const before = this.#placed.get(pod.key)?.pod.requests
     const isGoing = this.#going.has(pod.uid)
     this.removePod(pod.key)
     this.#place(pod, this.#nodeOf(pod.nodeName))
     if (isGoing) this.markGoing(pod)
+    return before !== undefined && isAnyLess(pod.requests, before)
   }
 
   /** Adds the Pod to a node before the API server has confirmed it. */

@@ -43,7 +43,7 @@ export class PodInfo {
     this.namespace = metadata.namespace ?? ''
     this.labels = metadata.labels ?? {}
     this.priority = spec.priority ?? 0
-    this.requests = requestsOf(spec)
+    this.requests = requestsOf(pod)
     this.scoredRequests = scoredRequestsOf(spec)
     this.hostPorts = hostPortsOf(spec)
     this.claims = claimNames(pod)

@@ -1,8 +1,11 @@
 /**
  * Resource amounts as whole numbers, rounded up: millicores for CPU, and bytes or units for all others. The requests of
- * a Pod are the sum over its containers or the maximum of its init containers, whichever is greater, plus its overhead.
+ * a Pod are the sum over its containers and sidecars or the maximum while it starts, whichever is greater, plus its
+ * overhead. An init container runs next to the sidecars before it. Requests of the Pod itself replace those of its
+ * containers. While a container is resized, the greater of its actual and its desired requests counts.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { ContainerStatus } from '../../api/kinds/core/types/pod-status.ts'
 import { parseQuantity } from '../../api/model/quantity.ts'
 
 /** Amounts by resource. Resources that matter for every Pod have their own fields. */
@@ -23,29 +26,78 @@ type Container = NonNullable<PodSpec['containers']>[number]
 const noOthers: ReadonlyMap<string, number> = new Map()
 export const nothing: Amounts = { cpu: 0, memory: 0, ephemeralStorage: 0, others: noOthers }
 
-/** Requests in millicores that scores assume for containers without requests, so that such Pods are spread too. */
+/** Whether an init container keeps running next to the containers that start after it. */
+export function isSidecar({ restartPolicy }: Container): boolean {
+  return restartPolicy === 'Always'
+}
+
+/** Assumed requests of containers without requests, used in scores so that such Pods are spread too. */
 const assumedCpu = 100
 const assumedMemory = 200 * 1024 * 1024
 
 /** Returns the requests of the Pod. */
-export function requestsOf(spec: PodSpec): Amounts {
+export function requestsOf({ spec = {}, status = {} }: Pick<Pod, 'spec' | 'status'>): Amounts {
+  const reported = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
+  const actual = new Map(reported.flatMap(actualRequests))
+  return total(spec, (container) => inEffect(container, actual.get(container.name ?? '')))
+}
+
+/** Sums up the requests of all containers. */
+function total(spec: PodSpec, amountsIn: (container: Container) => Amounts): Amounts {
+  const { containers = [], initContainers = [], resources, overhead } = spec
   const sum = new Sum()
-  for (const container of spec.containers ?? []) sum.add(amountsOf(requested(container)))
-  for (const container of spec.initContainers ?? []) sum.raiseTo(amountsOf(requested(container)))
-  sum.add(amountsOf(spec.overhead as ResourceList))
+  for (const container of containers) sum.add(amountsIn(container))
+  addInitContainers(sum, initContainers, amountsIn)
+  if (resources?.requests !== undefined) sum.replace(resources.requests as NonNullable<ResourceList>)
+  sum.add(amountsOf(overhead as ResourceList))
   return sum.amounts
 }
 
-/**
- * Returns the CPU and memory requests as scores count them. Containers without requests count with a small assumed
- * amount.
- */
-export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
+function addInitContainers(
+  sum: Sum,
+  initContainers: readonly Container[],
+  amountsIn: (container: Container) => Amounts,
+): void {
+  const sidecars = new Sum()
+  const starting = new Sum()
+  for (const container of initContainers) {
+    const amounts = amountsIn(container)
+    if (isSidecar(container)) sidecars.add(amounts)
+    const together = new Sum()
+    together.add(sidecars.amounts)
+    if (!isSidecar(container)) together.add(amounts)
+    starting.raiseTo(together.amounts)
+  }
+  sum.add(sidecars.amounts)
+  sum.raiseTo(starting.amounts)
+}
+
+/** Returns the desired requests of a container, or its actual ones where those are greater. */
+function inEffect(container: Container, actual: ResourceList): Amounts {
+  const desired = amountsOf(requested(container))
+  if (actual === undefined) return desired
   const sum = new Sum()
-  for (const container of spec.containers ?? []) sum.add(withAssumed(requested(container)))
-  for (const container of spec.initContainers ?? []) sum.raiseTo(withAssumed(requested(container)))
-  sum.add(amountsOf(spec.overhead as ResourceList))
-  return { cpu: sum.amounts.cpu, memory: sum.amounts.memory }
+  sum.add(desired)
+  sum.raiseTo(amountsOf(actual))
+  return sum.amounts
+}
+
+function actualRequests({ name, resources }: ContainerStatus): [string, NonNullable<ResourceList>][] {
+  const requests = resources?.requests as ResourceList
+  return requests === undefined ? [] : [[name ?? '', requests]]
+}
+
+/** Whether any amount is less than before. */
+export function isAnyLess(next: Amounts, previous: Amounts): boolean {
+  if (next.cpu < previous.cpu || next.memory < previous.memory) return true
+  if (next.ephemeralStorage < previous.ephemeralStorage) return true
+  return [...previous.others].some(([name, amount]) => (next.others.get(name) ?? 0) < amount)
+}
+
+/** Returns CPU and memory as counted in scores. Containers without requests count with a small assumed amount. */
+export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'> {
+  const { cpu, memory } = total(spec, (container) => withAssumed(requested(container)))
+  return { cpu, memory }
 }
 
 /** Converts a list of quantities. */
@@ -143,6 +195,15 @@ export class Sum {
     this.#memory = Math.max(this.#memory, memory)
     this.#ephemeralStorage = Math.max(this.#ephemeralStorage, ephemeralStorage)
     for (const [name, amount] of others) this.#set(name, Math.max(this.other(name), amount))
+  }
+
+  /** Replaces the amounts of the resources in the list. */
+  replace(list: NonNullable<ResourceList>): void {
+    const { cpu, memory, ephemeralStorage, others } = amountsOf(list)
+    if (list.cpu !== undefined) this.#cpu = cpu
+    if (list.memory !== undefined) this.#memory = memory
+    if (list['ephemeral-storage'] !== undefined) this.#ephemeralStorage = ephemeralStorage
+    for (const [name, amount] of others) this.#set(name, amount)
   }
 
   #change({ cpu, memory, ephemeralStorage, others }: Amounts, sign: 1 | -1): void {

@@ -96,7 +96,7 @@ function applyPod({ cluster, queue, profiles }: Follower, { key, object, previou
   }
   const pod = new PodInfo(object)
   if (pod.nodeName !== '') {
-    cluster.setPod(pod)
+    if (cluster.setPod(pod)) queue.note(happened.podGone)
     cluster.withdrawNomination(key)
     queue.remove(key)
     if (isPlacedAnew(object, previous)) queue.note(happened.podPlaced)

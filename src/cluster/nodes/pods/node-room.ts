@@ -9,6 +9,7 @@ import type { SelectableNode } from '../../../api/selectors/node-selector.ts'
 import { nodeMatcher } from '../../scheduler/plugins/node-rules.ts'
 import { arePortsInConflict, type HostPort, hostPortsOf } from '../../scheduler/pod-info.ts'
 import { type Amounts, amountsOf, podsAllowed, type ResourceList, requestsOf } from '../../scheduler/resources.ts'
+import type { Fit } from './pod-resize.ts'
 
 /** Reason why a pod is rejected, in the words of a kubelet. */
 export interface Refusal {
@@ -56,6 +57,28 @@ export class NodeRoom {
     return refusal
   }
 
+  /** Returns whether a running pod fits after a resize. */
+  fitOf(key: string, pod: Pod): Fit {
+    const desired = requestsOf({ ...pod, status: {} })
+    const amounts = amountsOf(this.#state().offered)
+    let why: Fit = 'fits'
+    for (const [name, amountIn] of resourcesOf(desired)) {
+      const capacity = amountIn(amounts)
+      const requested = amountIn(desired)
+      const shortage = (reason: 'Infeasible' | 'Deferred', used: number) => {
+        const message = `Node didn't have enough ${reason === 'Infeasible' ? 'capacity' : 'resource'}: ${name}, requested: ${requested}`
+        return { reason, message: `${message}, ${used === 0 ? '' : `used: ${used}, `}capacity: ${capacity}` }
+      }
+      if (requested > capacity) return shortage('Infeasible', 0)
+      const used = [...this.#admitted].reduce(
+        (sum, [other, { requests }]) => sum + (other === key ? 0 : amountIn(requests)),
+        0,
+      )
+      if (used + requested > capacity) why = shortage('Deferred', used)
+    }
+    return why
+  }
+
   #whatIsBroken({ spec = {} }: Pod, { ports }: Demands, node: SelectableNode): Refusal | undefined {
     if (nodeMatcher({ spec })?.(node) === false) return broken('NodeAffinity')
     const isTaken = (port: HostPort) =>
@@ -78,8 +101,9 @@ export class NodeRoom {
   }
 }
 
-function demandsOf({ spec = {} }: Pod): Demands {
-  return { requests: requestsOf(spec), ports: hostPortsOf(spec) }
+function demandsOf(pod: Pod): Demands {
+  const { spec = {} } = pod
+  return { requests: requestsOf(pod), ports: hostPortsOf(spec) }
 }
 
 type AmountIn = (amounts: Amounts) => number

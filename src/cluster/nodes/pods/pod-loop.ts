@@ -25,7 +25,9 @@ import { withAnnotations } from '../failures/pod-failures.ts'
 import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
 import { applyStage, type StageEffects } from './apply-stage.ts'
 import type { NodeRoom } from './node-room.ts'
-import { correctedReadiness, podTransitions, stoppedByNode } from './pod-transitions.ts'
+import { corrected } from './pod-corrections.ts'
+import { isResizeDeferred } from './pod-resize.ts'
+import { podTransitions, stoppedByNode } from './pod-transitions.ts'
 
 export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
@@ -62,6 +64,8 @@ export interface Upkeep {
 /** Maximum number of concurrent pod writes. */
 const concurrency = 64
 const repeatMs = 1000
+/** Interval at which a node retries a resize that does not fit yet. */
+const resizeRetryMs = 10_000
 
 /** Work in progress for a pod. */
 interface Progress {
@@ -134,12 +138,14 @@ class PodDriver {
     if (outages.hasLostContainers(pod)) return await this.#restart(pod, signal)
     const ending = this.#whyEnded(key, pod)
     if (ending !== undefined) return await this.#fail(pod, ending, signal)
-    const corrected = isNodeReady?.(node) ? correctedReadiness(pod, clock.now()) : undefined
-    if (corrected !== undefined) {
-      await this.#report(pod, corrected, signal)
+    const fit = () => this.#parts.roomOf(node).fitOf(key, pod)
+    const correction = isNodeReady?.(node) ? corrected(pod, clock.now(), fit) : undefined
+    if (correction !== undefined) {
+      await this.#report(pod, correction, signal)
       return 'done'
     }
-    return sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
+    const outcome = sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
+    return sooner(outcome, isResizeDeferred(pod) ? resizeRetryMs : undefined)
   }
 
   /** Returns the reason why the node itself ends a pod, regardless of stages. Undefined if it does not end the pod. */

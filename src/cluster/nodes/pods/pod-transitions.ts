@@ -6,7 +6,10 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { ContainerStatus, PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
 import { timestamp } from '../../../api/model/object.ts'
+import { isSidecar } from '../../scheduler/resources.ts'
 import type { StepName } from '../stages/stage.ts'
+import { idOf } from './container-id.ts'
+import { resourcesInEffect } from './pod-resize.ts'
 
 export interface StepContext {
   /** Current wall-clock time, in milliseconds since 1970. */
@@ -49,8 +52,10 @@ function started(pod: Pod, context: StepContext, ready: 'True' | 'False'): PodSt
     started: true,
     state: { running: { startedAt } },
   }))
-  const done = (spec?.initContainers ?? []).map((container) => {
+  const initialized = (spec?.initContainers ?? []).map((container) => {
     const ids = common(container, pod)
+    if (isSidecar(container))
+      return { ...ids, ready: true, restartCount: 0, started: true, state: { running: { startedAt } } }
     const { containerID } = ids
     const terminated = { exitCode: 0, reason: 'Completed', startedAt, finishedAt: startedAt, containerID }
     return { ...ids, ready: true, restartCount: 0, state: { terminated } }
@@ -64,7 +69,7 @@ function started(pod: Pod, context: StepContext, ready: 'True' | 'False'): PodSt
     podIPs: [{ ip: context.podIp }],
     startTime: status.startTime ?? startedAt,
     containerStatuses: statuses,
-    ...(done.length === 0 ? {} : { initContainerStatuses: done }),
+    ...(initialized.length === 0 ? {} : { initContainerStatuses: initialized }),
   }
 }
 
@@ -107,13 +112,36 @@ function finish(pod: Pod, context: StepContext): PodStatus {
       ? { ...each, ready: false, started: false, state: { terminated: terminatedOf(each, context) } }
       : each,
   )
+  const sidecars = endedSidecars(status, context)
   const isSuccess = containerStatuses.every(({ state }) => state?.terminated?.exitCode === 0)
   const reason = isSuccess ? 'PodCompleted' : 'ContainersNotReady'
   return {
     ...status,
     phase: isSuccess ? 'Succeeded' : 'Failed',
     containerStatuses,
+    ...sidecars,
     conditions: conditions(pod, { now: context.now, initialized: 'True', ready: 'False', reason }),
+  }
+}
+
+/** Sidecars and ephemeral containers stop after the regular containers. Their exit codes do not affect the phase. */
+function endedSidecars({ initContainerStatuses, ephemeralContainerStatuses }: PodStatus, context: StepContext) {
+  const ended = (statuses: readonly ContainerStatus[] | undefined) =>
+    statuses?.map((each) =>
+      each.state?.running === undefined
+        ? each
+        : {
+            ...each,
+            ready: false,
+            started: false,
+            state: { terminated: terminatedOf(each, { ...context, exitCode: 0, reason: '' }) },
+          },
+    )
+  const sidecars = ended(initContainerStatuses)
+  const ephemeral = ended(ephemeralContainerStatuses)
+  return {
+    ...(sidecars === undefined ? {} : { initContainerStatuses: sidecars }),
+    ...(ephemeral === undefined ? {} : { ephemeralContainerStatuses: ephemeral }),
   }
 }
 
@@ -195,14 +223,16 @@ function wait(pod: Pod, context: StepContext): PodStatus {
   }
 }
 
-/** Returns the fields that do not change while a container is running. */
-function common({ name = '', image = '' }: Container, pod: Pod) {
-  return { name, image, imageID: `simulated://${image}`, containerID: idOf(pod, name, 0) }
-}
-
-/** Returns an ID that is unique for each start of a container. */
-function idOf({ metadata }: Pod, name: string, restartCount: number): string {
-  return `simulated://${metadata.uid}-${name}-${restartCount}`
+/** Fields that do not change while a container runs. */
+function common(container: Container, pod: Pod) {
+  const { name = '', image = '' } = container
+  return {
+    name,
+    image,
+    imageID: `simulated://${image}`,
+    containerID: idOf(pod, name, 0),
+    ...resourcesInEffect(container),
+  }
 }
 
 interface Wanted {

@@ -1,0 +1,36 @@
+/**
+ * Differences between a running pod and its status that the node corrects without a stage: readiness that another
+ * program changed, ephemeral containers that a user added, and resources that a user changed.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { PodStatus } from '../../../api/kinds/core/types/pod-status.ts'
+import { timestamp } from '../../../api/model/object.ts'
+import { idOf } from './container-id.ts'
+import { type Fit, resized } from './pod-resize.ts'
+import { correctedReadiness } from './pod-transitions.ts'
+
+/** Returns the next status of the pod. Undefined if it is correct. */
+export function corrected(pod: Pod, now: number, fit: () => Fit): PodStatus | undefined {
+  const { status, metadata } = pod
+  if (status?.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return undefined
+  return correctedReadiness(pod, now) ?? withEphemeralContainers(pod, now) ?? resized(pod, now, fit)
+}
+
+/** Starts the ephemeral containers that have no status yet. */
+function withEphemeralContainers(pod: Pod, now: number): PodStatus | undefined {
+  const { spec, status = {} } = pod
+  const present = status.ephemeralContainerStatuses ?? []
+  const names = new Set(present.map(({ name }) => name))
+  const added = (spec?.ephemeralContainers ?? []).filter(({ name }) => !names.has(name))
+  if (added.length === 0) return undefined
+  const started = added.map(({ name = '', image = '' }) => ({
+    name,
+    image,
+    imageID: `simulated://${image}`,
+    containerID: idOf(pod, name, 0),
+    ready: false,
+    restartCount: 0,
+    state: { running: { startedAt: timestamp(now) } },
+  }))
+  return { ...status, ephemeralContainerStatuses: [...present, ...started] }
+}
