@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { type Flag, type Flags, UsageError } from '../../src/base/flags/flags.ts'
 import { parseDuration } from '../../src/base/time/duration.ts'
+import { defaultLogLimits } from '../../src/server/flags/audit.ts'
 import { allManagerFlags } from '../../src/server/flags/controller-manager.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { type UnsupportedFlags, withoutUnsupported } from '../../src/server/flags/unsupported-flag.ts'
@@ -97,8 +98,8 @@ test('an unsupported flag is accepted if its value matches the actual behavior, 
 const otherDefaults: { readonly [flag: string]: string } = {
   'anonymous-auth': 'unset means true unless AlwaysAllow is the mode',
   'audit-log-batch-max-wait': 'a batch waits at most a second',
-  'audit-log-maxage': 'no file is deleted unless a flag asks for it, at any version',
-  'audit-log-maxbackup': 'no file is deleted unless a flag asks for it, at any version',
+  'audit-log-maxage': 'the version determines the default: see the next test',
+  'audit-log-maxbackup': 'the version determines the default: see the next test',
   'audit-log-maxsize': 'the default of 1.36 applies at every version',
   'authorization-mode': 'the default must not allow everything',
   'bind-address': 'the default must not open the server to the network',
@@ -125,6 +126,14 @@ test('flag defaults equal those of Kubernetes, with some exceptions', () => {
     return [...defaults.values()].some((each) => each !== undefined && comparableDefault(type, each) !== own)
   })
   assert.deepEqual(differing.map(({ name }) => name).sort(), Object.keys(otherDefaults).sort())
+})
+
+test('the default limits of rotated audit logs equal those of Kubernetes at each version', () => {
+  for (const limit of ['maxage', 'maxbackup'] as const) {
+    const { defaults } = laterFlags.find(({ name }) => name === `audit-log-${limit}`)!
+    for (const [version, expected] of defaults)
+      assert.equal(defaultLogLimits(version)[limit], Number(expected), version)
+  }
 })
 
 test('docs/flags.md lists all Kubernetes flags', () => {

@@ -37,8 +37,6 @@ export async function openFoundation(options: ServerOptions, context: Foundation
   const identify = await readIdentity(options, { clock, log, authorities, denied, isNodeClient, reloading, opened })
   const givenKeys = readGivenKeys(options)
   const metrics = openMetrics(systemClock)
-  const auditParts = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
-  const audited = await openAudit(options, auditParts)
   const earlyPortParts = { startTime: clock.monotonic(), clock, log, opened, portSharing: worker }
   const waiting = await openWaitingPort(options, earlyPortParts)
   const storeParts = { log, clock, metrics: metrics.store, providedStore: givenStore, worker, stopping }
@@ -46,6 +44,8 @@ export async function openFoundation(options: ServerOptions, context: Foundation
   opened.defer(() => store.close())
   // The version is determined first, because a new store has no profile yet.
   const emulatedVersion = worker?.emulatedVersion ?? (await settleEmulatedVersion(store, options))
+  const auditParts = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
+  const audited = await openAudit({ ...options, emulatedVersion }, auditParts)
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, systemClock)
   const certificateParts = { clock: systemClock, store, log, authorities, reloading, worker, opened }

@@ -1,6 +1,7 @@
 /** Flags for auditing, named as in kube-apiserver 1.23. */
+import { type EmulatedVersion, isAtLeast } from '../../api/versions/emulated-version.ts'
 import { sinkModes } from '../../apiserver/audit/sink.ts'
-import { flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
+import { flag, ifGiven, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { readTime } from './values.ts'
 
 const readCount = (value: string): number => {
@@ -47,12 +48,20 @@ export const auditFlags = {
     help: `audit log mode: ${modes}`,
   }),
   auditLogMaxsize: count('audit-log-maxsize', '100', 'size in megabytes at which the audit log is rotated'),
-  auditLogMaxbackup: count(
-    'audit-log-maxbackup',
-    '0',
-    'maximum number of rotated audit logs to keep; 0 means no limit',
+  auditLogMaxbackup: ifGiven(
+    count(
+      'audit-log-maxbackup',
+      '',
+      'maximum number of rotated audit logs to keep; 0 means no limit; defaults to 100 since Kubernetes 1.36, and to 0 before',
+    ),
   ),
-  auditLogMaxage: count('audit-log-maxage', '0', 'maximum age in days of rotated audit logs; 0 means no limit'),
+  auditLogMaxage: ifGiven(
+    count(
+      'audit-log-maxage',
+      '',
+      'maximum age in days of rotated audit logs; 0 means no limit; defaults to 366 since Kubernetes 1.36, and to 0 before',
+    ),
+  ),
   auditLogCompress: flag({
     name: 'audit-log-compress',
     value: 'BOOL',
@@ -127,6 +136,11 @@ export const auditFlags = {
     'maximum number of batches in a burst',
   ),
   ...truncation('webhook'),
+}
+
+/** Returns the limits of rotated audit logs that apply in a Kubernetes version if the flags do not set them. */
+export function defaultLogLimits(version: EmulatedVersion): { readonly maxage: number; readonly maxbackup: number } {
+  return isAtLeast(version, '1.36') ? { maxage: 366, maxbackup: 100 } : { maxage: 0, maxbackup: 0 }
 }
 
 /**

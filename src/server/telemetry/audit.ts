@@ -12,7 +12,8 @@ import { UsageError } from '../../base/flags/flags.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import type { ServerOptions } from '../flags/options.ts'
+import { defaultLogLimits } from '../flags/audit.ts'
+import type { EmulatedOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { countWorkers, hasDuties, type WorkerContext } from '../threads/worker-context.ts'
@@ -37,7 +38,7 @@ export interface Audit {
 const policyFlag = 'audit-policy-file'
 
 /** Opens auditing. Throws UsageError if a file is invalid or flags conflict. */
-export async function openAudit(options: ServerOptions, dependencies: AuditDependencies): Promise<Audit> {
+export async function openAudit(options: EmulatedOptions, dependencies: AuditDependencies): Promise<Audit> {
   const { vendor, opened } = dependencies
   const hasPolicyFile = options.auditPolicyFile !== ''
   if (!hasPolicyFile && (options.auditLogPath !== '' || options.auditWebhookConfigFile !== ''))
@@ -73,7 +74,7 @@ const megabyte = 1024 * 1024
 const day = 24 * 60 * 60 * 1000
 
 async function openLog(
-  options: ServerOptions,
+  options: EmulatedOptions,
   { clock, log, metrics, worker }: AuditDependencies,
 ): Promise<Sink | undefined> {
   const { auditLogPath: path, auditLogMode: mode } = options
@@ -133,12 +134,13 @@ interface AuditFileDependencies extends Pick<AuditDependencies, 'clock' | 'worke
   readonly faults: SinkFaults
 }
 
-async function openFile(options: ServerOptions, { clock, faults, worker }: AuditFileDependencies) {
+async function openFile(options: EmulatedOptions, { clock, faults, worker }: AuditFileDependencies) {
   const { RotatingFile } = await import('../../apiserver/audit/rotating-file.ts')
+  const limits = defaultLogLimits(options.emulatedVersion)
   const rotation = {
     maxBytes: (options.auditLogMaxsize || 100) * megabyte,
-    maxBackups: options.auditLogMaxbackup,
-    maxAgeMs: options.auditLogMaxage * day,
+    maxBackups: options.auditLogMaxbackup ?? limits.maxbackup,
+    maxAgeMs: (options.auditLogMaxage ?? limits.maxage) * day,
     compress: options.auditLogCompress,
     shared: worker === undefined ? undefined : { rotates: hasDuties(worker) },
   }
@@ -149,7 +151,7 @@ async function openFile(options: ServerOptions, { clock, faults, worker }: Audit
   return file
 }
 
-async function openWebhook(options: ServerOptions, dependencies: AuditDependencies): Promise<Sink | undefined> {
+async function openWebhook(options: EmulatedOptions, dependencies: AuditDependencies): Promise<Sink | undefined> {
   const { auditWebhookConfigFile: file } = options
   const { vendor, clock, reloading, opened } = dependencies
   if (file === '') return undefined
