@@ -24,9 +24,16 @@ for (const [args, message] of [
 test('control loop flags take effect', () => {
   const args = ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=26']
   const { podRanges, nodeHealth, ...others } = clusterLoopOptions(
-    read(...args, '--node-monitor-grace-period=1m', '--terminated-pod-gc-threshold=7', '--max-endpoints-per-slice=9'),
+    read(
+      ...args,
+      '--node-monitor-grace-period=1m',
+      '--terminated-pod-gc-threshold=7',
+      '--max-endpoints-per-slice=9',
+      '--legacy-service-account-token-clean-up-period=48h',
+    ),
   )
   assert.deepEqual([podRanges?.ranges[0]?.text, podRanges?.ipv4Bits], ['10.244.0.0/16', 26])
   assert.equal(nodeHealth?.graceMs, 60_000)
   assert.deepEqual([others.maxEndedPods, others.maxEndpointsPerSlice], [7, 9])
+  assert.equal(others.unusedTokenMs, 48 * 60 * 60_000)
 })

@@ -12,7 +12,7 @@ export function lastUsedLabel(vendor: Vendor): string {
 }
 
 /** Returns the label of a token Secret for the day since which the token is rejected. */
-function invalidSinceLabel(vendor: Vendor): string {
+export function invalidSinceLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'legacy-token-invalid-since')
 }
 

@@ -26,6 +26,7 @@ import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
 import { cronJobLoop } from './jobs/cron-job.ts'
 import { jobLoop } from './jobs/job.ts'
 import { releasedPodsLoop } from './jobs/released-pods.ts'
+import { defaultUnusedTokenMs, legacyTokenCleanerLoop } from './legacy-token-cleaner.ts'
 import { namespaceLoop } from './namespace.ts'
 import { nodeIpamLoop } from './nodes/node-ipam.ts'
 import { defaultNodeHealth, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
@@ -297,6 +298,22 @@ export const controlLoops: readonly ControlLoop[] = [
       jobLoop({ client, recorder, vendor, clock, emulation, jobs: informer(kinds.Job), pods: informer(kinds.Pod) }),
       releasedPodsLoop({ client, vendor, jobs: informer(kinds.Job), pods: informer(kinds.Pod) }),
     ],
+  },
+  {
+    name: 'legacy-service-account-token-cleaner',
+    account: 'legacy-service-account-token-cleaner',
+    since: '1.28',
+    gate: 'LegacyServiceAccountTokenCleanUp',
+    make: ({ client, informer, vendor, clock, options: { unusedTokenMs: periodMs = defaultUnusedTokenMs } }) =>
+      legacyTokenCleanerLoop({
+        client,
+        vendor,
+        clock,
+        periodMs,
+        tokens: informer(kinds.Secret, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
+        accounts: informer(kinds.ServiceAccount),
+        pods: informer(kinds.Pod),
+      }),
   },
   {
     name: 'namespace',

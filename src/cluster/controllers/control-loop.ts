@@ -87,6 +87,8 @@ export interface LoopOptions {
   readonly issueToken?: LegacyTokenOf
   /** Whether every service account gets a token Secret automatically. */
   readonly createTokenSecrets?: boolean
+  /** Time without use after which a legacy token is marked, in milliseconds. Defaults to a year. */
+  readonly unusedTokenMs?: number
   /**
    * Minimum time in milliseconds for which pod changes are collected before Endpoints or EndpointSlices are updated.
    * Defaults to 0.

@@ -49,6 +49,13 @@ export const clusterLoopFlags = {
     read: readCount,
     help: 'number of terminated pods above which the oldest are deleted; 0 keeps all',
   }),
+  legacyTokenCleanUpPeriod: flag({
+    name: 'legacy-service-account-token-clean-up-period',
+    value: 'TIME',
+    default: '8760h',
+    read: readTime,
+    help: 'time without use after which the token in a Secret that an account lists is marked as invalid; its Secret is deleted after another period',
+  }),
   nodeMonitorGracePeriod: flag({
     name: 'node-monitor-grace-period',
     value: 'TIME',
@@ -183,6 +190,7 @@ export function clusterLoopOptions(options: ClusterOptions): Partial<LoopOptions
       tolerance: options.autoscalerTolerance,
     },
     maxEndedPods: options.terminatedPodGcThreshold,
+    unusedTokenMs: options.legacyTokenCleanUpPeriod,
     nodeHealth: {
       graceMs: options.nodeMonitorGracePeriod,
       startupGraceMs: options.nodeStartupGracePeriod,
