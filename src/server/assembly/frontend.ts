@@ -17,7 +17,8 @@ import { serveConsole } from '../../tools/console/console.ts'
 import { makeBackup } from '../backup/make-backup.ts'
 import type { Certificates } from '../certificates/certificates.ts'
 import { emulationFrom } from '../flags/emulation.ts'
-import type { EmulatedOptions, ServerOptions } from '../flags/options.ts'
+import { flagValues } from '../flags/flag-values.ts'
+import { type EmulatedOptions, type ServerOptions, serverFlags } from '../flags/options.ts'
 import { spokenBy } from '../flags/runtime-config.ts'
 import { allMetrics } from '../telemetry/metrics.ts'
 import { openTracing } from '../telemetry/tracing.ts'
@@ -57,6 +58,7 @@ async function openPipeline(
     keysAddress: options.serviceAccountJwksUri,
     makeBackup: () => makeBackup(backend.backupSource),
     profiling: options.profiling,
+    flags: () => flagValues(serverFlags, options),
   })
   const routes = {
     catalogue,

@@ -9,6 +9,7 @@ import type { PathHandler } from '../../apiserver/http/dispatch.ts'
 import type { HealthMetrics } from '../../apiserver/http/health-metrics.ts'
 import { openApiPaths } from '../../apiserver/http/openapi/openapi-paths.ts'
 import { backupPaths, maxBackups } from '../../apiserver/http/paths/backup-path.ts'
+import { componentPagePaths, componentPages } from '../../apiserver/http/paths/component-pages.ts'
 import { debugPages } from '../../apiserver/http/paths/debug-pages.ts'
 import { discoveryPaths } from '../../apiserver/http/paths/discovery.ts'
 import { type HealthCheck, healthPaths } from '../../apiserver/http/paths/health.ts'
@@ -24,6 +25,7 @@ import { type Catalogue, whileUnchanged } from '../../apiserver/registry/catalog
 import { SharedCount } from '../../base/limits/shared-count.ts'
 import type { Exposing } from '../../base/telemetry/exposition.ts'
 import type { MetricsPage } from '../../base/telemetry/metrics.ts'
+import { systemClock } from '../../base/time/clock.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 
 export interface PathParts {
@@ -50,6 +52,8 @@ export interface PathParts {
   readonly worker: WorkerContext | undefined
   /** Whether the profiling endpoints are enabled. */
   readonly profiling: boolean
+  /** The values of the flags by name. */
+  readonly flags: () => ReadonlyMap<string, string>
 }
 
 /** Returns the path handlers. The first handler that knows a path sends the response. */
@@ -63,6 +67,14 @@ export function servedPaths(parts: PathParts): PathHandler[] {
   return [
     healthPaths([], ready, parts.health),
     metricsPaths(exposer, metricsPages(parts.emulation)),
+    componentPages({
+      vendor: catalogue.vendor,
+      emulation: parts.emulation,
+      clock: systemClock,
+      version,
+      paths: allPaths,
+      flags: parts.flags,
+    }),
     backupPaths(parts.makeBackup, new SharedCount(maxBackups, parts.worker?.limits.backups, parts.worker?.index)),
     ...(parts.profiling ? [debugPages()] : []),
     discoveryPaths({ catalogue, aggregated, emulation: parts.emulation, spoken: parts.spoken, address }),
@@ -95,5 +107,5 @@ function listPaths({ catalogue, emulation, aggregation, spoken }: PathParts): st
     .flatMap(({ group, apiVersion }) =>
       group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
     )
-  return [...new Set([...always, ...metricsPages(emulation), ...groups, ...others])]
+  return [...new Set([...always, ...metricsPages(emulation), ...componentPagePaths(emulation), ...groups, ...others])]
 }

@@ -31,6 +31,8 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   AuthorizeNodeWithSelectors: 'a node agent reads only its own Node and the pods on it',
   AuthorizeWithSelectors: 'authorizers see the field and label selectors of a request',
   ClearingNominatedNodeNameAfterBinding: 'a binding clears the nominated node of the pod',
+  ComponentFlagz: 'the server shows its flags at /flagz',
+  ComponentStatusz: 'the server shows its state at /statusz',
   ConstrainedImpersonation: 'permissions to impersonate can be limited to certain actions',
   CRDValidationRatcheting: 'an update does not validate unchanged parts of a custom resource again',
   ContainerRestartRules: 'containers can have their own restart policy',
@@ -44,6 +46,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   InPlacePodVerticalScalingInitContainers: 'the resources of init containers can change in a running pod',
   JobReadyPods: 'the status of a Job counts its ready pods',
   JobTrackingWithFinalizers: 'Jobs track their pods with finalizers',
+  LegacyServiceAccountTokenCleanUp: 'unused tokens in Secrets are marked as invalid and deleted',
   MatchLabelKeysInPodTopologySpreadSelectorMerge:
     'the server adds the values of matchLabelKeys to the selectors of topology spread constraints',
   MultiCIDRServiceAllocator: 'cluster IPs come from ServiceCIDRs, and each has an IPAddress',
