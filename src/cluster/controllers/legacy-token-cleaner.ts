@@ -8,7 +8,6 @@
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Secret } from '../../api/kinds/core/secret.ts'
 import type { ServiceAccount } from '../../api/kinds/core/service-account.ts'
-import { secretsOf } from '../../api/kinds/core/types/pod-secrets.ts'
 import {
   dayOf,
   invalidSinceLabel,
@@ -16,6 +15,7 @@ import {
   startOfDay,
   trackingConfigMap,
 } from '../../api/model/legacy-tokens.ts'
+import { secretsOf } from '../../api/model/pod-secrets.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Informer } from '../../client/informers/informer.ts'

@@ -1,7 +1,27 @@
 /** Secrets that a pod refers to: as image pull secrets, in its environment and in its volumes. */
-import type { Container } from './container.ts'
-import type { PodSpec } from './pod-spec.ts'
-import type { Volume } from './volume.ts'
+
+/** The parts of a pod spec that can refer to Secrets. */
+interface SecretUser {
+  readonly imagePullSecrets?: readonly Named[]
+  readonly initContainers?: readonly Container[]
+  readonly containers?: readonly Container[]
+  readonly ephemeralContainers?: readonly Container[]
+  readonly volumes?: readonly Volume[]
+}
+
+interface Named {
+  readonly name?: string
+}
+
+interface Container {
+  readonly env?: readonly { readonly valueFrom?: { readonly secretKeyRef?: Named } }[]
+  readonly envFrom?: readonly { readonly secretRef?: Named }[]
+}
+
+/** A volume has a name and one source. */
+interface Volume extends Named {
+  readonly secret?: { readonly secretName?: string }
+}
 
 /** Returns the names of all Secrets that a pod refers to. */
 export function secretsOf({
@@ -10,10 +30,10 @@ export function secretsOf({
   containers = [],
   ephemeralContainers = [],
   volumes = [],
-}: PodSpec): string[] {
+}: SecretUser): string[] {
   return [
     ...imagePullSecrets.map(({ name = '' }) => name),
-    ...[...initContainers, ...containers, ...ephemeralContainers].flatMap((one) => ofEnvironment(one as Container)),
+    ...[...initContainers, ...containers, ...ephemeralContainers].flatMap((one) => ofEnvironment(one)),
     ...volumes.flatMap(ofVolume),
   ]
 }
@@ -48,7 +68,7 @@ export function usesNamelessSecret({
   containers = [],
   ephemeralContainers = [],
   volumes = [],
-}: PodSpec): boolean {
+}: SecretUser): boolean {
   const variables = [...initContainers, ...containers, ...ephemeralContainers].flatMap(({ env = [] }) => env)
   return (
     volumes.some(({ secret }) => secret !== undefined && !secret.secretName) ||
