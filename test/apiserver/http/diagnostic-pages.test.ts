@@ -66,7 +66,7 @@ test('/flagz shows the flags as text or as an object', async () => {
   )
   assert.equal(body.flags['audit-log-maxage'], '')
   const yaml = await newest.send('/flagz', accepting(objectType('Flagz', 'v1beta1', 'application/yaml')))
-  assert.match(yaml.text, /^ {2}request-timeout: 1m$/m)
+  assert.match(yaml.text, /^ {2}request-timeout: 1m0s$/m)
   const older = await newest.send('/flagz', accepting(objectType('Flagz', 'v1alpha1')))
   assert.deepEqual([older.body.apiVersion, older.headers.warning !== undefined], ['config.orch.io/v1alpha1', true])
 })
