@@ -29,7 +29,7 @@ async function begin(t: TestContext, server: Served) {
   }
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
-  const informer = new Informer(new Client(cuttable), configMaps, { onError, backoff })
+  const informer = new Informer(new Client(cuttable), configMaps, { streamingLists: false, onError, backoff })
   const stop = new AbortController()
   const replica = mirror(informer)
   const running = informer.run(stop.signal)

@@ -21,7 +21,12 @@ function informersOf(t: TestContext, send: Transport) {
   const errors: unknown[] = []
   const stop = new AbortController()
   const onError = (error: unknown) => void errors.push(error)
-  const informers = new Informers(new Client(counted), { signal: stop.signal, onError, backoff })
+  const informers = new Informers(new Client(counted), {
+    signal: stop.signal,
+    streamingLists: false,
+    onError,
+    backoff,
+  })
   t.after(async () => {
     stop.abort()
     await informers.ended()

@@ -112,7 +112,10 @@ export class Informer<T extends ObjectBase = ApiObject> {
         if (pendingList === undefined) this.#set(objectKey(object), object)
         else pendingList.set(objectKey(object), object)
       },
-      remove: (object) => this.#set(objectKey(object), undefined),
+      remove: (object) => {
+        if (pendingList === undefined) this.#set(objectKey(object), undefined)
+        else pendingList.delete(objectKey(object))
+      },
     }
   }
 

@@ -17,6 +17,8 @@ export interface InformersOptions {
   readonly onError: (error: unknown) => void
   /** Backoff between attempts while the server is unreachable. */
   readonly backoff?: Backoff
+  /** Whether to request streaming lists. Defaults to true. Servers without them get plain lists instead. */
+  readonly streamingLists?: boolean
 }
 
 /** Provides informers that all parts of a program share. */

@@ -1,6 +1,9 @@
 /**
- * Lists selected objects page by page, then watches them, and passes every object to a sink. The reflector stores no
- * objects.
+ * Lists selected objects, then watches them, and passes every object to a sink. The reflector stores no objects.
+ *
+ * If the server supports streaming lists, a single watch sends the objects and then the changes. Otherwise the
+ * reflector lists the objects page by page before it watches them. The first request of each client shows whether the
+ * server supports streaming lists.
  *
  * A watch that ends or breaks is resumed from the last resource version, with backoff. If that version is too old, the
  * reflector lists all objects again. The sink may miss intermediate states of an object, but neither its last state nor
@@ -8,12 +11,16 @@
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
-import { pause } from '../../base/concurrency/abort.ts'
+import { orAborted, pause } from '../../base/concurrency/abort.ts'
 import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import type { Client } from '../requests/client.ts'
 import type { ResourceType, Selection } from '../requests/resource-type.ts'
-import { isExpired } from '../requests/status-error.ts'
-import { type WatchEvent, watch } from '../requests/watch.ts'
+import { isExpired, StatusError } from '../requests/status-error.ts'
+import { TransportError } from '../requests/transport.ts'
+import { type WatchEvent, type WatchOptions, watch } from '../requests/watch.ts'
+
+/** A change of an object. */
+type ObjectEvent<T> = Extract<WatchEvent<T>, { readonly object: T }>
 
 /** Receives the objects of a reflector. */
 export interface ReflectorSink<T> {
@@ -41,6 +48,11 @@ export interface ReflectorOptions {
    * page. Intended for clients that cannot hold a whole list in memory.
    */
   readonly pageLimit?: number
+  /**
+   * Whether to request streaming lists. Defaults to true without `pageLimit`. Servers that do not support them get plain
+   * lists instead.
+   */
+  readonly streamingLists?: boolean
   /** Media types to request instead of whole objects, for lists and for events: see `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
 }
@@ -51,6 +63,18 @@ const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
  * restart at once.
  */
 const watchSeconds = 300
+
+/** Whether the server of each client supports streaming lists. Pending while the first request is open. */
+const support = new WeakMap<Client, Promise<boolean>>()
+
+/** The server accepted the parameters of a streaming list but ignored them. */
+class NotStreamed extends Error {}
+
+/** Whether an error shows that the server does not support streaming lists. */
+function isUnsupported(error: unknown): boolean {
+  if (error instanceof NotStreamed) return true
+  return error instanceof StatusError && error.code === 422
+}
 
 /** Lists and watches all objects of a type without storing them. Lists again if necessary. */
 export class Reflector<T extends ObjectBase = ApiObject> {
@@ -63,6 +87,8 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   #settle!: (synced: boolean) => void
   /** Resource version at which the next watch starts. Empty if the objects must be listed first. */
   #version = ''
+  /** Set while this reflector finds out for its client whether the server supports streaming lists. */
+  #probe: PromiseWithResolvers<boolean> | undefined
   /** Number of consecutive failed attempts. */
   #failures = 0
 
@@ -85,8 +111,8 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     while (!signal.aborted) {
       this.#failures++
       try {
-        if (this.#version === '') await this.#list(signal)
-        await this.#watch(signal)
+        if (this.#version === '' && (await this.#streams(signal))) await this.#stream(signal)
+        else await this.#listAndWatch(signal)
       } catch (error) {
         if (signal.aborted) break
         if (isExpired(error)) this.#version = ''
@@ -95,6 +121,65 @@ export class Reflector<T extends ObjectBase = ApiObject> {
       await pause(this.#failures === 0 ? 0 : backoffMs(this.#options.backoff ?? usualBackoff, this.#failures), signal)
     }
     this.#settle(false)
+  }
+
+  /** Whether to request a streaming list. The first reflector of a client finds out, and the others wait for it. */
+  async #streams(signal: AbortSignal): Promise<boolean> {
+    const { pageLimit, streamingLists = pageLimit === undefined } = this.#options
+    if (!streamingLists) return false
+    const isSupported = support.get(this.#client)
+    if (isSupported !== undefined) return await orAborted(isSupported, signal)
+    this.#probe = Promise.withResolvers()
+    support.set(this.#client, this.#probe.promise)
+    return true
+  }
+
+  /** Opens a watch that begins with a list. If the server does not support this, lists and watches instead. */
+  async #stream(signal: AbortSignal): Promise<void> {
+    const probe = this.#probe
+    let isOpen = false
+    let isListed = false
+    const onOpen = () => {
+      isOpen = true
+      probe?.resolve(true)
+    }
+    try {
+      this.#sink.beginList()
+      for await (const event of watch(this.#client, this.type, this.#watchOptions(signal, { onOpen }))) {
+        if (isListed) this.#apply(event)
+        else if (event.type !== 'BOOKMARK') this.#pass(event)
+        else if (event.endsInitialEvents !== true) throw new NotStreamed('the first bookmark does not end a list')
+        else {
+          await this.#endStream(event.resourceVersion)
+          isListed = true
+        }
+      }
+      if (!isListed) throw new TransportError('the streaming list ended before all objects were sent')
+    } catch (error) {
+      if (!isUnsupported(error)) throw error
+      isOpen = true
+      support.set(this.#client, Promise.resolve(false))
+      probe?.resolve(false)
+      await this.#listAndWatch(signal)
+    } finally {
+      this.#probe = undefined
+      // A failure before the response says nothing about the server, so the next request finds out.
+      if (probe !== undefined && !isOpen) support.delete(this.#client)
+      probe?.resolve(true)
+    }
+  }
+
+  async #endStream(version: string): Promise<void> {
+    await this.#sink.endList()
+    this.#version = version
+    this.#failures = 0
+    this.#settle(true)
+    this.#options.onFollowing?.()
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    if (this.#version === '') await this.#list(signal)
+    await this.#watch(signal)
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -113,22 +198,21 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
-    const timeoutSeconds = Math.round(watchSeconds * (1 + Math.random()))
-    const { selection, accept, onFollowing: onOpen } = this.#options
-    const form = accept === undefined ? {} : { accept: accept.one }
-    const options = {
-      ...selection,
-      ...form,
-      resourceVersion: this.#version,
-      bookmarks: true,
-      timeoutSeconds,
-      signal,
-      onOpen,
-    }
+    const { onFollowing: onOpen } = this.#options
+    const options = this.#watchOptions(signal, { onOpen })
     for await (const event of watch(this.#client, this.type, options)) {
       this.#failures = 0
       this.#apply(event)
     }
+  }
+
+  /** The options of a watch from the last version, or of a streaming list without one. */
+  #watchOptions(signal: AbortSignal, { onOpen }: Pick<WatchOptions, 'onOpen'>): WatchOptions {
+    const { selection, accept } = this.#options
+    const timeoutSeconds = Math.round(watchSeconds * (1 + Math.random()))
+    const start = this.#version === '' ? { sendInitialEvents: true } : { resourceVersion: this.#version }
+    const form = accept === undefined ? {} : { accept: accept.one }
+    return { ...selection, ...form, ...start, bookmarks: true, timeoutSeconds, signal, onOpen }
   }
 
   #apply(event: WatchEvent<T>): void {
@@ -136,8 +220,11 @@ export class Reflector<T extends ObjectBase = ApiObject> {
       this.#version = event.resourceVersion
       return
     }
-    const { type, object } = event
-    this.#version = object.metadata.resourceVersion ?? ''
+    this.#version = event.object.metadata.resourceVersion ?? ''
+    this.#pass(event)
+  }
+
+  #pass({ type, object }: ObjectEvent<T>): void {
     if (type === 'DELETED') this.#sink.remove(object)
     else this.#sink.set(object)
   }

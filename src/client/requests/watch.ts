@@ -19,8 +19,9 @@ import { ofRequest, requestLine, TransportError, type TransportResponse } from '
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** Reports that the watch has sent everything up to this version. */
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true }
 
+/** What to watch, and how. */
 export interface WatchOptions extends Selection, CallOptions {
   /**
    * Resource version after which events are returned. If omitted, the watch starts with an ADDED event for each
@@ -28,6 +29,11 @@ export interface WatchOptions extends Selection, CallOptions {
    */
   readonly resourceVersion?: string
   readonly bookmarks?: boolean
+  /**
+   * Whether the watch starts with an ADDED event for each existing object and then a bookmark with `endsInitialEvents`.
+   * Requires `bookmarks`. Servers that do not support this reject the watch.
+   */
+  readonly sendInitialEvents?: boolean
   /** Time in seconds after which the server ends the watch. */
   readonly timeoutSeconds?: number
   /** Accept header for a format other than whole objects. */
@@ -49,8 +55,9 @@ export interface WatchOpener {
 export async function* watch<T extends ObjectBase = ApiObject>(
   client: WatchOpener,
   type: ResourceType<T>,
-  { namespace, bookmarks, signal, accept, onOpen, ...query }: WatchOptions = {},
+  { namespace, bookmarks, sendInitialEvents, signal, accept, onOpen, ...more }: WatchOptions = {},
 ): AsyncGenerator<WatchEvent<T>> {
+  const query = sendInitialEvents ? { ...more, sendInitialEvents, resourceVersionMatch: 'NotOlderThan' } : more
   const request = {
     method: 'GET',
     path: collectionPath(await client.resolve(type, { signal }), namespace),
@@ -99,7 +106,11 @@ function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<
     case 'DELETED':
       return { type, object }
     case 'BOOKMARK':
-      return { type, resourceVersion: object.metadata.resourceVersion ?? '' }
+      return {
+        type,
+        resourceVersion: object.metadata.resourceVersion ?? '',
+        ...(isMarked(object) && { endsInitialEvents: true }),
+      }
     case 'ERROR':
       throw isStatus(object)
         ? new StatusError(object, request)
@@ -107,6 +118,11 @@ function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<
     default:
       throw new TransportError(`the watch returned an event of unknown type ${JSON.stringify(type)}`)
   }
+}
+
+/** Whether a bookmark marks the end of the initial events. The domain of the annotation depends on the server. */
+function isMarked({ metadata: { annotations = {} } }: ObjectBase): boolean {
+  return Object.entries(annotations).some(([key, value]) => value === 'true' && key.endsWith('/initial-events-end'))
 }
 
 const newline = 10

@@ -31,7 +31,7 @@ export interface ManagerParts {
 /** Starts control loops with shared informers and one client per loop. */
 export function startControlLoops(controlLoops: readonly ControlLoop[], parts: ManagerParts): RunningLoops {
   const { log } = parts.records
-  const informer = sharedInformers(parts.clientAs(), log)
+  const informer = sharedInformers(parts.clientAs(), { log, streamingLists: parts.emulation.gates.has('WatchList') })
   const recorders: EventRecorder[] = []
   const loops = controlLoops
     .filter((entry) => isAvailable(entry, parts.emulation))
@@ -71,13 +71,16 @@ function recorderOf(loop: ControlLoop, { clientAs, clock, records }: ManagerPart
   return new EventRecorder({ client: clientAs(account), component: eventSource, clock, onError })
 }
 
-function sharedInformers(client: Client, log: Log): LoopContext['informer'] {
+function sharedInformers(
+  client: Client,
+  { log, streamingLists }: { readonly log: Log; readonly streamingLists: boolean },
+): LoopContext['informer'] {
   const informersByKey = new Map<string, Informer>()
   return <T extends ApiObject>(type: ResourceType<T>, selection: Selection = {}) => {
     const key = JSON.stringify([type.group, type.version, type.plural, Object.entries(selection).sort()])
     const onError = (error: unknown) =>
       log.error('watch failed; will resume', { type: typeName(type), ...errorFields(error) })
-    const informer = informersByKey.get(key) ?? new Informer<T>(client, type, { selection, onError })
+    const informer = informersByKey.get(key) ?? new Informer<T>(client, type, { selection, streamingLists, onError })
     informersByKey.set(key, informer as Informer)
     return informer as Informer<T>
   }

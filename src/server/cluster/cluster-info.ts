@@ -36,6 +36,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
   const { log } = server.loopRecords
   const informer = new Informer(client, kinds.ConfigMap, {
     selection: { namespace: clusterInfo.namespace, fieldSelector: `metadata.name=${clusterInfo.name}` },
+    streamingLists: false,
     onError: (error) => log.error('lost the watch on cluster-info; resuming', errorFields(error)),
   })
   const keepsAddress = options.etcdServers.length > 0 && options.clusterInfoServer === ''

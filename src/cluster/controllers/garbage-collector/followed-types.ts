@@ -123,6 +123,7 @@ export class FollowedTypes implements Feed {
     this.#followed.set(key, followed)
     const reflector = new Reflector(this.#parts.client, type, {
       accept: metadataForm,
+      streamingLists: false,
       sink: this.#sink(followed),
       onError: (error) => {
         if (followed.isLeaving) void this.#drop(key, followed)

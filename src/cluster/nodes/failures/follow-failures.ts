@@ -33,6 +33,7 @@ export function followRules(
 ): FollowedRules {
   const failed = Promise.withResolvers<void>()
   const informer = new Informer(client, inDomainOf(vendor, kinds.SimulationRule), {
+    streamingLists: false,
     ...(pageLimit === undefined ? {} : { pageLimit }),
     onError: (error) => {
       failed.resolve()

@@ -46,7 +46,12 @@ export function useObjects<T extends ApiObject = ApiObject>(
       retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
     }
     const onFollowing = () => next.set({ ...next.value, error: undefined })
-    const informer = new Informer(client, type, { selection: listOptions, onError, onFollowing })
+    const informer = new Informer(client, type, {
+      selection: listOptions,
+      streamingLists: false,
+      onError,
+      onFollowing,
+    })
     const show = () =>
       next.set({ objects: [...informer.objects()] as unknown as T[], synced: next.value.synced, error: undefined })
     informer.onChange(show)
