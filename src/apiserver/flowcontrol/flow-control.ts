@@ -75,12 +75,11 @@ export class FlowControl {
       const seats = schema.exemptDemand === undefined ? 0 : entering.demand.seats
       return new Seated(schema, { seats, clock: this.#clock })
     }
-    const { work } = entering.demand
     const seats = Math.min(entering.demand.seats, pool.maxRequestSeats)
-    const demand = seats === entering.demand.seats ? entering.demand : { seats, work }
+    const demand = seats === entering.demand.seats ? entering.demand : { ...entering.demand, seats }
     if (!pool.take(demand)) return this.#wait(schema, pool, { ...entering, demand })
     series.waits.executed.observe(0)
-    return new Seated(schema, { seats, clock: this.#clock })
+    return new Seated(schema, { ...demand, clock: this.#clock })
   }
 
   #wait(schema: Schema, pool: SeatPool, entering: Entering): Promise<Occupancy> {
@@ -131,6 +130,11 @@ function refusal({ series }: Schema, reason: Refusal): ApiError {
   return tooManyRequests(`too many requests: the priority level ${level} ${why[reason]}; try again`)
 }
 
+interface SeatedParts extends Omit<Demand, 'work'> {
+  readonly clock: Clock
+  readonly queue?: FairQueue
+}
+
 /** A request that is running. */
 class Seated implements Occupancy {
   readonly #schema: Schema
@@ -138,13 +142,15 @@ class Seated implements Occupancy {
   readonly #clock: Clock
   readonly #began: number
   readonly #queue: FairQueue | undefined
+  readonly #extraMs: number
   #isOver = false
 
-  constructor(schema: Schema, { seats, clock, queue }: { seats: number; clock: Clock; queue?: FairQueue }) {
+  constructor(schema: Schema, { seats, extraMs = 0, clock, queue }: SeatedParts) {
     this.#schema = schema
     this.#seats = seats
     this.#clock = clock
     this.#queue = queue
+    this.#extraMs = extraMs
     this.#began = clock.monotonic()
     const { series } = schema
     series.dispatched.value++
@@ -156,12 +162,18 @@ class Seated implements Occupancy {
   release(): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { series, pool, exemptDemand } = this.#schema
-    exemptDemand?.add(-this.#seats)
+    const { series } = this.#schema
     const ranMs = this.#clock.monotonic() - this.#began
     series.executing--
-    series.seats -= this.#seats
     series.executions.observe(ranMs / 1000)
+    if (this.#extraMs === 0) this.#free(ranMs)
+    else setTimeout(() => this.#free(ranMs + this.#extraMs), this.#extraMs).unref()
+  }
+
+  #free(ranMs: number): void {
+    const { series, pool, exemptDemand } = this.#schema
+    exemptDemand?.add(-this.#seats)
+    series.seats -= this.#seats
     pool?.release(this.#seats, this.#queue, ranMs)
   }
 }
@@ -181,6 +193,7 @@ interface PendingParts {
 class Pending implements Waiter {
   readonly seats: number
   readonly work: number
+  readonly extraMs: number
   readonly queue: FairQueue
   readonly occupancy: Promise<Occupancy>
   readonly #schema: Schema
@@ -196,6 +209,7 @@ class Pending implements Waiter {
   constructor(schema: Schema, { pool, queue, entering, clock, all }: PendingParts) {
     this.seats = entering.demand.seats
     this.work = entering.demand.work
+    this.extraMs = entering.demand.extraMs ?? 0
     this.queue = queue
     this.#schema = schema
     this.#pool = pool
@@ -213,9 +227,9 @@ class Pending implements Waiter {
   }
 
   begin(): void {
-    const { executed } = this.#schema.series.waits
-    this.#settle(executed)
-    this.#resolve(new Seated(this.#schema, { seats: this.seats, clock: this.#clock, queue: this.queue }))
+    const { seats, extraMs, queue } = this
+    this.#settle(this.#schema.series.waits.executed)
+    this.#resolve(new Seated(this.#schema, { seats, extraMs, clock: this.#clock, queue }))
   }
 
   /** Leaves the queue if the client has disconnected, or if the request did not arrive later than `came`. */

@@ -41,6 +41,8 @@ export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancell
 export interface Demand {
   readonly seats: number
   readonly work: number
+  /** How long the seats stay occupied after the request, in milliseconds. */
+  readonly extraMs?: number
 }
 
 /** A waiting request. */

@@ -3,11 +3,18 @@
  * objects that it must read, at most ten. As in kube-apiserver 1.23, a list of the latest state counts its objects
  * twice: for reading and for writing them. A request also reduces the budget of an event-loop tick (`tick-budget.ts`).
  * A write costs as much as three reads.
+ *
+ * Since 1.24, a write with at least ten watchers needs one seat per ten watchers, also for a short time after its end.
  */
+
+import type { Demand } from './seat-pool.ts'
 
 const objectsPerSeat = 100
 const maxSeats = 10
 const workOfWrite = 3
+const watchersPerSeat = 10
+/** How long a write keeps its seats after its end, while the server sends its event to the watchers. */
+const msOfEvent = 5
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
 /** Returns the cost of a request, in reads of one object. */
@@ -45,4 +52,15 @@ function mayBeOld(query: URLSearchParams): boolean {
   if (version === '' || (query.get('continue') ?? '') !== '' || query.get('resourceVersionMatch') === 'Exact')
     return false
   return version === '0' || !(Number(query.get('limit') ?? 0) > 0)
+}
+
+/** Returns the number of seats for a watch that sends the `stored` objects of its type first. */
+export function seatsOfInitialEvents(stored: number): number {
+  return Math.min(Math.max(Math.ceil(stored / objectsPerSeat), 1), maxSeats)
+}
+
+/** Returns the demand of a write whose event the server sends to this number of watchers. */
+export function demandOfWrite(watchers: number): Demand {
+  if (watchers < watchersPerSeat) return { seats: 1, work: workOfWrite }
+  return { seats: Math.min(Math.ceil(watchers / watchersPerSeat), maxSeats), work: workOfWrite, extraMs: msOfEvent }
 }

@@ -82,6 +82,12 @@ export class KindCache {
     return this.#watchers.values().reduce((sum, { size }) => sum + size, 0)
   }
 
+  /** Returns the number of watchers of a namespace, including those of all namespaces. */
+  watchersOf(namespace: string): number {
+    const ofAll = this.#watchers.get('')?.size ?? 0
+    return namespace === '' ? ofAll : ofAll + (this.#watchers.get(namespace)?.size ?? 0)
+  }
+
   /** The start of the event buffer. A watch from an older revision needs the store's log. */
   get floor(): number {
     return this.#floor

@@ -7,7 +7,7 @@ import type { User } from '../../../src/api/model/user.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { Classifier } from '../../../src/apiserver/flowcontrol/classifier.ts'
 import { compileRules, type FlowAttributes } from '../../../src/apiserver/flowcontrol/flow-schema-rules.ts'
-import { seatsOfList } from '../../../src/apiserver/flowcontrol/work-estimate.ts'
+import { demandOfWrite, seatsOfInitialEvents, seatsOfList } from '../../../src/apiserver/flowcontrol/work-estimate.ts'
 
 const compile = (name: string, spec: Json) => ({
   name,
@@ -137,4 +137,13 @@ const estimates: readonly (readonly [stored: number, query: string, seats: numbe
 test('the number of seats for a list depends on the number of objects that it reads', () => {
   for (const [stored, query, seats] of estimates)
     assert.equal(seatsOfList(stored, new URLSearchParams(query)), seats, `${stored} ${query}`)
+})
+
+test('the initial events of a watch and the event of a write count as work', () => {
+  const seats = [0, 1, 100, 101, 999, 5000].map(seatsOfInitialEvents)
+  assert.deepEqual(seats, [1, 1, 1, 2, 10, 10])
+  assert.deepEqual(demandOfWrite(9), { seats: 1, work: 3 })
+  assert.deepEqual(demandOfWrite(10), { seats: 1, work: 3, extraMs: 5 })
+  assert.deepEqual(demandOfWrite(11), { seats: 2, work: 3, extraMs: 5 })
+  assert.deepEqual(demandOfWrite(2000), { seats: 10, work: 3, extraMs: 5 })
 })

@@ -252,3 +252,22 @@ test('a long response occupies its seat until the client has read it or disconne
     )
   }
 })
+
+for (const [version, seats] of [
+  ['1.23', 1],
+  ['1.36', 3],
+] as const)
+  test(`in ${version}, a write with 25 watchers occupies ${seats} seats`, async (t) => {
+    const server = await serve(t, ['--authorization-mode=AlwaysAllow', `--emulated-version=${version}`])
+    const admin = server.client()
+    await admin.post(configMaps, { metadata: { name: 'first' } })
+    const end = new AbortController()
+    t.after(() => end.abort())
+    const watches = Array.from({ length: 25 }, () => admin.watch(`${configMaps}?watch=1`, end.signal))
+    await Promise.all(watches.map((watch) => watch.next()))
+    const inUse = () => metric(server, 'apiserver_flowcontrol_request_concurrency_in_use{flow_schema="global-default"')
+    const held = await holdSeat(server, 'held')
+    await until(inUse, (count) => count === seats)
+    await held.finish()
+    await until(inUse, (count) => count === 0)
+  })

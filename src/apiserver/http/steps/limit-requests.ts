@@ -6,9 +6,11 @@
 
 import { superusers } from '../../../api/model/user.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
+import { isSince } from '../../../api/schema/context.ts'
 import type { FlowControl, Occupancy } from '../../flowcontrol/flow-control.ts'
 import type { InFlight } from '../../flowcontrol/in-flight.ts'
-import { seatsOfList, workOf } from '../../flowcontrol/work-estimate.ts'
+import type { Demand } from '../../flowcontrol/seat-pool.ts'
+import { demandOfWrite, seatsOfInitialEvents, seatsOfList, workOf } from '../../flowcontrol/work-estimate.ts'
 import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
 import type { Step } from '../pipeline.ts'
 import type { Exchange } from '../request/exchange.ts'
@@ -24,8 +26,7 @@ export function shareFairly(control: FlowControl, catalogue: Catalogue, vendor: 
     const schema = control.classify(user, info)
     if (schema.uid !== '') exchange.addHeader(schemaHeader, schema.uid)
     if (schema.levelUid !== '') exchange.addHeader(levelHeader, schema.levelUid)
-    const seats = info.resource && info.verb === 'list' ? seatsFor(catalogue, info) : 1
-    const demand = { seats, work: workOf(info.verb, seats) }
+    const demand = info.resource ? demandOf(info, catalogue) : oneSeat(info.verb)
     const entered = control.enter(schema, { user, attributes: info, demand, client: exchange })
     if (entered instanceof Promise) return occupyLater(exchange, entered)
     exchange.seats = entered
@@ -37,13 +38,28 @@ async function occupyLater(exchange: Exchange, entered: Promise<Occupancy>): Pro
   exchange.seats = await exchange.timings.time('queue', entered)
 }
 
-/**
- * Returns the number of seats that a request needs. This server does not know the size of an aggregated server's lists,
- * and forwarding them is cheap.
- */
-function seatsFor(catalogue: Catalogue, info: ResourceInfo): number {
+const writes = new Set(['create', 'update', 'patch', 'delete'])
+
+/** The first version that counts the events of writes. */
+const firstWithEvents = '1.24'
+
+/** This server does not know the number of objects and watchers of an aggregated server, and forwarding is cheap. */
+function demandOf(info: ResourceInfo, catalogue: Catalogue): Demand {
+  const { verb, query, namespace } = info
+  const isStreamingList = verb === 'watch' && query.get('sendInitialEvents') === 'true'
+  if (verb !== 'list' && !isStreamingList && !writes.has(verb)) return oneSeat(verb)
   const served = catalogue.find(info.group, info.version, info.plural)
-  return served === undefined || served.endpoint !== undefined ? 1 : seatsOfList(served.cache.size, info.query)
+  if (served === undefined || served.endpoint !== undefined) return oneSeat(verb)
+  const { cache, gates, context } = served
+  if (writes.has(verb))
+    return isSince(firstWithEvents, context) ? demandOfWrite(cache.watchersOf(namespace)) : oneSeat(verb)
+  if (isStreamingList && !gates.has('WatchList')) return oneSeat(verb)
+  const seats = isStreamingList ? seatsOfInitialEvents(cache.size) : seatsOfList(cache.size, query)
+  return { seats, work: workOf(verb, seats) }
+}
+
+function oneSeat(verb: string): Demand {
+  return { seats: 1, work: workOf(verb, 1) }
 }
 
 /** Limits the number of requests in flight. */
