@@ -11,7 +11,7 @@ import type { ConnectionOwner, Http1Link } from '../engine.ts'
 import type { Peer, ResponseHeaders, UpgradeRequest } from '../server-transport.ts'
 import { answerHead } from './answer-head.ts'
 import { IncomingBody, maxHeld } from './body.ts'
-import { hasBody, parseHead, type Refusal, type RequestHead, refusals } from './head.ts'
+import { HeadParser, hasBody, type Refusal, type RequestHead, refusals } from './head.ts'
 import { readInStage } from './stages.ts'
 import { type AnswerConnection, Http1Transport } from './transport.ts'
 import { UnreadBytes } from './unread-bytes.ts'
@@ -21,6 +21,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   readonly peer: Peer
   readonly #owner: ConnectionOwner
   readonly #unread = new UnreadBytes()
+  readonly #heads = new HeadParser()
   /** The request whose response or body is not complete yet. */
   #current: Http1Transport | undefined
   #body: IncomingBody | undefined
@@ -135,7 +136,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
       else this.#resume()
       return
     }
-    const head = text === false ? refusals.bad : parseHead(text)
+    const head = text === false ? refusals.bad : this.#heads.parse(text)
     if (typeof head === 'string') this.#refuse(head)
     else this.#begin(head)
   }

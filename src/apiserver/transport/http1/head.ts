@@ -43,30 +43,50 @@ export const refusals = {
  */
 const targets = /^(?:\/[\x21-\x7e]*|\*|https?:\/\/[\x21-\x7e]+)$/i
 
-/** Parses a head. `text` does not include its final empty line. */
-export function parseHead(text: string): RequestHead | Refusal {
-  if (text.length > maxHeaderBytes) return refusals.large
-  const lines = text.split('\r\n')
-  if (lines.length > maxParsedHeaders) return refusals.large
-  const [first = ''] = lines
-  const methodEnd = first.indexOf(' ')
-  const targetEnd = first.length - versionLength
-  if (methodEnd < 0 || targetEnd <= methodEnd) return refusals.bad
-  const version = first.slice(targetEnd)
-  const method = first.slice(0, methodEnd)
-  const target = first.slice(methodEnd + 1, targetEnd)
-  const isOld = version === ' HTTP/1.0'
-  if (!(isOld || version === ' HTTP/1.1') || !isToken(method)) return refusals.bad
-  if (method === 'CONNECT') return refusals.tunnel
-  if (!targets.test(target)) return refusals.bad
-  const headers = new Headers()
-  for (let i = 1; i < lines.length; i++) if (!headers.add(lines[i]!)) return refusals.bad
-  if (headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
-  // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would have read a different body.
-  if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
-  if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
-  return headers.headOf({ method, target, isOld })
+/** Maximum length of a head whose header lines the connection remembers. Idle connections should take little memory. */
+const maxRemembered = 2048
+
+/** Parses the heads of one connection. Most clients repeat their headers, which are then parsed only once. */
+export class HeadParser {
+  /** The last header lines without the request line, and their meaning. */
+  #last: { readonly text: string; readonly headers: Headers } | undefined
+
+  /** `text` is the head without its final empty line. */
+  parse(text: string): RequestHead | Refusal {
+    if (text.length > maxHeaderBytes) return refusals.large
+    const lineEnd = text.indexOf(lineBreak)
+    const first = lineEnd < 0 ? text : text.slice(0, lineEnd)
+    const headers = this.#headersOf(lineEnd < 0 ? undefined : text.slice(lineEnd + lineBreak.length), text.length)
+    if (headers === refusals.large) return headers
+    const methodEnd = first.indexOf(' ')
+    const targetEnd = first.length - versionLength
+    if (methodEnd < 0 || targetEnd <= methodEnd) return refusals.bad
+    const version = first.slice(targetEnd)
+    const method = first.slice(0, methodEnd)
+    const target = first.slice(methodEnd + 1, targetEnd)
+    const isOld = version === ' HTTP/1.0'
+    if (!(isOld || version === ' HTTP/1.1') || !isToken(method)) return refusals.bad
+    if (method === 'CONNECT') return refusals.tunnel
+    if (!targets.test(target)) return refusals.bad
+    if (headers === refusals.bad || headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
+    // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would have read a different body.
+    if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
+    if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
+    return headers.headOf({ method, target, isOld })
+  }
+
+  #headersOf(text: string | undefined, headLength: number): Headers | typeof refusals.large | typeof refusals.bad {
+    if (text !== undefined && text === this.#last?.text) return this.#last.headers
+    const lines = text?.split(lineBreak) ?? []
+    if (lines.length >= maxParsedHeaders) return refusals.large
+    const headers = new Headers()
+    for (const line of lines) if (!headers.add(line)) return refusals.bad
+    this.#last = text === undefined || headLength > maxRemembered ? undefined : { text, headers }
+    return headers
+  }
 }
+
+const lineBreak = '\r\n'
 
 export function hasBody({ length, isChunked }: RequestHead): boolean {
   return isChunked || length > 0

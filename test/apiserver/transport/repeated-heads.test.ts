@@ -1,0 +1,56 @@
+/** The parser of a connection remembers the last header lines. What it returns does not depend on earlier heads. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { HeadParser, refusals } from '../../../src/apiserver/transport/http1/head.ts'
+
+const requestLines = [
+  'GET /a HTTP/1.1',
+  'POST /b?c=d HTTP/1.1',
+  'GET /a HTTP/1.0',
+  'CONNECT a:1 HTTP/1.1',
+  'GET /a b HTTP/1.1',
+  'GET /a HTTP/2.0',
+  'GET',
+]
+const headerLines = [
+  [],
+  ['host: a'],
+  ['host: a', 'authorization: Bearer t', 'accept: */*'],
+  ['host: a', 'content-length: 5'],
+  ['host: a', 'content-length: 5', 'content-length: 5'],
+  ['host: a', 'transfer-encoding: chunked'],
+  ['host: a', 'transfer-encoding: chunked', 'content-length: 5'],
+  ['host: a', 'connection: close'],
+  ['host: a', 'connection: upgrade', 'upgrade: websocket'],
+  ['host: a', 'expect: 100-continue'],
+  ['host: a', 'expect: else'],
+  ['host: a', 'host: b'],
+  ['host: a', ' continued'],
+  ['host: a', `long: ${'x'.repeat(3000)}`],
+  Array.from({ length: 3000 }, (_, i) => `h${i}: ${i}`),
+]
+const heads = requestLines.flatMap((first) => headerLines.map((lines) => [first, ...lines].join('\r\n')))
+
+test('a head is parsed alike after every other head and when it is repeated', () => {
+  const alone = heads.map((head) => new HeadParser().parse(head))
+  assert.equal(new Set(alone.map((parsed) => (typeof parsed === 'string' ? parsed : 'a request'))).size, 5)
+  for (const [i, before] of heads.entries()) {
+    const parser = new HeadParser()
+    parser.parse(before)
+    for (const [j, head] of heads.entries()) {
+      if ((i + j) % 3 !== 0) continue
+      assert.deepEqual(parser.parse(head), alone[j], `${head.slice(0, 100)} after ${before.slice(0, 100)}`)
+      assert.deepEqual(parser.parse(head), alone[j], `${head.slice(0, 100)} repeated`)
+    }
+  }
+})
+
+test('a repeated head returns the headers of the first one', () => {
+  const parser = new HeadParser()
+  const head = 'GET /a HTTP/1.1\r\nhost: a\r\naccept: */*'
+  const [first, second] = [parser.parse(head), parser.parse(head.replace('/a', '/b'))]
+  assert.ok(typeof first === 'object' && typeof second === 'object')
+  assert.equal(second.target, '/b')
+  assert.equal(second.rawHeaders, first.rawHeaders)
+  assert.equal(parser.parse('GET /a HTTP/1.1'), refusals.bad)
+})
