@@ -7,8 +7,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Client } from './client.ts'
 import { type Side, token } from './servers.ts'
-import { atLeast, perSecond, type Row } from './table.ts'
-import { cpuOf, cpuOfGenerators, cpuOfMachine } from './usage.ts'
+import { atLeast, perSecond, type Row, short } from './table.ts'
+import { type Cpu, cpuOf, cpuOfGenerators, cpuOfMachine } from './usage.ts'
 
 export interface Load {
   readonly requests: number
@@ -160,11 +160,11 @@ export async function compare(
 }
 
 export async function measure(side: Side, drive: Drive, seconds: number): Promise<Measured> {
-  const before = cpuOf(side.pid)
+  const before = cpuOfSide(side)
   const generatorBefore = cpuOfGenerators()
   const machineBefore = cpuOfMachine()
   const load = await drive(side, seconds)
-  const after = cpuOf(side.pid)
+  const after = cpuOfSide(side)
   if (!(load.requests > 0) || load.failed > load.requests / 1000)
     throw new Error(`the load failed: ${load.failed} failures beside ${load.requests} answers`)
   const server = (after.total - before.total) / load.seconds
@@ -180,7 +180,14 @@ export async function measure(side: Side, drive: Drive, seconds: number): Promis
   }
 }
 
-function mean(measured: readonly Measured[]): Measured {
+/** Includes the processes that the server needs. */
+function cpuOfSide({ pid, helpers = [] }: Side): Cpu {
+  const { total, main } = cpuOf(pid)
+  return { total: helpers.reduce((sum, helper) => sum + cpuOf(helper).total, total), main }
+}
+
+/** Returns the mean of several rounds, weighted by their requests. */
+export function mean(measured: readonly Measured[]): Measured {
   const sum = (of: (one: Measured) => number) => measured.reduce((total, one) => total + of(one), 0)
   const average = (of: (one: Measured) => number) => sum(of) / measured.length
   const requests = sum(({ requests }) => requests)
@@ -209,6 +216,11 @@ export function limitOf({ loop, server, generator, others }: Measured): string {
   if (generator >= full) return 'the generator'
   if (others >= noticed) return `other programs (${others.toFixed(1)} processors)`
   return server + generator >= 2 * full ? 'the processors' : 'waiting'
+}
+
+/** Returns the latencies for a note, if the load generator reports them. */
+export function latencies({ p50, p99 }: Load): string {
+  return p50 === undefined || p99 === undefined ? '' : `p50 ${short(p50)} ms, p99 ${short(p99)} ms; `
 }
 
 export function limits(ours: Measured, bare: Measured): string {

@@ -4,9 +4,9 @@
  * h2load.
  *
  *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list, writes,
- *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf,
- *                    label, stalls, overload, everything, history, collection, orchctl, testing, client, cluster,
- *                    scale, workers, growth
+ *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, fan-out,
+ *                    protobuf, label, stalls, overload, everything, history, collection, orchctl, testing, client,
+ *                    cluster, scale, workers, kube-apiserver, growth
  *   --json FILE      also write the figures to a file
  *   --plot FILE      plot the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes CPU profiles there, which makes it slower
@@ -26,9 +26,11 @@ import { collectionRows } from './rows/collection.ts'
 import { customRows } from './rows/custom.ts'
 import { definitionRows } from './rows/definitions.ts'
 import { everythingRows } from './rows/everything.ts'
+import { fanOutRows } from './rows/fan-out.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
 import { historyRows } from './rows/history.ts'
+import { kubeApiserverRows } from './rows/kube-apiserver.ts'
 import { labelRows } from './rows/label.ts'
 import { listRows } from './rows/list.ts'
 import { memoryRows } from './rows/memory.ts'
@@ -66,6 +68,7 @@ const groups = [
   startRows,
   memoryRows,
   watchRows,
+  fanOutRows,
   protobufRows,
   labelRows,
   stallRows,
@@ -79,6 +82,7 @@ const groups = [
   clusterRows,
   scaleRows,
   workerRows,
+  kubeApiserverRows,
   growthRows,
 ]
 

@@ -7,8 +7,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fill } from './objects.ts'
 
 const root = dirname(import.meta.dirname)
@@ -22,6 +24,8 @@ export const quietToken = 'quiet-token'
 
 export interface Side {
   readonly pid: number
+  /** Other processes that the server needs, such as its store. Their CPU time counts as the server's. */
+  readonly helpers?: readonly number[]
   readonly port: number
   /** https://127.0.0.1:port */
   readonly origin: string
@@ -166,6 +170,46 @@ export class Bench {
     return await this.#own(child, /port (\d+)/)
   }
 
+  /** Starts the real kube-apiserver on an etcd of its own, both with their default settings. */
+  async startKubeApiserver(binaries: { readonly apiserver: string; readonly etcd: string }): Promise<Side> {
+    const directory = this.newDirectory()
+    const [client, peer, port] = await Promise.all([freePort(), freePort(), freePort()])
+    const endpoint = `http://127.0.0.1:${client}`
+    const etcd = spawn(
+      binaries.etcd,
+      [
+        ...[`--data-dir=${directory}/etcd`, `--listen-client-urls=${endpoint}`, `--advertise-client-urls=${endpoint}`],
+        ...[`--listen-peer-urls=http://127.0.0.1:${peer}`],
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    this.#running.add(etcd)
+    await portOf(etcd, /ready to serve client requests()/)
+    const key = serviceAccountKey(directory)
+    const flags = [
+      ...[
+        `--etcd-servers=${endpoint}`,
+        '--bind-address=127.0.0.1',
+        `--secure-port=${port}`,
+        '--authorization-mode=RBAC',
+      ],
+      ...[`--cert-dir=${directory}/certificates`, `--token-auth-file=${directory}/tokens.csv`],
+      ...[`--service-account-key-file=${key}`, `--service-account-signing-key-file=${key}`],
+      ...['--service-account-issuer=https://bench.invalid', '--service-cluster-ip-range=10.0.0.0/24'],
+    ]
+    const child = spawn(binaries.apiserver, flags, { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#running.add(child)
+    await portOf(child, /Serving securely on()/)
+    const origin = `https://127.0.0.1:${port}`
+    const stop = async () => {
+      await this.#stop(child)
+      await this.#stop(etcd)
+    }
+    const side = { pid: child.pid!, helpers: [etcd.pid!], port, origin, stop }
+    await untilReady(side)
+    return side
+  }
+
   async #own(child: ChildProcess, serving: RegExp): Promise<Side> {
     this.#running.add(child)
     const port = await portOf(child, serving)
@@ -214,6 +258,32 @@ export async function timeOf(args: readonly string[]): Promise<number> {
   const start = performance.now()
   await once(spawn(join(root, 'bin/node'), args, { stdio: 'ignore' }), 'exit')
   return (performance.now() - start) / 1000
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const readySeconds = 60
+
+/** Resolves when the server is ready and has created the namespace of the objects. */
+async function untilReady(side: Side): Promise<void> {
+  for (let waited = 0; waited < readySeconds; waited += 0.5) {
+    const isReady = await fetchBytes(side, '/readyz')
+      .then(() => fetchBytes(side, '/api/v1/namespaces/default'))
+      .then(
+        () => true,
+        () => false,
+      )
+    if (isReady) return
+    await setTimeout(500)
+  }
+  throw new Error(`${side.origin} is not ready after ${readySeconds} s`)
 }
 
 function portOf(child: ChildProcess, serving: RegExp): Promise<number> {

@@ -1,4 +1,4 @@
-/** LIST of 10,000 objects, compared with the same bytes streamed in 64 KiB chunks, and the memory of one list. */
+/** LISTs of 10,000 and of 500 objects, compared with the same bytes streamed in 64 KiB chunks, and the memory of one list. */
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { connect } from 'node:tls'
@@ -9,6 +9,7 @@ import { atMost, megabytes, type Row } from '../table.ts'
 import { memoryOf, resetPeak } from '../usage.ts'
 
 const mega = 1024 ** 2
+const page = `${collection}?limit=500`
 
 export const listRows = {
   name: 'list',
@@ -17,14 +18,16 @@ export const listRows = {
     const ours = await bench.startOrch(directory)
     const peak = await peakOf(ours, collection)
     const bare = await bench.startBare(directory, { list: await fetchBytes(ours, collection) })
+    const short = await bench.startBare(directory, { list: await fetchBytes(ours, page) })
     const sides = { ours, bare }
     const rows = [
       peakRow(peak, await peakOf(bare, '/list')),
       await heldRow(sides),
       await listRow('LIST 10,000, HTTP/1.1', (path) => http1(path, { connections: 4 }), sides),
       await listRow('LIST 10,000, HTTP/2', (path) => http2(path, { connections: 4, streams: 1 }), sides),
+      await listRow('LIST 500, HTTP/1.1', (path) => http1(path, { connections: 8 }), { ours, bare: short }, page),
     ]
-    await Promise.all([ours.stop(), bare.stop()])
+    await Promise.all([ours.stop(), bare.stop(), short.stop()])
     return rows
   },
 }
@@ -34,9 +37,9 @@ interface Sides {
   readonly bare: Side
 }
 
-async function listRow(name: string, drive: (path: string) => Drive, sides: Sides): Promise<Row> {
+async function listRow(name: string, drive: (path: string) => Drive, sides: Sides, path = collection): Promise<Row> {
   const { ours, bare } = await compare(
-    { side: sides.ours, drive: drive(collection) },
+    { side: sides.ours, drive: drive(path) },
     { side: sides.bare, drive: drive('/list') },
   )
   return {

@@ -5,10 +5,10 @@
  */
 import { type Cluster, startEtcd } from '../../test/support/etcd.ts'
 import { measureRawPuts, measureRawReads } from '../etcd.ts'
-import { cpuPair, type Drive, http1, limitOf, type Measured, measure } from '../load.ts'
+import { cpuPair, type Drive, http1, latencies, limitOf, type Measured, measure } from '../load.ts'
 import { pathOf } from '../objects.ts'
 import type { Bench, Side } from '../servers.ts'
-import { atLeast, perSecond, type Row, short } from '../table.ts'
+import { atLeast, perSecond, type Row } from '../table.ts'
 import { creates, http2Creates, http2Updates, updates } from './writes.ts'
 
 /** Throughput of raw etcd. */
@@ -65,11 +65,6 @@ async function rowsOf(store: string, cluster: Cluster, side: Side): Promise<Row[
   ]
   await side.stop()
   return rows
-}
-
-/** Returns the latencies that the load generator reports. */
-function latencies({ p50, p99 }: Measured): string {
-  return p50 === undefined || p99 === undefined ? '' : `p50 ${short(p50)} ms, p99 ${short(p99)} ms; `
 }
 
 function storeRow(name: string, ours: Measured, bare: number): Row {

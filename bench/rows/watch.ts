@@ -65,7 +65,7 @@ export async function startOurs(bench: Bench, directory: string): Promise<FanOut
   return { side, path: `${collection}?${query}`, write }
 }
 
-async function startBare(bench: Bench, directory: string): Promise<FanOut> {
+export async function startBare(bench: Bench, directory: string): Promise<FanOut> {
   const side = await bench.startBare(directory)
   const event = `${JSON.stringify({ type: 'MODIFIED', object: 'x'.repeat(1000) })}\n`
   return {
@@ -114,8 +114,8 @@ export async function figuresOf(target: FanOut): Promise<Figures> {
   }
 }
 
-/** Returns a function that reports how many CPUs other programs used. */
-function watchOthers({ pid }: Side): () => number {
+/** Returns a function that reports how many CPUs other programs used. Call it when all generators have exited. */
+export function watchOthers({ pid }: Side): () => number {
   const used = () => cpuOfMachine() - cpuOf(pid).total - cpuOfGenerators()
   const before = used()
   const start = performance.now()

@@ -1,10 +1,13 @@
-/** Durable creates and updates by 64 clients, compared with a bare loop of lmdb transactions of 64 on the same disk. */
+/**
+ * Durable creates and updates by 64 clients, compared with a bare loop of lmdb transactions of 64 on the same disk, over
+ * HTTP/1.1 and HTTP/2. Creates by a single client are compared with transactions of one.
+ */
 import { join } from 'node:path'
 import { openTables, write } from '../../src/storage/store/lmdb/tables.ts'
-import { cpuPair, type Drive, http1, http2Each, limitOf, measure } from '../load.ts'
+import { cpuPair, type Drive, http1, http2Each, latencies, limitOf, measure } from '../load.ts'
 import { collection, nameOf, objectJson } from '../objects.ts'
 import type { Bench, Side } from '../servers.ts'
-import { perSecond, type Row, short } from '../table.ts'
+import { perSecond, type Row } from '../table.ts'
 
 const clients = 64
 /** Number of existing objects to update. */
@@ -16,8 +19,8 @@ export function updates(count: number, salt: string, connections = clients): Dri
   return http1(collection, { connections, script, scriptArgs })
 }
 
-export function creates(prefix: string): Drive {
-  return http1(collection, { connections: clients, script, scriptArgs: ['create', prefix, objectJson('NAME', 'TEXT')] })
+export function creates(prefix: string, connections = clients): Drive {
+  return http1(collection, { connections, script, scriptArgs: ['create', prefix, objectJson('NAME', 'TEXT')] })
 }
 
 /** 64 clients of one program, which share connections. */
@@ -42,16 +45,25 @@ export const writeRows = {
   name: 'writes',
   async run(bench: Bench): Promise<Row[]> {
     const ours = await bench.startOrch(await bench.fill(objectCount))
-    await measure(ours, creates('warm-'), 1)
-    const created = await writeRow('create, 64 clients', ours, creates('made-'), {
-      bare: bareLoop(bench.newDirectory(), (i) => i),
-    })
-    await measure(ours, updates(objectCount, 'first'), 1)
-    const updated = await writeRow('update, 64 clients', ours, updates(objectCount, 'second'), {
-      bare: bareLoop(bench.newDirectory(), (i) => i % objectCount),
-    })
+    const bare = {
+      create: bareLoop(bench.newDirectory(), (i) => i),
+      update: bareLoop(bench.newDirectory(), (i) => i % objectCount),
+      alone: bareLoop(bench.newDirectory(), (i) => i, 1),
+    }
+    let runs = 0
+    const row = async (name: string, drive: (run: string) => Drive, bareRate: number) => {
+      await measure(ours, drive(`run-${runs++}-`), 1)
+      return await writeRow(name, ours, drive(`run-${runs++}-`), { bare: bareRate })
+    }
+    const rows = [
+      await row('create, 64 clients', creates, bare.create),
+      await row('update, 64 clients', (run) => updates(objectCount, run), bare.update),
+      await row('create over HTTP/2, 64 clients', http2Creates, bare.create),
+      await row('update over HTTP/2, 64 clients', (run) => http2Updates(objectCount, run), bare.update),
+      await row('create, one client', (run) => creates(run, 1), bare.alone),
+    ]
     await ours.stop()
-    return [created, updated]
+    return rows
   },
 }
 
@@ -63,22 +75,22 @@ async function writeRow(name: string, side: Side, drive: Drive, { bare }: { bare
     bare: perSecond(bare),
     ratio: ours.perSecond / bare,
     cpu: cpuPair(ours),
-    note: `p50 ${short(ours.p50!)} ms, p99 ${short(ours.p99!)} ms; limit: ${limitOf(ours)}`,
-    figures: { ours: ours.perSecond, bare, oursCpu: ours.cpu, p50: ours.p50!, p99: ours.p99!, loop: ours.loop },
+    note: `${latencies(ours)}limit: ${limitOf(ours)}`,
+    figures: { ours: ours.perSecond, bare, oursCpu: ours.cpu, p50: ours.p50 ?? 0, p99: ours.p99 ?? 0, loop: ours.loop },
   }
 }
 
 const bareSeconds = 2
 const value = Buffer.alloc(1024, 'value ')
 
-/** One record per write, 64 per transaction, each transaction synced: the minimum cost of durability. */
-function bareLoop(directory: string, keyOf: (index: number) => number): number {
+/** One record per write, `size` per transaction, each transaction synced: the minimum cost of durability. */
+function bareLoop(directory: string, keyOf: (index: number) => number, size = clients): number {
   const tables = openTables(directory)
   const start = performance.now()
   let written = 0
   while (performance.now() - start < bareSeconds * 1000) {
     tables.root.transactionSync(() => {
-      for (let i = 0; i < clients; i++) write(tables.current, Buffer.from(`bench/${keyOf(written++)}`), value)
+      for (let i = 0; i < size; i++) write(tables.current, Buffer.from(`bench/${keyOf(written++)}`), value)
     })
   }
   const rate = written / ((performance.now() - start) / 1000)
