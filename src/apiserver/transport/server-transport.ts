@@ -33,6 +33,15 @@ export interface UpgradeRequest {
   switch(headers: ResponseHeaders): Duplex
 }
 
+/** Number of unused bytes before and after a chunk. */
+export interface ChunkMargins {
+  readonly before: number
+  readonly after: number
+}
+
+/** The margins that HTTP/1.1 needs to frame a chunk in place, without a copy. */
+export const chunkMargins: ChunkMargins = { before: 8, after: 2 }
+
 /** The transport's side of an exchange. */
 export interface ServerTransport {
   readonly method: string
@@ -72,9 +81,9 @@ export interface ServerTransport {
   write(chunk: Buffer): Promise<void> | undefined
   /**
    * Writes a chunk. Resolves when it has been flushed and its memory can be reused, or when the client has
-   * disconnected.
+   * disconnected. The transport may overwrite the bytes in the margins around the chunk.
    */
-  pass(chunk: Buffer): Promise<void>
+  pass(chunk: Buffer, margins?: ChunkMargins): Promise<void>
   end(): void
   /** Aborts the response, so that the client notices that it is incomplete. Unread data is dropped. */
   cut(): void

@@ -104,18 +104,26 @@ export class SortedMap<V> {
 
   /**
    * Returns the number of keys between `after` and `end`, without these two. The cost depends on the number of chunks,
-   * not of keys.
+   * not of keys. It is low near both ends of the map.
    */
   countBetween(after: string, end: string): number {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
   }
 
-  /** Returns the number of keys before this one. */
+  /** Returns the number of keys before this one. Adds up the chunks on the shorter side. */
   #rank(key: string): number {
     const index = this.#chunkOf(key)
+    if (index >= this.#chunks.length) return this.size
+    const isNearEnd = 2 * index > this.#chunks.length
+    const before = isNearEnd ? this.size - this.#keysIn(index, this.#chunks.length) : this.#keysIn(0, index)
+    return before + this.#position(this.#chunks[index]!.keys, key)
+  }
+
+  /** Returns the number of keys in these chunks. */
+  #keysIn(from: number, to: number): number {
     let count = 0
-    for (let i = 0; i < index; i++) count += this.#chunks[i]!.keys.length
-    return index < this.#chunks.length ? count + this.#position(this.#chunks[index]!.keys, key) : count
+    for (let i = from; i < to; i++) count += this.#chunks[i]!.keys.length
+    return count
   }
 
   #insert(key: string, value: V): void {

@@ -177,9 +177,11 @@ class Conversation implements ServerTransport {
     await this.write(Buffer.from(chunk))
   }
 
+  /** No more bytes follow, so nothing waits for room. */
   end(): void {
     this.#complete = true
     this.#wakeReader()
+    this.#wakeWriter()
   }
 
   cut(): void {

@@ -15,9 +15,10 @@ import {
 } from '../../api/codec/stored.ts'
 import { formatVersion } from '../../api/model/resource-version.ts'
 import type { StoredJson } from '../../api/schema/kind.ts'
+import type { Joinable } from './joined-objects.ts'
 
 /** One cached object: its bytes and the fields that selectors use. */
-export class CachedObject implements VersionedJson, StoredJson {
+export class CachedObject implements VersionedJson, StoredJson, Joinable {
   readonly key: string
   readonly revision: number
   readonly #header: Header
@@ -25,7 +26,8 @@ export class CachedObject implements VersionedJson, StoredJson {
   readonly versionAt: number
   /** Length of the JSON up to the first member after `kind` and `apiVersion`. 0 until a list needs it. */
   typeLength = 0
-  /** Offset of the namespace in the key, or of the name for cluster-scoped objects. */
+  joined: Joinable['joined'] = undefined
+  /** Offset in the key of the namespace, or of the name for cluster-scoped objects. */
   readonly #placeAt: number
 
   constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {

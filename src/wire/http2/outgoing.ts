@@ -3,6 +3,7 @@
  * to a TLS socket costs more than most frames. Data is copied when it is added.
  */
 import type { Socket } from 'node:net'
+import { BufferPool } from '../../base/collections/buffer-pool.ts'
 
 /**
  * Number of bytes above which data is collected in a reusable buffer. For less data, such a buffer would be mostly
@@ -11,8 +12,7 @@ import type { Socket } from 'node:net'
 const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
 /** Reusable buffers, which all connections share. */
-const freePieces: Buffer[] = []
-const maxFreePieces = 8
+const pieces = new BufferPool(pieceBytes, 8)
 
 export class Outgoing {
   readonly #socket: Socket
@@ -62,13 +62,13 @@ export class Outgoing {
     // The data is copied if the peer reads slowly, so that mostly empty buffers do not remain in use.
     const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
     this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
-    if (isCopied) reuse(piece)
+    if (isCopied) pieces.give(piece)
   }
 
   #write(bytes: Buffer, piece: Buffer | undefined): void {
     this.#socket.write(bytes, () => {
       this.unsent -= bytes.length
-      if (piece !== undefined) reuse(piece)
+      if (piece !== undefined) pieces.give(piece)
       this.#onSent()
     })
   }
@@ -84,17 +84,13 @@ export class Outgoing {
 
   /** Copies the data collected so far into a reusable buffer. */
   #newPiece(): Buffer {
-    const piece = freePieces.pop() ?? Buffer.allocUnsafeSlow(pieceBytes)
+    const piece = pieces.take()
     this.#used = 0
     for (const part of this.#parts) this.#used += part.copy(piece, this.#used)
     this.#parts = []
     this.#partBytes = 0
     return piece
   }
-}
-
-function reuse(piece: Buffer): void {
-  if (freePieces.length < maxFreePieces) freePieces.push(piece)
 }
 
 function copyOf(bytes: Buffer): Buffer {

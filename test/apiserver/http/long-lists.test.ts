@@ -108,3 +108,24 @@ test('a client that disconnects during a long list does not affect others', asyn
   await Promise.all(leaving)
   assertWhole((await staying).text)
 })
+
+test('long lists between writes contain the same objects as short pages', async () => {
+  const client = server.client()
+  const path = '/api/v1/namespaces/changing/configmaps'
+  await client.post('/api/v1/namespaces', { metadata: { name: 'changing' } })
+  const bodyOf = (i: number, text: string) => ({ metadata: { name: `object-${i}` }, data: { text: text.repeat(400) } })
+  await Promise.all(Array.from({ length: 200 }, (_, i) => client.post(path, bodyOf(i, 'a'))))
+  for (let round = 0; round < 6; round++) {
+    const { body } = await client.get(path)
+    const pages: object[] = []
+    for (let token = ''; pages.length < body.items.length; ) {
+      const page = (await client.get(`${path}?limit=40&continue=${token}`)).body
+      pages.push(...page.items)
+      token = page.metadata.continue ?? ''
+    }
+    assert.deepEqual(body.items, pages)
+    await client.put(`${path}/object-${round * 30}`, bodyOf(round * 30, 'b'))
+    await client.delete(`${path}/object-${round * 30 + 7}`)
+    await client.post(path, bodyOf(1000 + round, 'c'))
+  }
+})

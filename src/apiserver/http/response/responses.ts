@@ -9,6 +9,7 @@ import { type Kind, orderOf } from '../../../api/schema/kind.ts'
 import { listOf, status as statusType } from '../../../api/schema/meta-types.ts'
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Exchange } from '../request/exchange.ts'
+import { ChunkBuffers, type ChunkMemory, ownMemory } from './chunk-memory.ts'
 
 /** Minimum size in bytes of a response that is compressed, if the client accepts it. */
 export const compressFrom = 128 * 1024
@@ -76,14 +77,9 @@ export function sendPageNotFound(exchange: Exchange): void {
   sendText(exchange, 404, '404 page not found\n')
 }
 
-/** Returns a buffer for the next chunk. */
-export type ChunkMemory = () => Buffer
-
-const chunkBytes = 64 * 1024
-
 /**
  * Sends a document in chunks, already in its format, as fast as the client reads them. `size` is its approximate
- * length. Chunks that are sent one by one may share a buffer, so that even a very long document creates little garbage.
+ * length. Chunks of a long document take turns in two buffers, so that even a very long one creates little garbage.
  */
 export async function sendChunks(
   exchange: Exchange,
@@ -95,24 +91,33 @@ export async function sendChunks(
   const compressed = wantsGzip(exchange, size)
   if (compressed) markGzip(exchange)
   exchange.open(200, exchange.form.mediaType)
-  for await (const chunk of compressed ? gzipped(chunksIn(ownMemory(size))) : chunksIn(sharedMemory())) {
-    if (exchange.disconnected) return
-    exchange.sentBytes += chunk.length
-    await exchange.timings.time('client', exchange.transport.pass(chunk))
+  if (compressed) return await passChunks(exchange, gzipped(chunksIn(ownMemory(size))))
+  const buffers = new ChunkBuffers()
+  try {
+    await passChunks(exchange, chunksIn(buffers.next), buffers)
+  } finally {
+    buffers.release()
   }
-  exchange.transport.end()
 }
 
-/** Returns a new buffer for each chunk. Used if chunks are still in use when the next one is written. */
-function ownMemory(size: number): ChunkMemory {
-  const bytes = Math.min(chunkBytes, size)
-  return () => Buffer.allocUnsafeSlow(bytes)
-}
-
-/** Returns the same buffer for all chunks. Used if each chunk is sent before the next one is written. */
-function sharedMemory(): ChunkMemory {
-  const memory = Buffer.allocUnsafeSlow(chunkBytes)
-  return () => memory
+/**
+ * Passes each chunk while the next one is written. The end of the response is thus known before the last chunk is sent,
+ * and both are sent together.
+ */
+async function passChunks(exchange: Exchange, chunks: AsyncIterable<Buffer>, buffers?: ChunkBuffers): Promise<void> {
+  const { transport, timings } = exchange
+  let passing: Promise<void> | undefined
+  try {
+    for await (const chunk of chunks) {
+      await passing
+      if (exchange.disconnected) return
+      exchange.sentBytes += chunk.length
+      passing = timings.time('client', transport.pass(chunk, buffers?.marginsOf(chunk)))
+    }
+    transport.end()
+  } finally {
+    await passing
+  }
 }
 
 function joined(chunks: readonly Buffer[]): Buffer {

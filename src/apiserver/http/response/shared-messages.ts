@@ -15,9 +15,10 @@ import { delimitedSize, putHead } from '../../../wire/protobuf/protobuf-wire.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import { findMessage, messageSliced } from '../../registry/reads/messages.ts'
 import type { Exchange } from '../request/exchange.ts'
+import type { ChunkMemory } from './chunk-memory.ts'
 import type { SharedForm } from './forms.ts'
 import { documentFor, endOf } from './protobuf-form.ts'
-import { type ChunkMemory, sendChunks, sendEncoded } from './responses.ts'
+import { sendChunks, sendEncoded } from './responses.ts'
 
 /** Sends one object. Synchronous if its message already exists. */
 export function sendMessage(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {

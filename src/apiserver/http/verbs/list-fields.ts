@@ -12,8 +12,9 @@ import type { Resource } from '../../registry/catalogue/resource.ts'
 import { jsonOf, prepareJson, prepareObjects } from '../../registry/reads/conversion.ts'
 import { type ListPage, slicesOf } from '../../registry/verbs/list.ts'
 import type { Exchange } from '../request/exchange.ts'
+import type { ChunkMemory } from '../response/chunk-memory.ts'
 import { listDocument } from '../response/forms.ts'
-import { type ChunkMemory, sendBytes, sendChunks } from '../response/responses.ts'
+import { sendBytes, sendChunks } from '../response/responses.ts'
 import { comma, emptyList, listText, type Parts, partsOf, sizeOf, typeLength, typePrefixes } from './list-parts.ts'
 
 interface FieldsPage {

@@ -9,14 +9,20 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import { type ListPage, slicesOf } from '../../registry/verbs/list.ts'
 import { type ListText, listDocument } from '../response/forms.ts'
+import { compressFrom } from '../response/responses.ts'
 
 /**
- * Returns the approximate size of the list. The type fields that are removed from each object are longer than the added
- * separators.
+ * Returns the approximate size of the list, up to `compressFrom`: nobody needs to know how much larger a list is. The
+ * type fields that are removed from each object are longer than the added separators.
  */
 export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
-  return objects.reduce((sum, { json }) => sum + json.length, start.length + 1 + end.length)
+  let size = start.length + 1 + end.length
+  for (const { json } of objects) {
+    size += json.length
+    if (size >= compressFrom) break
+  }
+  return size
 }
 
 /** A list as JSON around its page of objects. */

@@ -10,6 +10,7 @@ import { hasDefaults } from '../../../api/schema/defaults.ts'
 import { orderOf } from '../../../api/schema/kind.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import { joinedObjects, type WriteItem } from '../../../storage/cache/joined-objects.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import {
   isAsStored,
@@ -25,8 +26,9 @@ import type { Exchange } from '../request/exchange.ts'
 import { readListExtensions } from '../request/list-extensions.ts'
 import { readListQuery } from '../request/list-options.ts'
 import type { Handler, ResourceRequest } from '../request/resource-request.ts'
+import type { ChunkMemory } from '../response/chunk-memory.ts'
 import { listDocument } from '../response/forms.ts'
-import { type ChunkMemory, sendBytes, sendChunks } from '../response/responses.ts'
+import { sendBytes, sendChunks } from '../response/responses.ts'
 import { sendMessageList } from '../response/shared-messages.ts'
 import { lackingDefaults } from './get.ts'
 import { sendFields } from './list-fields.ts'
@@ -163,34 +165,50 @@ function shortJson(resource: Resource, { start, page, end }: Parts, size: number
 async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
   const timeSlice = isAsStored(resource) ? undefined : new TimeSlice()
+  const writeItem = timeSlice === undefined && types !== undefined ? itemWriter(types) : undefined
   let chunk = memory()
   let used = start.copy(chunk)
   let isFirst = true
   for await (const slice of slicesOf(page)) {
-    for (const object of slice) {
+    for (let i = 0; i < slice.length; ) {
+      const object = slice[i]!
+      const group = writeItem && joinedObjects.at(slice, i, writeItem)
+      i += group?.objects.length ?? 1
       const preparing = timeSlice && prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
-      const json = jsonOf(resource, object)
-      const cut = types === undefined ? 1 : typeLength(object, json, types)
-      const length = json.length - 1
+      const json = group?.bytes ?? jsonOf(resource, object)
+      // The bytes of a group begin with the brace of its first item.
+      const cut = group !== undefined || types === undefined ? 1 : typeLength(object, json, types)
+      const length = group === undefined ? json.length - 1 : json.length
       if (!isFirst) chunk[used++] = comma
       chunk[used++] = openBrace
       isFirst = false
-      // Leaves room for a brace or the end of the list.
-      const full = chunk.length - end.length
-      if (used + json.length > full) {
+      // Reserves room for a comma, a brace and the end of the list.
+      const full = chunk.length - end.length - 2
+      const fitting = json.length > full ? 0 : Math.max(0, Math.min(length - cut, full - used))
+      used += json.copy(chunk, used, cut, cut + fitting)
+      if (cut + fitting < length) {
         yield chunk.subarray(0, used)
         chunk = memory()
         used = 0
+        if (json.length > full) yield json.subarray(cut, length)
+        else used = json.copy(chunk, 0, cut + fitting, length)
       }
-      if (json.length > full) yield json.subarray(cut, length)
-      else used += json.copy(chunk, used, cut, length)
       // Upgrading one object to its current definition may take long.
       const pause = timeSlice?.yieldIfDue()
       if (pause !== undefined) await pause
     }
   }
   yield chunk.subarray(0, used + end.copy(chunk, used))
+}
+
+/** Writes an item with its braces. */
+function itemWriter(types: readonly Buffer[]): WriteItem<CachedObject> {
+  return (object, into, at) => {
+    const { json } = object
+    into[at] = openBrace
+    return at + 1 + json.copy(into, at + 1, typeLength(object, json, types), json.length - 1)
+  }
 }
 
 async function sendForm(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {

@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { drained, passed } from '../../../wire/http/streams.ts'
-import type { Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from '../server-transport.ts'
+import type { ChunkMargins, Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from '../server-transport.ts'
 import { answerHead } from './answer-head.ts'
 import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
@@ -42,6 +42,8 @@ export class Http1Transport implements ServerTransport {
   #isEnded = false
   #isFlushed = false
   #hasLeft = false
+  /** Pending until the last chunk that was passed has been flushed. */
+  #passing: Promise<void> | undefined
   #disconnected: AbortController | undefined
 
   constructor(
@@ -170,12 +172,17 @@ export class Http1Transport implements ServerTransport {
     return socket.write(this.#framing === 'chunks' ? framed(chunk) : chunk) ? undefined : drained(socket)
   }
 
-  async pass(chunk: Buffer): Promise<void> {
+  pass(chunk: Buffer, margins?: ChunkMargins): Promise<void> {
+    this.#passing = this.#pass(chunk, margins)
+    return this.#passing
+  }
+
+  async #pass(chunk: Buffer, margins: ChunkMargins | undefined): Promise<void> {
     const { socket } = this.#connection
     if (chunk.length === 0 || !this.#mayWrite) return
     if (this.#framing !== 'chunks') return await passed(socket, chunk)
-    // The parts of a large chunk are written separately. The parts of a small chunk are copied into one buffer.
     corkInStage(socket)
+    if (margins !== undefined) return await passed(socket, framedInPlace(chunk))
     socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
     const written = passed(socket, chunk)
     socket.write(lineEnd, 'latin1')
@@ -189,7 +196,13 @@ export class Http1Transport implements ServerTransport {
     corkInStage(socket)
     if (this.#framing === 'chunks') socket.write(lastChunk, 'latin1', this.#onFlushed)
     else this.#isFlushed = true
-    this.#connection.answered(this)
+    // The connection gives a slow client little time once it closes, so the last chunk must have been flushed before.
+    if (this.isLast && this.#passing !== undefined) void this.#passing.then(() => this.#answered())
+    else this.#answered()
+  }
+
+  #answered(): void {
+    if (!this.#connection.socket.destroyed) this.#connection.answered(this)
   }
 
   cut(): void {
@@ -233,6 +246,16 @@ interface RequestParts {
 
 /** Minimum size in bytes of a response for which a flush callback is worthwhile. */
 const longAnswer = 16 * 1024
+
+/** Writes the framing of a chunk into the margins around it. Node would copy separate parts into one buffer. */
+function framedInPlace(chunk: Buffer): Buffer {
+  const size = `${chunk.length.toString(16)}\r\n`
+  const start = chunk.byteOffset - size.length
+  const frame = Buffer.from(chunk.buffer, start, size.length + chunk.length + lineEnd.length)
+  frame.write(size, 'latin1')
+  frame.write(lineEnd, frame.length - lineEnd.length, 'latin1')
+  return frame
+}
 
 const lastFramed: { chunk: Buffer; frame: Buffer } = { chunk: nothing, frame: nothing }
 

@@ -1,0 +1,42 @@
+/** The memory of chunks: a buffer of its own for each, or two buffers that take turns. */
+import { BufferPool } from '../../../base/collections/buffer-pool.ts'
+import { type ChunkMargins, chunkMargins } from '../../transport/server-transport.ts'
+
+/** Returns the buffer for the next chunk. */
+export type ChunkMemory = () => Buffer
+
+const chunkBytes = 64 * 1024
+const { before, after } = chunkMargins
+const pool = new BufferPool(before + chunkBytes + after, 16)
+
+/** Returns a new buffer for each chunk. Used if chunks are still in use when the next one is written. */
+export function ownMemory(size: number): ChunkMemory {
+  const bytes = Math.min(chunkBytes, size)
+  return () => Buffer.allocUnsafeSlow(bytes)
+}
+
+/**
+ * Two buffers that take turns: one chunk is written while the previous one is sent. A chunk must have been sent when
+ * the next but one is written. Each buffer has margins in which the transport can frame the chunk.
+ */
+export class ChunkBuffers {
+  readonly #buffers: Buffer[] = []
+  #turns = 0
+
+  readonly next: ChunkMemory = () => {
+    const index = this.#turns++ % 2
+    this.#buffers[index] ??= pool.take()
+    return this.#buffers[index].subarray(before, -after)
+  }
+
+  /** Returns the margins of a chunk at the start of one of the buffers. Undefined for a chunk in other memory. */
+  marginsOf({ buffer, byteOffset }: Buffer): ChunkMargins | undefined {
+    const isOwn = this.#buffers.some((own) => own.buffer === buffer && own.byteOffset + before === byteOffset)
+    return isOwn ? chunkMargins : undefined
+  }
+
+  /** Call this when all chunks have been sent. */
+  release(): void {
+    for (const buffer of this.#buffers.splice(0)) pool.give(buffer)
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The bytes of neighbouring objects, joined once as the items of a list and copied as a whole by later lists.
+ *
+ * A group belongs to its first object. Cached objects never change, so a group is valid as long as the list contains
+ * the very same objects in a row. A write replaces an object, and the next list of its neighbours then joins them
+ * again. Objects are joined when a second list contains them, because many objects are listed only once. The memory of
+ * all groups is limited.
+ */
+
+/** Maximum number of objects and bytes in a group. A write causes at most this much to be joined again. */
+const maxObjects = 32
+const maxGroupBytes = 32 * 1024
+/** A group of fewer objects is hardly faster than the objects themselves. */
+const minObjects = 4
+const mega = 1024 * 1024
+const comma = 0x2c
+
+/** A cached object. */
+export interface Joinable {
+  readonly json: Buffer
+  /** The group that starts with this object. `listed` if there is none, but a list contained the object. */
+  joined: JoinedGroup | 'listed' | undefined
+}
+
+/** Writes the item of an object into the buffer and returns the end of the item. An item is shorter than the object. */
+export type WriteItem<T extends Joinable> = (object: T, into: Buffer, at: number) => number
+
+/** The items of some objects in a row, separated by commas. */
+class JoinedGroup {
+  readonly objects: readonly Joinable[]
+  readonly bytes: Buffer
+  /** Whether a list has used the group since the group was last considered for eviction. */
+  isUsed = true
+
+  constructor(objects: readonly Joinable[], bytes: Buffer) {
+    this.objects = objects
+    this.bytes = bytes
+  }
+
+  /** Whether the slice contains exactly these objects from this index on. */
+  isAt(slice: readonly Joinable[], index: number): boolean {
+    const { objects } = this
+    for (let i = 0; i < objects.length; i++) if (slice[index + i] !== objects[i]) return false
+    return true
+  }
+}
+
+/**
+ * Groups within a memory limit, in the order in which they are considered for eviction. A group that a list has used
+ * since it was last considered stays, and the new group is not kept. Otherwise a list of more objects than fit would
+ * evict everything that the next list needs.
+ */
+export class JoinedObjects {
+  readonly #maxBytes: number
+  readonly #groups = new Set<JoinedGroup>()
+  #bytes = 0
+
+  /** `maxBytes` limits the groups. The objects of groups, even if replaced, retain about as much memory. */
+  constructor(maxBytes = 16 * mega) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Number of bytes in use. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Returns the group that starts at this index. Undefined if the object is to be written on its own. */
+  at<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
+    const first = slice[index]!
+    const { joined } = first
+    if (joined === undefined) {
+      first.joined = 'listed'
+      return undefined
+    }
+    if (joined === 'listed') return this.#join(slice, index, writeItem)
+    if (!joined.isAt(slice, index)) {
+      this.#drop(joined)
+      return this.#join(slice, index, writeItem)
+    }
+    joined.isUsed = true
+    return joined
+  }
+
+  /** Joins the objects up to the next group. */
+  #join<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
+    let size = 0
+    let end = index
+    for (; end < slice.length && end < index + maxObjects; end++) {
+      const { json, joined } = slice[end]!
+      const isNextGroup = joined !== undefined && joined !== 'listed'
+      if (isNextGroup || size + json.length > maxGroupBytes) break
+      size += json.length
+    }
+    if (end - index < minObjects || !this.#makeRoom(size)) return undefined
+    const objects = slice.slice(index, end)
+    const group = new JoinedGroup(objects, joinItems(objects, size, writeItem))
+    this.#groups.add(group)
+    this.#bytes += sizeOf(group)
+    slice[index]!.joined = group
+    return group
+  }
+
+  /** Returns whether this many bytes fit, after evicting groups if necessary. */
+  #makeRoom(bytes: number): boolean {
+    for (const oldest of this.#groups) {
+      if (this.#bytes + bytes <= this.#maxBytes) break
+      if (oldest.isUsed) {
+        oldest.isUsed = false
+        this.#groups.delete(oldest)
+        this.#groups.add(oldest)
+        return false
+      }
+      this.#drop(oldest)
+    }
+    return this.#bytes + bytes <= this.#maxBytes
+  }
+
+  #drop(group: JoinedGroup): void {
+    this.#groups.delete(group)
+    this.#bytes -= sizeOf(group)
+    group.objects[0]!.joined = 'listed'
+  }
+}
+
+function joinItems<T extends Joinable>(objects: readonly T[], size: number, writeItem: WriteItem<T>): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  let used = 0
+  for (const object of objects) {
+    if (used > 0) bytes[used++] = comma
+    used = writeItem(object, bytes, used)
+  }
+  return bytes.subarray(0, used)
+}
+
+function sizeOf({ bytes }: JoinedGroup): number {
+  return bytes.buffer.byteLength
+}
+
+/** The groups of all kinds. */
+export const joinedObjects = new JoinedObjects()
