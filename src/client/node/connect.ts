@@ -4,7 +4,6 @@
  * Without options, it reads the same files as orchctl: those in $ORCHCONFIG or $KUBECONFIG, otherwise `~/.kube/config`,
  * otherwise the file that `orch up` wrote to the current directory. The caller closes the client.
  */
-import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Client } from '../requests/client.ts'
 import { type ClientChoice, clientOver } from '../requests/client-over.ts'
@@ -12,7 +11,7 @@ import type { Transport } from '../requests/transport.ts'
 import { parserFor } from './config-parser.ts'
 import { HttpTransport, type HttpTransportOptions } from './http-transport.ts'
 import { readClientConfig } from './kubeconfig.ts'
-import { usualFiles } from './kubeconfig-files.ts'
+import { processEnvironment, usualFiles } from './kubeconfig-files.ts'
 
 /** Server and credentials of a client. These options override the kubeconfig. */
 export interface ConnectOptions extends ClientChoice {
@@ -85,5 +84,5 @@ function statedIn(options: ConnectOptions): Partial<HttpTransportOptions> {
 }
 
 function filesOfUser(): string[] {
-  return usualFiles({ env: process.env, home: homedir(), directory: process.cwd() })
+  return usualFiles(processEnvironment())
 }

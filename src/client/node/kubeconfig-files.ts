@@ -1,5 +1,6 @@
 /** Default locations of kubeconfigs. */
 import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import type { Json } from '../../api/json/json.ts'
 import { codeOf } from '../../base/text/errors.ts'
@@ -16,6 +17,20 @@ export interface ProcessEnvironment {
   readonly env: { readonly [name: string]: string | undefined }
   readonly home: string
   readonly directory: string
+}
+
+/** Returns the environment of this process. */
+export function processEnvironment(): ProcessEnvironment {
+  return { env: process.env, home: homeDirectory(), directory: process.cwd() }
+}
+
+/** Returns the user's home directory, or the root directory if there is none, as in many containers. */
+export function homeDirectory(): string {
+  try {
+    return homedir()
+  } catch {
+    return '/'
+  }
 }
 
 /** File that `orch up` writes, relative to its working directory. */

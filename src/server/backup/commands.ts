@@ -3,7 +3,6 @@
  * standard error and results on standard output. The commands never overwrite data. An incompletely loaded store cannot
  * be opened.
  */
-import { homedir } from 'node:os'
 import { version } from '../../api/model/version.ts'
 import { oldestVersion } from '../../api/versions/emulated-version.ts'
 import { BackupError } from '../../apiserver/backup/backup-error.ts'
@@ -18,7 +17,7 @@ import { UsageError } from '../../base/flags/flags.ts'
 import { parserFor } from '../../client/node/config-parser.ts'
 import { HttpTransport } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
-import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import { processEnvironment, usualFiles } from '../../client/node/kubeconfig-files.ts'
 import { errorOf } from '../../client/requests/status-error.ts'
 import { encryptedStore } from '../../storage/encryption/encrypted-store.ts'
 import type { Entry, Store } from '../../storage/store/store.ts'
@@ -57,8 +56,7 @@ async function ofPlace(place: StorePlace, { warn }: Terminal): Promise<Reading> 
 }
 
 async function ofServer(kubeconfig: string): Promise<Reading> {
-  const files =
-    kubeconfig === '' ? usualFiles({ env: process.env, home: homedir(), directory: process.cwd() }) : [kubeconfig]
+  const files = kubeconfig === '' ? usualFiles(processEnvironment()) : [kubeconfig]
   const { transport: config } = readClientConfig({ files, parse: await parserFor(files) })
   const transport = new HttpTransport(config)
   return {

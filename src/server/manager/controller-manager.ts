@@ -5,7 +5,6 @@
  * exits, because it cannot know what the new leader is doing.
  */
 
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Vendor } from '../../api/model/vendor.ts'
 import { selfSignedCertificate } from '../../api/pki/self-signed-certificate.ts'
@@ -20,7 +19,7 @@ import { type Term, timingFault, withinTerm } from '../../client/informers/leade
 import { parserFor } from '../../client/node/config-parser.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
-import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import { processEnvironment, usualFiles } from '../../client/node/kubeconfig-files.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
 import { MissingRights } from '../../client/reconcile/missing-rights.ts'
 import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
@@ -86,7 +85,7 @@ function checkTiming(options: ManagerOptions): void {
 }
 
 async function readConfig({ kubeconfig }: ManagerOptions): Promise<HttpTransportOptions> {
-  const environment = { env: process.env, home: homedir(), directory: process.cwd() }
+  const environment = processEnvironment()
   const files = kubeconfig === '' ? usualFiles(environment) : [join(kubeconfig)]
   return readClientConfig({ files, parse: await parserFor(files) }).transport
 }

@@ -2,12 +2,13 @@
  * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. The
  * programs call those of this package, so the directory is small and follows updates of the package.
  */
+
 import { existsSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type EmulatedVersion, newestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
 import { makeDirectory, replaceFile } from '../../base/files/files.ts'
 import { type Flags, flag, parseFlags, text, UsageError } from '../../base/flags/flags.ts'
+import { homeDirectory } from '../../client/node/kubeconfig-files.ts'
 import { readEmulatedVersion } from '../flags/emulated-version.ts'
 
 export const installFlags = {
@@ -47,7 +48,7 @@ function defaultDirectory(version: EmulatedVersion): string {
   const { major, minor, patch } = releaseOf(version)
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch
   const name = `${major}.${minor}.${patch}-${process.platform}-${architecture}`
-  return join(homedir(), '.local/share/orch/envtest', name)
+  return join(homeDirectory(), '.local/share/orch/envtest', name)
 }
 
 async function writeProgram(file: string, command: readonly string[]): Promise<void> {

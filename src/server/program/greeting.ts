@@ -3,10 +3,9 @@
  * `orchctl` depends on the type of installation: a checkout, a dependency of a project, or a global installation.
  */
 import { existsSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { delimiter, dirname, join, relative, resolve, sep } from 'node:path'
 import { version } from '../../api/model/version.ts'
-import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import { processEnvironment, usualFiles } from '../../client/node/kubeconfig-files.ts'
 import type { ServerOptions } from '../flags/options.ts'
 
 /** Returns the ready message of `orch up`: the URL and the first commands to try. */
@@ -28,7 +27,7 @@ ${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\
 
 /** Whether orchctl uses this kubeconfig by default if it is started in this directory. */
 function isFound(config: string): boolean {
-  const files = usualFiles({ env: process.env, home: homedir(), directory: process.cwd() })
+  const files = usualFiles(processEnvironment())
   return config !== '' && files.length === 1 && files[0] === resolve(config)
 }
 

@@ -3,12 +3,11 @@
  * its data, and the time of the last backup. It uses only the server's health checks and metrics, so it also works from
  * another machine.
  */
-import { homedir } from 'node:os'
 import { type Flags, flag, parseFlags, text } from '../../base/flags/flags.ts'
 import { parserFor } from '../../client/node/config-parser.ts'
 import { HttpTransport } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
-import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import { processEnvironment, usualFiles } from '../../client/node/kubeconfig-files.ts'
 import { errorOf } from '../../client/requests/status-error.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import { bytesText } from '../backup/progress-line.ts'
@@ -28,8 +27,7 @@ const maxBytes = 32 * 1024 * 1024
 /** Runs `orch status`. Returns the report and whether the server is ready. */
 export async function statusCommand(args: readonly string[]): Promise<{ report: string; ready: boolean }> {
   const { kubeconfig } = parseFlags(statusFlags, args)
-  const files =
-    kubeconfig === '' ? usualFiles({ env: process.env, home: homedir(), directory: process.cwd() }) : [kubeconfig]
+  const files = kubeconfig === '' ? usualFiles(processEnvironment()) : [kubeconfig]
   const { transport: config } = readClientConfig({ files, parse: await parserFor(files) })
   const transport = new HttpTransport(config)
   try {

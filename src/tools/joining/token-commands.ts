@@ -1,7 +1,6 @@
 /** Implements `orch token create|list|delete`, which manages the bootstrap tokens with which nodes join a cluster. */
 
 import { randomInt, X509Certificate } from 'node:crypto'
-import { homedir } from 'node:os'
 import {
   bootstrapTokenType,
   joinGroup,
@@ -17,7 +16,7 @@ import { parseDuration } from '../../base/time/duration.ts'
 import { parserFor } from '../../client/node/config-parser.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
-import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import { processEnvironment, usualFiles } from '../../client/node/kubeconfig-files.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import { isNotFound } from '../../client/requests/status-error.ts'
@@ -101,8 +100,7 @@ async function withCluster(
   { kubeconfig }: { readonly kubeconfig: string },
   use: (cluster: Cluster) => Promise<void>,
 ): Promise<void> {
-  const files =
-    kubeconfig === '' ? usualFiles({ env: process.env, home: homedir(), directory: process.cwd() }) : [kubeconfig]
+  const files = kubeconfig === '' ? usualFiles(processEnvironment()) : [kubeconfig]
   const { transport: config } = readClientConfig({ files, parse: await parserFor(files) })
   const transport = new HttpTransport(config)
   try {

@@ -3,9 +3,10 @@
  * reader of the output exits (`| head`), the program ends silently with an exit code that reports the incomplete
  * output.
  */
+
 import { writeSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { isatty } from 'node:tty'
+import { homeDirectory } from '../../../client/node/kubeconfig-files.ts'
 import { main } from './main.ts'
 
 const stop = new AbortController()
@@ -33,7 +34,7 @@ const ended = main(
     },
     runProgram,
     env: process.env,
-    home: homedir(),
+    home: homeDirectory(),
     directory: process.cwd(),
     signal: stop.signal,
   },
