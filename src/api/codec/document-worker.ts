@@ -3,10 +3,18 @@
  * indented JSON. The thread processes one document at a time, so many large documents take no more memory than one. It
  * starts with the first document and ends after an idle period, which releases its memory.
  */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../base/files/program-files.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { Work, WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
+
+/** The code of the thread. */
+const threadProgram = {
+  importer: import.meta.url,
+  source: './document-worker-thread.ts',
+  bundled: './document-worker-thread.cjs',
+}
 
 /**
  * Minimum size in bytes of a document that is converted in the thread. Smaller documents take a few milliseconds, less
@@ -56,7 +64,7 @@ export class DocumentWorker {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadUrl(), { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
+    const worker = startThread(threadProgram, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
     let cause: unknown
     worker.on('message', (reply: WorkReply) => this.#receive(reply))
     worker.on('error', (error: unknown) => {
@@ -101,11 +109,4 @@ export class DocumentWorker {
     this.#waiting.clear()
     for (const { reject } of failed) reject(new Error('the document conversion thread exited', { cause }))
   }
-}
-
-function threadUrl(): URL {
-  return new URL(
-    import.meta.url.endsWith('.ts') ? './document-worker-thread.ts' : './document-worker-thread.cjs',
-    import.meta.url,
-  )
 }

@@ -5,8 +5,9 @@
  * the API server.
  */
 import { getHeapStatistics } from 'node:v8'
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type Worker } from 'node:worker_threads'
 import { vendorOf } from '../../api/model/vendor.ts'
+import { startThread } from '../../base/files/program-files.ts'
 import { removeTemporary, temporaryDirectory } from '../../base/files/temporary-directory.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
@@ -24,6 +25,13 @@ import type { FromThread, ResponseMessage, SimulationData, ToThread } from './me
 import { agentOf, ownNodeNames } from './own-nodes.ts'
 import { RequestServer } from './request-server.ts'
 import { readsSimulatedState, sharedReader, sharedReaderUser } from './shared-reader.ts'
+
+/** The code of the thread. */
+const threadProgram = {
+  importer: import.meta.url,
+  source: './simulation-thread.ts',
+  bundled: './simulation-thread.cjs',
+}
 
 export type SimulationServer = Pick<
   ApiServer,
@@ -146,7 +154,7 @@ class SimulationHost {
       clientAuthority: signingAuthority.certificate,
       maxHeapBytes: (heapMb - heapReserveMb) * mib,
     }
-    const thread = new Worker(threadUrl(), {
+    const thread = startThread(threadProgram, {
       workerData,
       execArgv: [],
       name: 'simulated nodes',
@@ -262,10 +270,4 @@ function connect(thread: Worker, connection: NodeConnection): PortStream {
 
 function post(thread: Worker, message: ToThread, transfer: ArrayBuffer[] = []): void {
   thread.postMessage(message, transfer)
-}
-
-// Returns the location of the thread's program. In the bundle, this is a separate file.
-function threadUrl(): URL {
-  const file = import.meta.url.endsWith('.ts') ? './simulation-thread.ts' : './simulation-thread.cjs'
-  return new URL(file, import.meta.url)
 }

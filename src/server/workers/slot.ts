@@ -5,8 +5,9 @@
 
 import type { EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
+import { startThread } from '../../base/files/program-files.ts'
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
@@ -15,6 +16,9 @@ import type { ToSupervisor, ToWorker, WorkerData } from '../threads/messages.ts'
 import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
+
+/** The code of the thread. */
+const workerProgram = { importer: import.meta.url, source: '../program/orch.ts', bundled: '../bin/worker.cjs' }
 
 type Given = 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console' | 'limits'
 
@@ -168,7 +172,7 @@ export class Slot implements WorkerSlot {
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const commonData = { index, command, flags, port, channel, console, limits }
     const workerData: WorkerData = { ...commonData, store, heartbeat, isFirst: false }
-    const thread = new Worker(programUrl(), {
+    const thread = startThread(workerProgram, {
       workerData,
       transferList: [store.access.port],
       name: `worker ${index}`,
@@ -251,9 +255,4 @@ export class Slot implements WorkerSlot {
   #tell({ thread }: Life, message: ToWorker): void {
     thread.postMessage(message)
   }
-}
-
-// Returns the location of the worker's program. In the bundle, all files are in the directory of the program.
-function programUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? '../program/orch.ts' : '../bin/worker.cjs', import.meta.url)
 }

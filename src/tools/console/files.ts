@@ -3,7 +3,7 @@
  * read on demand. A file with a hash is read only once, because unauthenticated clients can request it.
  */
 import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readProgramFile } from '../../base/files/program-files.ts'
 
 /** A file compressed with Brotli. */
 export interface ConsoleFile {
@@ -42,7 +42,7 @@ async function read(name: string): Promise<ConsoleFile | undefined> {
   const ending = fileName.exec(name)?.[1]
   if (ending === undefined) return undefined
   try {
-    const brotli = await readFile(new URL(`${name}.br`, directory()))
+    const brotli = await readProgramFile(`console/${name}.br`, directory())
     return { name, type: types[ending]!, brotli, etag: `"${hash('sha256', brotli, 'base64url').slice(0, 22)}"` }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
@@ -50,10 +50,7 @@ async function read(name: string): Promise<ConsoleFile | undefined> {
   }
 }
 
-/**
- * Returns the directory of the files. It is next to the program in the bundle. If tests run the sources, it is the
- * bundle of the checkout.
- */
+/** The directory of the bundle. Tests run the sources with the bundle of the checkout. */
 function directory(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? '../../../dist/console/' : './console/', import.meta.url)
+  return new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : './', import.meta.url)
 }

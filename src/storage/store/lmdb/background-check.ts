@@ -4,13 +4,21 @@
  * open read transaction prevents lmdb from overwriting pages of the state that the file had when it was opened.
  */
 import { closeSync, openSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../../base/files/program-files.ts'
 import type { Guarding } from './guarded-table.ts'
 import { reportDamage } from './page-check.ts'
 import type { CheckedState, CheckResult } from './page-check-thread.ts'
 import { PageGuard } from './page-guard.ts'
 import { Damage } from './page-records.ts'
 import type { OpenGuarding, Tables } from './tables.ts'
+
+/** The code of the thread. */
+const threadProgram = {
+  importer: import.meta.url,
+  source: './page-check-thread.ts',
+  bundled: './page-check-thread.cjs',
+}
 
 /** A read transaction of lmdb-js that stays open. */
 interface ReadTransaction {
@@ -72,7 +80,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     if (this.guard === undefined) return
     const { meta, facts } = this.guard
     const state: CheckedState = { path: this.#path, meta, facts }
-    const worker = new Worker(threadUrl(), { workerData: state, execArgv: [] })
+    const worker = startThread(threadProgram, { workerData: state, execArgv: [] })
     this.#worker = worker
     worker.unref()
     worker.once('message', ({ damage }: CheckResult) => {
@@ -91,10 +99,4 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     // The thread may have ended already. `terminate` cannot fail.
     void this.#worker?.terminate()
   }
-}
-
-// Returns the location of the thread's program. In the bundle, this is a separate file.
-function threadUrl(): URL {
-  const isSource = import.meta.url.endsWith('.ts')
-  return new URL(isSource ? './page-check-thread.ts' : './page-check-thread.cjs', import.meta.url)
 }

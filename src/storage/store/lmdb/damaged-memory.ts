@@ -6,6 +6,7 @@
  * the thread's memory.
  */
 import { isMainThread } from 'node:worker_threads'
+import { isExecutable } from '../../../base/files/program-files.ts'
 import { isError } from '../../../base/text/errors.ts'
 
 /** Whether this is the error that overflows lmdb's buffer. */
@@ -24,7 +25,10 @@ export function stopForGood(): never {
  */
 export function leaveThreadsAtExit(): void {
   if (!isMainThread) return
-  process.on('exit', (code) =>
-    process.execve?.(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {}),
-  )
+  process.on('exit', (code) => process.execve?.(process.execPath, [process.execPath, ...exitArguments(code)], {}))
+}
+
+/** Arguments of Node, or of the executable (bin/executable.cjs), that make the program exit with this code. */
+function exitArguments(code: number): readonly string[] {
+  return isExecutable ? ['--exit-with', String(code)] : ['-e', `process.exit(${code})`]
 }

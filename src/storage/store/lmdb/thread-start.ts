@@ -2,8 +2,12 @@
  * Starts the store's thread. The thread takes a while to load its modules and does not need the file name for that. It
  * can therefore be started in advance, while the caller loads other modules.
  */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import { startThread } from '../../../base/files/program-files.ts'
 import { leaveThreadsAtExit } from './damaged-memory.ts'
+
+/** The code of the thread. */
+const threadProgram = { importer: import.meta.url, source: './thread.ts', bundled: './store-thread.cjs' }
 
 export interface Thread {
   readonly port: MessagePort
@@ -35,7 +39,11 @@ export function takeThread(): Thread {
 function start() {
   const { port1: port, port2 } = new MessageChannel()
   const loaded = new Int32Array(new SharedArrayBuffer(4))
-  const worker = new Worker(threadUrl(), { workerData: { port: port2, loaded }, transferList: [port2], execArgv: [] })
+  const worker = startThread(threadProgram, {
+    workerData: { port: port2, loaded },
+    transferList: [port2],
+    execArgv: [],
+  })
   let cause: unknown
   worker.on('error', (error: unknown) => {
     cause = error
@@ -70,9 +78,4 @@ const maxLoadMs = 10_000
  */
 function waitUntilLoaded(): void {
   for (const loaded of loading) Atomics.wait(loaded, 0, 0, maxLoadMs)
-}
-
-// Returns the location of the thread's program. In the bundle, this is a separate file.
-function threadUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './store-thread.cjs', import.meta.url)
 }
