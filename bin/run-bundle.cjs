@@ -16,14 +16,22 @@ const startedMs = 5000
 /** `cacheFile` is what the cache's name begins with. */
 exports.runBundle = function runBundle(file, { cacheFile }) {
   const { mtimeMs, size } = statSync(file)
-  const cache = `${cacheFile}-${process.version}-${process.arch}-${mtimeMs}-${size}`
-  const cachedData = readCache(cache)
   // Bundles are ASCII (scripts/bundle.mjs), which is read fastest like this.
-  const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData })
+  runText(readFileSync(file, 'latin1'), {
+    file,
+    cacheFile: `${cacheFile}-${process.version}-${process.arch}-${mtimeMs}-${size}`,
+  })
+}
+
+/** Runs the text of a bundle. `cacheFile` must be another one for every text. `file` is the name of the text in errors. */
+function runText(text, { file, cacheFile: cache }) {
+  const cachedData = readCache(cache)
+  const script = new Script(text, { filename: file, cachedData })
   if (cachedData === undefined || script.cachedDataRejected) writeWhenStarted(script, cache)
   const module = { exports: {} }
   script.runInThisContext()(module.exports, createRequire(file), module, file)
 }
+exports.runText = runText
 
 function readCache(cache) {
   try {

@@ -128,14 +128,18 @@ const asFunction = '(function (exports, require, module, __filename) {'
 const ownUrl = "'use strict'; const __url = require('node:url').pathToFileURL(__filename).href;"
 
 // Only the native part of lmdb stays where it was installed. Its loader looks for the native part in its own directory.
+// The single executable contains the native part (src/base/files/program-files.ts).
 const nativeOfLmdb = {
   name: 'native part of lmdb',
   setup({ onLoad }) {
     onLoad({ filter: /node_modules\/lmdb\/native\.js$/ }, async ({ path }) => {
       const text = readFileSync(path, 'utf8')
-      const parts = text.split('import.meta.url')
-      if (parts.length !== 2) throw new Error(`${path} does not find its native part as it did: see scripts/bundle.mjs`)
-      return { contents: parts.join("require('node:url').pathToFileURL(require.resolve('lmdb'))") }
+      const parts = text.split(/^let dirName = .*\n(export let nativeAddon = )loadNAPI\(dirName\);$/m)
+      if (parts.length !== 3) throw new Error(`${path} does not find its native part as it did: see scripts/bundle.mjs`)
+      const [head, declaration, rest] = parts
+      const files = JSON.stringify(fileURLToPath(new URL('../src/base/files/program-files.ts', import.meta.url)))
+      const load = `isExecutable ? loadAddon() : loadNAPI(dirname(require.resolve('lmdb')).replace(/dist$/, ''));`
+      return { contents: `import { isExecutable, loadAddon } from ${files};${head}${declaration}${load}${rest}` }
     })
   },
 }

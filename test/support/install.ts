@@ -30,6 +30,7 @@ export const tools: readonly Tool[] = [
   { command: 'openssl', packages: ['openssl'] },
   { command: 'gcc', packages: ['gcc', 'libc6-dev'] },
   { command: 'protoc', packages: ['protobuf-compiler'] },
+  { command: 'bwrap', packages: ['bubblewrap', 'binutils'] },
 ]
 
 const unpacked = join(dirname(dirname(import.meta.dirname)), '.tools')

@@ -1,0 +1,134 @@
+/**
+ * What `npm run package` builds. The executable runs in a root directory that contains only its libraries, and its data
+ * survives SIGKILL. The container image runs as an unprivileged user with a read-only root. Two builds are equal.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type Ran, runCommand } from '../support/run-command.ts'
+import { root } from '../support/server.ts'
+
+interface Packaging {
+  readonly packageExecutable: (directory: string) => Promise<string>
+  readonly packageImage: (parts: { executable: string; notices: string; version: string; archive: string }) => void
+}
+
+const maxImageBytes = 60e6
+const { packageExecutable } = (await import(join(root, 'scripts/package/executable.mjs'))) as Packaging
+const { packageImage } = (await import(join(root, 'scripts/package/image.mjs'))) as Packaging
+
+/** Builds the executable and the image archive in a temporary directory. */
+async function packAll(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-packages-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const executable = await packageExecutable(directory)
+  const archive = join(directory, 'image.tar')
+  packageImage({ executable, notices: join(root, 'dist/THIRD-PARTY-NOTICES.txt'), version: '0.0.0', archive })
+  return { directory, executable, archive }
+}
+
+/** Unpacks the only layer of the image. Returns the directory and the configuration of the image. */
+function unpackImage(archive: string, directory: string) {
+  const layout = join(directory, 'layout')
+  const image = join(directory, 'root')
+  for (const each of [layout, image]) mkdirSync(each)
+  execFileSync('tar', ['-xf', archive, '-C', layout])
+  const blob = ({ digest }: { digest: string }) => join(layout, 'blobs', digest.replace(':', '/'))
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+  const manifest = read(blob(read(join(layout, 'index.json')).manifests[0]))
+  const compressedBytes = statSync(blob(manifest.layers[0])).size
+  execFileSync('tar', ['-xzf', blob(manifest.layers[0]), '-C', image, '--no-same-owner'])
+  return { image, compressedBytes, config: read(blob(manifest.config)).config }
+}
+
+/** The image as a container: its root is read-only, and only `data` and shared memory can be written to. */
+class Container {
+  readonly #image: string
+  readonly #data: string
+
+  constructor(image: string, data: string) {
+    this.#image = image
+    this.#data = data
+  }
+
+  /** Runs a program of the image to its end. */
+  async run(program: string, ...args: readonly string[]): Promise<Ran> {
+    return await runCommand('bwrap', [...this.#arguments(), `/usr/bin/${program}`, ...args])
+  }
+
+  /** Starts the server. Resolves when it is ready. */
+  async serve(t: TestContext): Promise<ChildProcess> {
+    const files = ['--data-dir=/var/lib/orch/data', `--admin-kubeconfig=${kubeconfig}`]
+    const args = [...this.#arguments(), '/usr/bin/orch', 'up', '--secure-port=0', ...files]
+    const server = spawn('bwrap', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    t.after(() => void server.kill('SIGKILL'))
+    let output = ''
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (part) => (output += part))
+    const ended = once(server, 'exit').then(() => assert.fail(`the server exited: ${output}`))
+    while (!output.includes('is serving at')) await Promise.race([once(server.stdout, 'data'), ended])
+    ended.catch(() => {})
+    return server
+  }
+
+  #arguments(): string[] {
+    const mounts = ['--ro-bind', this.#image, '/', '--bind', this.#data, '/var/lib/orch', '--tmpfs', '/dev/shm']
+    const user = ['--unshare-user', '--uid', '65532', '--gid', '65532', '--unshare-pid', '--die-with-parent']
+    return [...mounts, '--proc', '/proc', ...user, '--clearenv', '--chdir', '/var/lib/orch']
+  }
+}
+
+const kubeconfig = '/var/lib/orch/admin.kubeconfig'
+
+test('the packages are reproducible, small and run on their own', { timeout: 600_000 }, async (t) => {
+  const first = await packAll(t)
+  await t.test('a second build has the same bytes', async (t) => {
+    const second = await packAll(t)
+    for (const name of ['executable', 'archive'] as const) assert.equal(hashOf(second[name]), hashOf(first[name]), name)
+  })
+  const { image, compressedBytes, config } = unpackImage(first.archive, first.directory)
+  const data = join(first.directory, 'data')
+  mkdirSync(data)
+  const container = new Container(image, data)
+
+  await t.test('the image contains the executable and its libraries only', () => {
+    assert.ok(compressedBytes < maxImageBytes, `${compressedBytes} bytes`)
+    assert.deepEqual(readdirSync(join(image, 'usr/bin')).sort(), ['orch', 'orchctl'])
+    assert.deepEqual([config.User, config.Entrypoint], ['65532:65532', ['/usr/bin/orch']])
+  })
+
+  await t.test('a server in the image runs pods, and its data survives SIGKILL', async (t) => {
+    const server = await container.serve(t)
+    const orchctl = (...args: string[]) => container.run('orchctl', `--kubeconfig=${kubeconfig}`, ...args)
+    const created = await orchctl('create', 'configmap', 'greeting', '--from-literal=hello=world')
+    assert.equal(created.code, 0, created.stderr)
+    await orchctl('run', 'web', '--image=nginx')
+    const waited = await orchctl('wait', 'pod/web', '--for=condition=Ready', '--timeout=60s')
+    assert.equal(waited.code, 0, waited.stderr)
+    // The health check of the image.
+    const healthy = await container.run('orch', ...config.Healthcheck.Test.slice(2))
+    assert.match(healthy.stdout, /^ready +yes$/m)
+    const ended = once(server, 'exit')
+    server.kill('SIGKILL')
+    await ended
+    await container.serve(t)
+    const { stdout } = await orchctl('get', 'configmap', 'greeting', '-o=jsonpath={.data.hello}')
+    assert.equal(stdout, 'world')
+  })
+
+  await t.test('the name selects the program, and errors keep their exit codes', async () => {
+    assert.match((await container.run('orch', 'version')).stdout, /^orch \d/)
+    assert.match((await container.run('orchctl', 'version', '--client')).stdout, /^Client Version: v\d/)
+    const wrong = await container.run('orch', 'up', '--no-such-flag')
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /--no-such-flag/)
+  })
+})
+
+function hashOf(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
