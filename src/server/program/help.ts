@@ -87,6 +87,12 @@ const commands: { readonly [name: string]: CommandHelp } = {
     about: 'Exits with 1 if the server is not ready.',
     flagGroups: async () => ({ Status: (await import('./status-command.ts')).statusFlags }),
   },
+  reset: {
+    form: 'reset [flags]',
+    summary: 'delete the data of a stopped server and its kubeconfig',
+    about: 'Asks before it deletes anything. To keep a copy, run orch backup first.',
+    flagGroups: async () => ({ Reset: (await import('./reset-command.ts')).resetFlags }),
+  },
   version: {
     form: 'version',
     summary: 'print the version',

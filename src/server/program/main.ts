@@ -68,6 +68,11 @@ async function obey(args: readonly string[]): Promise<void> {
     process.exitCode = ready ? 0 : 1
     return
   }
+  if (command === 'reset') {
+    const { processTerminal, resetCommand } = await import('./reset-command.ts')
+    process.stdout.write(await resetCommand(rest, processTerminal()))
+    return
+  }
   if (isBackupCommand(command)) return await runBackupCommand(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(`unknown command ${JSON.stringify(command)}: use ${commandNames.join(', ')} or help`)

@@ -1,0 +1,107 @@
+/**
+ * `orch reset`: deletes the data directory of a stopped server and the administrator's kubeconfig that belongs to it. It
+ * asks first. It deletes only directories that contain nothing but the files of a server, so that a wrong path is
+ * harmless, and it holds the lock of the directory meanwhile, so that no server can be running.
+ */
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { type Flags, parseFlags, toggle, UsageError } from '../../base/flags/flags.ts'
+import { codeOf } from '../../base/text/errors.ts'
+import { lockDirectory } from '../../storage/store/lmdb/directory-lock.ts'
+import { bytesText } from '../backup/progress-line.ts'
+import { serverFlagGroups } from '../flags/options.ts'
+
+export const resetFlags = {
+  dataDir: serverFlagGroups.Storage.dataDir,
+  adminKubeconfig: serverFlagGroups.Serving.adminKubeconfig,
+  yes: toggle({ name: 'yes', letter: 'y', help: 'delete without asking' }),
+} satisfies Flags
+
+/** Entries of a data directory: the store, its lock files, the directory of an interrupted compaction, and the certificates. */
+const ownEntries = new Set(['data.mdb', 'lock.mdb', 'claim', 'compacting', 'trial.mdb', 'trial.mdb-lock', 'pki'])
+
+export interface ResetTerminal {
+  /** Whether a user can answer. */
+  readonly isInteractive: boolean
+  /** Asks a question and returns the answer. */
+  readonly ask: (question: string) => Promise<string>
+}
+
+/** Runs `orch reset`. Returns what it did. Throws UsageError if it deletes nothing. */
+export async function resetCommand(args: readonly string[], terminal: ResetTerminal): Promise<string> {
+  const { dataDir, adminKubeconfig, yes } = parseFlags(resetFlags, args)
+  const entries = await entriesOf(dataDir)
+  const release = await lockDirectory(dataDir)
+  try {
+    const kubeconfig = (await belongsTo(adminKubeconfig, dataDir)) ? adminKubeconfig : undefined
+    const targets = kubeconfig === undefined ? dataDir : `${dataDir} and ${kubeconfig}`
+    if (!yes) await confirm(`${targets} (${bytesText(await storeBytes(dataDir))} of data)`, terminal)
+    // The lock file comes last, because it keeps other servers out.
+    for (const entry of entries.filter((each) => each !== 'claim'))
+      await rm(join(dataDir, entry), { recursive: true, force: true })
+    if (kubeconfig !== undefined) await rm(kubeconfig, { force: true })
+    await rm(dataDir, { recursive: true, force: true })
+    return `deleted ${targets}\n`
+  } finally {
+    release()
+  }
+}
+
+/** Returns the entries of the data directory. Throws UsageError if it is missing or contains other files. */
+async function entriesOf(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw new UsageError(`cannot read ${directory}: ${codeOf(error)}`)
+    throw new UsageError(`there is no data directory ${directory}: use --data-dir to name another one`)
+  })
+  const others = entries.filter((entry) => !ownEntries.has(entry))
+  if (others.length > 0)
+    throw new UsageError(
+      `${directory} also contains ${JSON.stringify(others[0])}, which is not a file of a server: nothing was deleted`,
+    )
+  if (!entries.includes('data.mdb') && !entries.includes('pki'))
+    throw new UsageError(`${directory} is not the data directory of a server: nothing was deleted`)
+  return entries
+}
+
+/** Whether the kubeconfig trusts the CA in this data directory, so that it is useless without the directory. */
+async function belongsTo(kubeconfig: string, directory: string): Promise<boolean> {
+  if (kubeconfig === '') return false
+  const [text, authority] = await Promise.all([kubeconfig, join(directory, 'pki/ca.crt')].map(textOf))
+  return text !== undefined && authority !== undefined && text.includes(Buffer.from(authority).toString('base64'))
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
+  }
+}
+
+async function storeBytes(directory: string): Promise<number> {
+  const state = await stat(join(directory, 'data.mdb')).catch(() => undefined)
+  return state?.size ?? 0
+}
+
+async function confirm(targets: string, { isInteractive, ask }: ResetTerminal): Promise<void> {
+  if (!isInteractive) throw new UsageError(`this would delete ${targets}: confirm with --yes`)
+  const answer = await ask(`Delete ${targets}? This cannot be undone. Type yes to continue: `)
+  if (answer.trim() !== 'yes') throw new UsageError('nothing was deleted')
+}
+
+/** Returns the terminal of this process. */
+export function processTerminal(): ResetTerminal {
+  return {
+    isInteractive: process.stdin.isTTY === true,
+    ask: async (question) => {
+      const prompt = createInterface({ input: process.stdin, output: process.stderr })
+      try {
+        return await prompt.question(question)
+      } finally {
+        prompt.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** `orch reset`: deletes the data of a stopped server. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { resetCommand } from '../../src/server/program/reset-command.ts'
+import { runCommand } from '../support/run-command.ts'
+import { root, startServer } from '../support/server.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'orch-reset-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+const silent = { isInteractive: false, ask: () => assert.fail('there is no terminal') }
+const answering = (answer: string) => ({ isInteractive: true, ask: async () => answer })
+
+test('reset deletes the data and the kubeconfig of a stopped server', async (t) => {
+  const server = await startServer(t)
+  const data = join(server.directory, 'data')
+  const kubeconfig = join(server.directory, 'admin.kubeconfig')
+  const flags = [`--data-dir=${data}`, `--admin-kubeconfig=${kubeconfig}`]
+  const running = await runCommand(join(root, 'bin/orch'), ['reset', ...flags, '--yes'])
+  assert.equal(running.code, 1)
+  assert.match(running.stderr, /is in use by another process/)
+  assert.ok(existsSync(join(data, 'data.mdb')))
+
+  await server.stop()
+  await assert.rejects(resetCommand(flags, silent), /confirm with --yes/)
+  await assert.rejects(resetCommand(flags, answering('y')), { message: 'nothing was deleted' })
+  assert.ok(existsSync(kubeconfig))
+  assert.equal(await resetCommand(flags, answering('yes')), `deleted ${data} and ${kubeconfig}\n`)
+  assert.deepEqual([existsSync(data), existsSync(kubeconfig)], [false, false])
+  await assert.rejects(resetCommand(flags, silent), /there is no data directory/)
+})
+
+test('reset deletes no directory with other files, and no kubeconfig of another server', async () => {
+  const data = join(directory, 'data')
+  const kubeconfig = join(directory, 'config')
+  mkdirSync(join(data, 'pki'), { recursive: true })
+  writeFileSync(join(data, 'pki/ca.crt'), 'ca')
+  writeFileSync(kubeconfig, 'another cluster')
+  writeFileSync(join(data, 'letter.txt'), '')
+  const flags = [`--data-dir=${data}`, `--admin-kubeconfig=${kubeconfig}`, '--yes']
+  await assert.rejects(resetCommand(flags, silent), /also contains "letter.txt".*nothing was deleted/)
+  assert.ok(existsSync(join(data, 'pki/ca.crt')))
+  rmSync(join(data, 'letter.txt'))
+  assert.equal(await resetCommand(flags, silent), `deleted ${data}\n`)
+  assert.ok(existsSync(kubeconfig))
+  mkdirSync(data)
+  await assert.rejects(resetCommand(flags, silent), /is not the data directory of a server/)
+})
