@@ -76,7 +76,7 @@ export const auditFlags = {
     value: 'TIME',
     default: '1s',
     read: readTime,
-    help: 'maximum time before a batch is written in batch mode',
+    help: 'maximum time that the audit log collects events for a batch, in batch mode',
   }),
   ...truncation('log'),
   auditWebhookConfigFile: flag({
@@ -114,21 +114,21 @@ export const auditFlags = {
     value: 'TIME',
     default: '30s',
     read: readTime,
-    help: 'maximum time before a batch is sent in batch mode',
+    help: 'maximum time that the audit webhook collects events for a batch, in batch mode',
   }),
   auditWebhookBatchThrottleEnable: flag({
     name: 'audit-webhook-batch-throttle-enable',
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'limit the number of batches sent per second',
+    help: 'limit the number of audit webhook calls per second',
   }),
   auditWebhookBatchThrottleQps: flag({
     name: 'audit-webhook-batch-throttle-qps',
     value: 'N',
     default: '10',
     read: readRate,
-    help: 'average number of batches per second',
+    help: 'maximum average number of audit webhook calls per second',
   }),
   auditWebhookBatchThrottleBurst: count(
     'audit-webhook-batch-throttle-burst',

@@ -41,7 +41,7 @@ export const authenticationFlags = {
     name: 'requestheader-allowed-names',
     value: 'NAMES',
     read: list,
-    help: 'allowed common names of proxy certificates, separated by commas; empty allows every certificate signed by the CAs',
+    help: 'allowed common names in the client certificates of authenticating proxies, separated by commas; empty allows every certificate that the CAs for proxies have signed',
   }),
   requestheaderUsernameHeaders: flag({
     name: 'requestheader-username-headers',
@@ -72,7 +72,7 @@ export const authenticationFlags = {
     value: 'TIME',
     default: '2m0s',
     read: readTime,
-    help: 'time to cache webhook responses; 0s disables caching',
+    help: 'time to cache responses of the token review webhook; 0s disables caching',
   }),
   authenticationTokenWebhookVersion: flag({
     name: 'authentication-token-webhook-version',
@@ -103,28 +103,33 @@ export const authenticationFlags = {
     name: 'oidc-ca-file',
     value: 'FILE',
     read: text,
-    help: "PEM bundle of CAs that verify the provider's certificate; defaults to the public CAs known to Node.js",
+    help: 'PEM bundle of CAs that verify the certificate of the OpenID Connect provider; defaults to the public CAs known to Node.js',
   }),
   oidcUsernameClaim: flag({
     name: 'oidc-username-claim',
     value: 'CLAIM',
     default: 'sub',
     read: readClaim,
-    help: 'claim with the user name',
+    help: 'claim of ID tokens that contains the user name',
   }),
   oidcUsernamePrefix: flag({
     name: 'oidc-username-prefix',
     value: 'TEXT',
     read: text,
-    help: 'prefix for user names; - means none; defaults to the issuer URL followed by #, or to none if the claim is email',
+    help: 'prefix for user names from ID tokens; - means none; defaults to the issuer URL followed by #, or to none if the claim is email',
   }),
   oidcGroupsClaim: flag({
     name: 'oidc-groups-claim',
     value: 'CLAIM',
     read: text,
-    help: "claim with the user's groups",
+    help: "claim of ID tokens that contains the user's groups",
   }),
-  oidcGroupsPrefix: flag({ name: 'oidc-groups-prefix', value: 'TEXT', read: text, help: 'prefix for group names' }),
+  oidcGroupsPrefix: flag({
+    name: 'oidc-groups-prefix',
+    value: 'TEXT',
+    read: text,
+    help: 'prefix for group names from ID tokens',
+  }),
   oidcSigningAlgs: flag({
     name: 'oidc-signing-algs',
     value: 'NAMES',
@@ -136,7 +141,7 @@ export const authenticationFlags = {
     name: 'oidc-required-claim',
     value: 'CLAIM=TEXT',
     read: readRequiredClaims,
-    help: 'claim and value that ID tokens must contain; several are separated by commas',
+    help: 'claim that ID tokens must contain with this value; to require several claims, separate them by commas',
   }),
 }
 

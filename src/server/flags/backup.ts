@@ -121,13 +121,13 @@ export const migrateFlags = {
     name: 'from-etcd-cafile',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify --from-etcd-servers',
+    help: 'PEM bundle of CAs that verify the etcd members in --from-etcd-servers',
   }),
   fromEtcdCertfile: flag({
     name: 'from-etcd-certfile',
     value: 'FILE',
     read: text,
-    help: 'PEM client certificate for --from-etcd-servers',
+    help: 'PEM client certificate for the etcd members in --from-etcd-servers',
   }),
   fromEtcdKeyfile: flag({
     name: 'from-etcd-keyfile',
@@ -137,14 +137,14 @@ export const migrateFlags = {
   }),
   fromKubernetes: toggle({
     name: 'from-kubernetes',
-    help: 'copy from the etcd of a kube-apiserver, named by --from-etcd-servers',
+    help: 'read --from-etcd-servers as the etcd of a kube-apiserver',
   }),
   emulatedVersion: ifGiven(
     flag({
       name: 'emulated-version',
       value: 'VERSION',
       read: readEmulatedVersion,
-      help: `with --from-kubernetes: Kubernetes version of that kube-apiserver, from ${oldestVersion} to ${newestVersion}, which the copy records; defaults to ${oldestVersion}`,
+      help: `with --from-kubernetes: Kubernetes version of the kube-apiserver that wrote the data, from ${oldestVersion} to ${newestVersion}; the new store records this version; defaults to ${oldestVersion}`,
     }),
   ),
   ...placeFlags,

@@ -47,7 +47,7 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '12500',
     read: readCount,
-    help: 'number of terminated pods above which the oldest are deleted; 0 keeps all',
+    help: 'maximum number of terminated pods to keep; if there are more, the oldest are deleted; 0 keeps all',
   }),
   legacyTokenCleanUpPeriod: flag({
     name: 'legacy-service-account-token-clean-up-period',
@@ -75,14 +75,14 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.1',
     read: readDecimal,
-    help: 'number of unready nodes per second whose pods are evicted, in each zone',
+    help: 'rate in nodes per second at which pods are evicted from unready nodes, separately for each zone',
   }),
   secondaryNodeEvictionRate: flag({
     name: 'secondary-node-eviction-rate',
     value: 'N',
     default: '0.01',
     read: readDecimal,
-    help: 'eviction rate in nodes per second for a large unhealthy zone; in a small unhealthy zone, evictions stop',
+    help: 'rate in nodes per second at which pods are evicted from the nodes of a large unhealthy zone; in a small unhealthy zone, evictions stop',
   }),
   unhealthyZoneThreshold: flag({
     name: 'unhealthy-zone-threshold',

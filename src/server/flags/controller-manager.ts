@@ -91,7 +91,7 @@ const electionFlags = {
     value: 'TIME',
     default: '15s',
     read: readTime,
-    help: 'time that other managers wait before they take over a Lease that was not renewed',
+    help: 'time without renewal after which another manager takes over the leader-election Lease',
   }),
   renewDeadline: flag({
     name: 'leader-elect-renew-deadline',
@@ -105,28 +105,28 @@ const electionFlags = {
     value: 'TIME',
     default: '2s',
     read: readTime,
-    help: 'time between attempts to acquire or renew the Lease',
+    help: 'time between attempts to acquire or renew the leader-election Lease',
   }),
   resourceLock: flag({
     name: 'leader-elect-resource-lock',
     value: 'TYPE',
     default: 'leases',
     read: oneOf(['leases']),
-    help: 'type of the lock object: leases',
+    help: 'type of the object for leader election: leases',
   }),
   resourceName: flag({
     name: 'leader-elect-resource-name',
     value: 'NAME',
     default: 'kube-controller-manager',
     read: text,
-    help: 'name of the Lease',
+    help: 'name of the leader-election Lease',
   }),
   resourceNamespace: flag({
     name: 'leader-elect-resource-namespace',
     value: 'NAME',
     default: 'kube-system',
     read: text,
-    help: 'namespace of the Lease',
+    help: 'namespace of the leader-election Lease',
   }),
 }
 

@@ -14,7 +14,7 @@ export const sharedLoopFlags = {
     value: 'TIME',
     default: '8760h',
     read: readSigningTime,
-    help: 'maximum lifetime of certificates from built-in signers, at least 10m; a request may specify a shorter one',
+    help: 'maximum lifetime of certificates from built-in signers, at least 10m; a request may specify a shorter lifetime',
   }),
   resourceQuotaSyncPeriod: flag({
     name: 'resource-quota-sync-period',

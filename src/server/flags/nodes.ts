@@ -43,7 +43,7 @@ export const nodeFlags = {
     name: 'allowed-proxy-cidrs',
     value: 'CIDRS',
     read: readRanges,
-    help: "CIDR ranges of node and pod addresses to allow, separated by commas, although they contain addresses that the server blocks by default: its own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4. The server's own port stays blocked",
+    help: "CIDR ranges, separated by commas, in which the server connects to all addresses of nodes and pods. Outside these ranges, the server blocks its own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4. The server's own port is always blocked",
   }),
   kubeletTimeout: flag({
     name: 'kubelet-timeout',

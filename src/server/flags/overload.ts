@@ -14,7 +14,7 @@ export const overloadFlags = {
     value: 'N',
     default: '400',
     read: readCount,
-    help: 'maximum number of read requests in flight, 0 for no limit; with priority and fairness, both maxima together are the total number of seats',
+    help: 'maximum number of read requests in flight, 0 for no limit; with priority and fairness, the total number of seats is the sum of --max-requests-inflight and --max-mutating-requests-inflight',
   }),
   maxMutatingRequests: flag({
     name: 'max-mutating-requests-inflight',

@@ -15,7 +15,7 @@ export const serviceAccountFlags = {
     name: 'service-account-signing-key-file',
     value: 'FILE',
     read: text,
-    help: 'PEM private key that signs service account tokens; it also verifies them',
+    help: 'PEM private key that signs service account tokens; the server also accepts tokens signed with this key',
   }),
   serviceAccountIssuer: repeated({
     name: 'service-account-issuer',
@@ -27,7 +27,7 @@ export const serviceAccountFlags = {
     name: 'api-audiences',
     value: 'NAMES',
     read: list,
-    help: 'accepted token audiences, separated by commas; defaults to the issuers',
+    help: 'accepted audiences of service account tokens, separated by commas; defaults to the issuers',
   }),
   serviceAccountLookup: flag({
     name: 'service-account-lookup',

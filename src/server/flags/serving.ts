@@ -79,7 +79,7 @@ export const servingFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'maximum startup time, in which the server waits for etcd, /livez passes and /readyz fails; with 0s, the port opens only when the server is ready',
+    help: 'maximum startup time; during the startup, the server waits for etcd, and /livez passes while /readyz fails; with 0s, the port opens only when the server is ready',
   }),
   shutdownDelay: flag({
     name: 'shutdown-delay-duration',

@@ -42,7 +42,7 @@ export const storeFlags = {
     value: 'TIME',
     default: '5m',
     read: readHistory,
-    help: 'time to keep old versions for watches and paged lists, from 1s to 24h',
+    help: 'time to keep old versions of objects for watches and paged lists, from 1s to 24h',
   }),
   historyRetention: flag({
     name: 'history-retention',

@@ -20,7 +20,7 @@ export const configFlags = {
     value: serverCommands.join('|'),
     default: 'up',
     read: oneOf(serverCommands),
-    help: 'command that reads the file',
+    help: 'command that the configuration file is for',
   }),
 } satisfies Flags
 

@@ -23,7 +23,7 @@ export const installFlags = {
     name: 'dir',
     value: 'DIR',
     read: text,
-    help: 'directory to write; defaults to one per version in ~/.local/share/orch/envtest',
+    help: 'directory to install to; defaults to a directory for the version in ~/.local/share/orch/envtest',
   }),
 } satisfies Flags
 

@@ -14,7 +14,10 @@ const { dryRun: _, ...written } = writeFlags
 
 const flags = {
   ...fileFlags,
-  force: toggle({ name: 'force', help: 'update the request even if it already has that condition' }),
+  force: toggle({
+    name: 'force',
+    help: 'update a certificate signing request even if it is already approved or denied',
+  }),
   ...written,
   ...connectionFlags,
 }

@@ -22,7 +22,7 @@ const flags = {
     name: 'output-directory',
     value: 'DIR',
     read: (value) => (value === '-' ? '' : value),
-    help: 'directory to write files to; -, the default, prints everything',
+    help: 'directory to write files to; default: -, which prints everything to standard output',
   }),
   namespaces: flag({
     name: 'namespaces',

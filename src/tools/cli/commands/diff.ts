@@ -52,7 +52,8 @@ type Options = OptionsOf<typeof flags>
 export const diffCommand = defineCommand({
   name: 'diff',
   forms: ['-f FILE [flags]', '(TYPE NAME | TYPE/NAME) --at=REVISION [flags]'],
-  about: `Show what \`orchctl apply\` would change, or, with --at, the changes since then. Nothing is modified.
+  about: `Show what \`orchctl apply\` would change. With --at, show how an object has changed since a past revision or time. Nothing
+is modified.
 
 The exit code is 0 without differences, 1 with differences, and greater than 1 after an error.
 To use a program other than \`diff -u -N\`, set $KUBECTL_EXTERNAL_DIFF to the command with its arguments.`,

@@ -33,7 +33,7 @@ const flags = {
     name: 'protocol',
     value: 'PROTOCOL',
     read: text,
-    help: "protocol: TCP, UDP or SCTP; default: the object's protocol, otherwise TCP",
+    help: "protocol: TCP, UDP or SCTP; default: the protocol of the object's port, or TCP if the object has no such port",
   }),
   type: flag({
     name: 'type',
@@ -85,7 +85,7 @@ const flags = {
     value: 'service/v1|service/v2',
     default: 'service/v2',
     read: oneOf(['service/v1', 'service/v2']),
-    help: 'generator: with service/v1, a single port is named default',
+    help: 'generator; with service/v1, a single port gets the name "default"',
   }),
   ...creationFlags,
   record: recordFlag,

@@ -73,7 +73,7 @@ const flags = {
     value: 'PORT',
     default: '0',
     read: readCount,
-    help: 'host port for --port; 0 for none',
+    help: 'port on the node that forwards to the container port in --port; 0 for none',
   }),
   privileged: toggle({ name: 'privileged', help: 'run the container in privileged mode' }),
   overrides: flag({

@@ -42,8 +42,8 @@ export const undoCommand = defineCommand({
   forms: ['(TYPE NAME | TYPE/NAME) [--revision=REVISION] [flags]'],
   about: `Revert the last change to an object, or the change with a given revision.
 
-The command restores only the fields in that change. If they have changed again since, it fails. A deleted object is
-recreated. The status is not restored, because controllers report it.`,
+The command restores only the fields that the change set, and fails if these fields have changed again since then. A
+deleted object is recreated. The status is not restored, because controllers report it.`,
   examples: [
     'orchctl undo deployment/web',
     'orchctl undo cm greeting --revision=1234 --dry-run=server -o yaml',

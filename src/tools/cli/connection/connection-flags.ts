@@ -41,7 +41,7 @@ export const connectionFlags = {
     letter: 'n',
     value: 'NAME',
     read: text,
-    help: "namespace; default: the context's namespace, otherwise default",
+    help: 'namespace to use; default: the context\'s namespace, or the namespace "default" if the context sets none',
   }),
   certificateAuthority: flag({
     name: 'certificate-authority',

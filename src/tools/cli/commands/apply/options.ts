@@ -32,7 +32,7 @@ export const applyFlags = {
     name: 'overwrite',
     default: 'true',
     read: readBoolean,
-    help: 'overwrite fields that others changed since the last apply; false: report the conflicts and change nothing',
+    help: 'overwrite fields that others changed since the last apply; with false, report the conflicts and change nothing',
   }),
   openapiPatch: refusedFlag(
     'openapi-patch',
@@ -54,12 +54,12 @@ export const applyFlags = {
     name: 'prune',
     help: 'delete applied objects that match -l or --all and are no longer in the files',
   }),
-  all: toggle({ name: 'all', help: 'with --prune: consider objects with any labels' }),
+  all: toggle({ name: 'all', help: 'with --prune: delete objects regardless of their labels' }),
   pruneAllowlist: repeated({
     name: 'prune-allowlist',
     value: 'GROUP/VERSION/KIND',
     read: readType,
-    help: 'with --prune: only consider these kinds',
+    help: 'with --prune: delete only objects of these kinds',
   }),
   pruneWhitelist: repeated({
     name: 'prune-whitelist',

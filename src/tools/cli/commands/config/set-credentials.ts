@@ -24,7 +24,10 @@ const flags = {
   clientKey: ifGiven(
     flag({ name: 'client-key', value: 'FILE', read: text, help: 'PEM private key of the client certificate' }),
   ),
-  embedCerts: toggle({ name: 'embed-certs', help: 'embed the contents of these files in the kubeconfig' }),
+  embedCerts: toggle({
+    name: 'embed-certs',
+    help: 'embed the contents of the certificate and key files in the kubeconfig',
+  }),
   username: ifGiven(flag({ name: 'username', value: 'NAME', read: text, help: 'user name for basic authentication' })),
   password: ifGiven(
     flag({ name: 'password', value: 'PASSWORD', read: text, help: 'password for basic authentication' }),

@@ -45,8 +45,13 @@ export const createPriorityClassCommand = defineGenerator({
       read: readValue,
       help: 'priority value; pods with higher values are scheduled first',
     }),
-    globalDefault: toggle({ name: 'global-default', help: 'use this class for pods without a priority class' }),
-    description: flag({ name: 'description', value: 'TEXT', read: text, help: 'description of when to use the class' }),
+    globalDefault: toggle({ name: 'global-default', help: 'use the new priority class for pods that specify none' }),
+    description: flag({
+      name: 'description',
+      value: 'TEXT',
+      read: text,
+      help: 'description of when to use the priority class',
+    }),
     preemptionPolicy: flag({
       name: 'preemption-policy',
       value: 'POLICY',
@@ -123,7 +128,12 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]. A path that ends in * matches a
     'orchctl create ingress all --default-backend=web:http --class=public',
   ],
   flags: {
-    rule: repeated({ name: 'rule', value: 'RULE', read: text, help: 'rule, in the form described above' }),
+    rule: repeated({
+      name: 'rule',
+      value: 'RULE',
+      read: text,
+      help: 'routing rule, as HOST/PATH=SERVICE:PORT[,tls[=SECRET]]',
+    }),
     class: flag({ name: 'class', value: 'NAME', read: text, help: 'name of the ingress class' }),
     defaultBackend: flag({
       name: 'default-backend',

@@ -51,7 +51,7 @@ export const createClusterRoleCommand = defineGenerator({
       name: 'aggregation-rule',
       value: 'LABEL=VALUE,...',
       read: text,
-      help: 'label selector for the cluster roles whose rules this role aggregates; replaces its own rules',
+      help: 'label selector for cluster roles whose rules the new cluster role combines, instead of rules of its own',
     }),
   },
   type: kinds.ClusterRole,

@@ -47,7 +47,7 @@ export const createNodePortCommand = defineGenerator({
       value: 'PORT',
       default: '0',
       read: readCount,
-      help: 'port on the nodes; 0 to have the server assign one',
+      help: 'port on the nodes; with 0, the server assigns a free port',
     }),
   },
   type: kinds.Service,

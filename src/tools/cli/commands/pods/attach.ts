@@ -14,7 +14,7 @@ import { interactiveFlags, wantsTerminal } from './exec.ts'
 export const attachCommand = defineCommand({
   name: 'attach',
   forms: ['POD [flags]', 'TYPE/NAME [flags]'],
-  about: 'Attach to a running container: print its output from now on, and with -i send it standard input.',
+  about: 'Attach to a running container and print its new output. With -i, also send standard input to the container.',
   examples: ['orchctl attach web', 'orchctl attach web -c app -it'],
   flags: { ...interactiveFlags, ...connectionFlags },
   run: async (context, { options, words }) => {

@@ -29,7 +29,7 @@ const flags = {
     letter: 'c',
     value: 'NAME',
     read: text,
-    help: 'name of the new container or, with --copy-to, of the container to change; default: generated',
+    help: 'name of the new container or, with --copy-to, of the container to change; default: a generated name',
   }),
   target: flag({
     name: 'target',
@@ -102,8 +102,9 @@ export const debugCommand = defineCommand({
     'POD --image=IMAGE [flags] [-- COMMAND [arguments]]',
     'node/NODE --image=IMAGE [flags] [-- COMMAND [arguments]]',
   ],
-  about: `Add an ephemeral container to a running pod, or a container to a copy of the pod, and with -i attach to it. For a node,
-create a pod that shares the node's process and network namespaces, with the node's files at /host.`,
+  about: `Add an ephemeral container to a running pod. With --copy-to, debug a copy of the pod instead. For a node, create a
+pod that shares the node's process and network namespaces, with the node's files at /host. With -i, attach to the new
+container.`,
   examples: [
     'orchctl debug -it web --image=busybox --target=app',
     'orchctl debug web --image=busybox --copy-to=web-debug',

@@ -52,7 +52,7 @@ const flags = {
     value: 'PATH',
     default: '/static/',
     read: readPrefix,
-    help: 'path prefix for these files',
+    help: 'path prefix under which the files in --www are served',
   }),
   keepalive: refusedFlag('keepalive', 'the keep-alive period for server connections is not configurable', {
     value: 'TIME',
@@ -63,35 +63,35 @@ const flags = {
     value: 'PATH',
     default: '/',
     read: text,
-    help: 'path prefix for the API',
+    help: 'path prefix under which the API is served',
   }),
   acceptHosts: flag({
     name: 'accept-hosts',
     value: 'PATTERN,...',
     default: '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$',
     read: text,
-    help: 'regular expressions for accepted host names',
+    help: 'regular expressions for host names to accept',
   }),
   acceptPaths: flag({
     name: 'accept-paths',
     value: 'PATTERN,...',
     default: '^.*',
     read: text,
-    help: 'regular expressions for accepted paths',
+    help: 'regular expressions for paths to accept',
   }),
   rejectPaths: flag({
     name: 'reject-paths',
     value: 'PATTERN,...',
     default: '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
     read: text,
-    help: 'regular expressions for rejected paths; these override accepted paths',
+    help: 'regular expressions for paths to reject, even if --accept-paths accepts them',
   }),
   rejectMethods: flag({
     name: 'reject-methods',
     value: 'PATTERN,...',
     default: '^$',
     read: text,
-    help: 'regular expressions for rejected methods, such as POST,PUT,PATCH',
+    help: 'regular expressions for HTTP methods to reject, such as POST,PUT,PATCH',
   }),
   ...connectionFlags,
 }
@@ -103,9 +103,9 @@ export const proxyCommand = defineCommand({
   forms: ['[flags]'],
   about: `Serve the API on a local port without TLS, as the kubeconfig user, until Ctrl-C.
 
-Everyone who can reach the port acts as that user, so do not expose it beyond this machine. To protect against web
-pages, orchctl rejects requests whose host name is not that of this machine, and write requests from pages with another
-origin. Protocol upgrades are not forwarded.`,
+Everyone who can reach the port acts as the kubeconfig user, so do not expose the port beyond this machine. To protect
+you from web pages, orchctl rejects requests whose host name is not that of this machine, and write requests from pages
+of another origin. Protocol upgrades are not forwarded.`,
   examples: [
     'orchctl proxy',
     'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',
@@ -151,7 +151,7 @@ function readPrefix(value: string): string {
   return `/${value}/`.replaceAll(/\/{2,}/g, '/')
 }
 
-/** Starts to listen. Returns the address of the listener. */
+/** Starts listening and returns the address of the listener. */
 async function listen(server: Server, { port, address, unixSocket }: Options): Promise<string> {
   if (unixSocket === '') server.listen(port, address)
   else server.listen(unixSocket)

@@ -31,7 +31,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'revision that must be rolled out; fail if it is another revision; 0 allows any revision',
+    help: 'expected revision; the command fails if another revision is rolled out; 0 allows any revision',
   }),
   ...workloadFlags,
   ...connectionFlags,

@@ -37,7 +37,7 @@ export const envFlags = {
     read: text,
     help: 'ConfigMap or Secret to import, one variable per key',
   }),
-  keys: flag({ name: 'keys', value: 'KEY,...', read: text, help: 'with --from: only these keys' }),
+  keys: flag({ name: 'keys', value: 'KEY,...', read: text, help: 'with --from: keys to import instead of all keys' }),
   prefix: flag({ name: 'prefix', value: 'TEXT', read: text, help: 'with --from: prefix for variable names' }),
   overwrite: flag({
     name: 'overwrite',
