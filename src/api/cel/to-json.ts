@@ -44,7 +44,7 @@ class Conversion {
   #characters = 0
 
   #text(value: Value): string {
-    if (typeof value !== 'string') throw new CelError(`map key of type ${kindOf(value)}, not string`)
+    if (typeof value !== 'string') throw new CelError(`map key must be a string, not ${kindOf(value)}`)
     this.#characters += value.length
     if (this.#characters > maxCharacters) throw new CelError('the result is too large')
     return value

@@ -36,15 +36,15 @@ export function homeDirectory(): string {
 /** File that `orch up` writes, relative to its working directory. */
 const localFile = '.orch/admin.kubeconfig'
 
-/** Returns the kubeconfig that a server wrote to this directory. Undefined if there is none. */
+/** Returns the kubeconfig that `orch up` wrote below a directory. Undefined if there is none. */
 export function localConfig(directory: string): string | undefined {
   const file = join(directory, localFile)
   return existsSync(file) ? file : undefined
 }
 
 /**
- * Returns the kubeconfigs to use: the files in $ORCHCONFIG, otherwise those in $KUBECONFIG, otherwise the user's file
- * if it exists, and otherwise the file of a server in this directory.
+ * Returns the kubeconfigs to use. The first source that exists counts: the files in $ORCHCONFIG, the files in
+ * $KUBECONFIG, `~/.kube/config`, or the kubeconfig that `orch up` writes below its working directory.
  */
 export function usualFiles({ env, home, directory }: ProcessEnvironment): string[] {
   const configuredFiles = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')

@@ -30,7 +30,11 @@ export class RefusedSteps {
     const cause = causeOf(error)
     if (this.#logged.get(key) === cause) return
     this.#logged.set(key, cause)
-    this.#log.warn('the server rejected a write by a loop; will retry', { loop: this.#loop, key, error: error.message })
+    this.#log.warn('the server rejected a write by a control loop; will retry', {
+      loop: this.#loop,
+      key,
+      error: error.message,
+    })
   }
 
   succeeded(key: string): void {

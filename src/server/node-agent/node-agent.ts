@@ -103,7 +103,8 @@ function startNode(options: NodeAgentOptions, around: Around) {
   const podRange = options.podCidr || rangeOfName(name)
   const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
   const onError = (error: unknown) => log.warn('watch failed; will resume', errorFields(error))
-  const onWriteError = (error: unknown) => log.warn('cannot write events or volumes of the node', errorFields(error))
+  const onWriteError = (error: unknown) =>
+    log.warn('cannot record events or write volume files for the node', errorFields(error))
   const podInformer = new Informer(client, kinds.Pod, {
     selection: { fieldSelector: `spec.nodeName=${name}` },
     onError,

@@ -71,7 +71,7 @@ test('the type of an object must match the path of its field', () => {
 })
 
 test('results that are too large or not representable in JSON are errors', () => {
-  assert.equal(evaluate('{1: 2}'), 'map key of type int, not string')
+  assert.equal(evaluate('{1: 2}'), 'map key must be a string, not int')
   assert.equal(evaluate('1.0 / 0.0'), 'a value of type double cannot be converted to JSON')
   const doubled = Array.from({ length: 18 }).reduce<string>((rule) => `[${rule}].map(x, [x, x])[0]`, '1')
   assert.equal(evaluate(doubled), 'the result is too large')

@@ -155,7 +155,7 @@ test('an update may keep validation errors that the stored object already has', 
   ])
 })
 
-test('changing the webhooks increments the generation, and the table shows their number', () => {
+test('changing the webhooks increments the generation, and the table shows the number of webhooks', () => {
   const { object } = createBy(validating, configuration())
   const changed = updateBy(validating, object, configuration(least)).object
   assert.deepEqual([object.metadata.generation, changed.metadata.generation], [1, 2])

@@ -1,4 +1,7 @@
-/** ResourceQuota: usage is charged on storage, refunded on failure or deletion, and never exceeds the limit. */
+/**
+ * ResourceQuota: usage is charged before an object is stored, refunded if the write fails or the object is deleted, and
+ * never exceeds the limit.
+ */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

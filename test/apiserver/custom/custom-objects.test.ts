@@ -241,7 +241,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test("definitions in another profile's groups need the annotation of either profile", async () => {
+  test('a definition in a Kubernetes group needs the approval annotation of orch or of Kubernetes', async () => {
     const definition = definitionOf({ plural: 'foreigns', kind: 'Foreign', group: 'x.k8s.io' })
     for (const [annotations, expected] of [
       [{}, 422],

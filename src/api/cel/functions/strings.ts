@@ -179,7 +179,7 @@ const joining: Costs = {
   },
 }
 
-/** Converts the limit of a function to a number of pieces. A negative limit means no limit. */
+/** Converts the limit argument of `split` to a maximum number of pieces. A negative argument means no limit. */
 function pieces(limit: number): number {
   return limit < 0 ? Number.POSITIVE_INFINITY : limit
 }

@@ -55,7 +55,7 @@ export class TokenIssuer {
 
   authenticate(token: string): AuthenticationOutcome | Promise<AuthenticationOutcome> {
     const { keys } = this.#parts.provider
-    // New keys may change the results.
+    // Outcomes depend on the provider's keys, so outcomes for the previous keys are dropped.
     if (keys !== this.#cachedKeys) this.#outcomeCache = new TtlCache(this.#parts.clock)
     this.#cachedKeys = keys
     return this.#outcomeCache.get(hash('sha256', token, 'base64'), () => judge(this.#parts, token))

@@ -34,8 +34,9 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 }
 
 /**
- * Returns those names in a status that could have been accepted: no names of built-in kinds, and the plural and kind
- * only as requested, because these two cannot change once accepted.
+ * Returns the names in a status without those that the server cannot have accepted. The server never accepts a name of
+ * a built-in kind. It never accepts another plural or kind than the requested one, because both are immutable once
+ * accepted.
  */
 export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }

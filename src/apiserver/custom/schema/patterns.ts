@@ -78,7 +78,7 @@ const tooLarge: Refusal = {
 const tooMany: CompiledPattern = { outcome: 'refused', why: 'the patterns in this schema are too large in total' }
 
 function unknown(pattern: string): never {
-  throw new TypeError(`the pattern ${pattern} was not compiled`)
+  throw new TypeError(`pattern was not compiled in advance: ${pattern}`)
 }
 
 function* patternsIn(schema: Json): Generator<string> {

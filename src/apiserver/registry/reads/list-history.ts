@@ -53,8 +53,8 @@ async function* objectsOf(steps: AsyncIterable<Page>): AsyncGenerator<readonly C
 }
 
 /**
- * Lists one page. With a selector, looks for one additional object, so that a next page is announced only if it is not
- * empty.
+ * Lists one page. If there is a selector, also looks for one matching object after the page. The client then gets a
+ * continue token only if the next page is not empty, unless large objects end the page early.
  */
 export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
   const enough = isSelective(state.selection) ? limit + 1 : limit

@@ -1,6 +1,6 @@
 /**
- * Maps pod changes to the keys of their owners, and settles the loop's expectations. A new pod settles a creation, and
- * a terminating or missing pod settles a deletion.
+ * Maps pod changes to the keys of their owners, and updates the loop's expectations. A new pod fulfills an expected
+ * creation. A terminating or missing pod fulfills an expected deletion.
  */
 
 import { sameJson } from '../../../api/json/json.ts'

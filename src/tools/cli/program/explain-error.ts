@@ -56,7 +56,7 @@ function withCauses(error: Error): string {
     .join(': ')
 }
 
-/** Hints to the user if the server is unreachable, by error code. */
+/** Hints for users who cannot reach the server, by the code of the connection error. */
 const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
   [
     /^ECONNREFUSED$/,

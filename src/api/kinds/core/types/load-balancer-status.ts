@@ -30,7 +30,7 @@ const pointFields = {
     zeroValue: 'keep',
     since: '1.29',
     gate: 'LoadBalancerIPMode',
-    doc: "Destination address of traffic that arrives at the nodes: the load balancer's (`VIP`) or the node's or pod's (`Proxy`). Requires `ip`.",
+    doc: 'How the load balancer delivers traffic. With `VIP`, the destination address of the traffic remains that of the load balancer. With `Proxy`, the destination is the address of the node or the pod. Requires `ip`.',
   }),
   ports: field(4, s.list(portStatus), { doc: 'Status of each port of the load balancer.' }),
 }
