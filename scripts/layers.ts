@@ -77,7 +77,15 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'cluster/failures': values,
   'cluster/node-port': ['wire', ...values, 'api/pki', 'client'],
   'cluster/scheduler': [...values, 'client', 'cluster/volumes'],
-  'cluster/controllers': [...values, 'api/pki', 'client', 'cluster/volumes', 'cluster/scheduler', 'cluster/failures'],
+  'cluster/controllers': [
+    ...values,
+    'api/pki',
+    'api/cel',
+    'client',
+    'cluster/volumes',
+    'cluster/scheduler',
+    'cluster/failures',
+  ],
   'cluster/nodes': [
     ...values,
     'api/gotemplate',

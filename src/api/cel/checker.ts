@@ -30,9 +30,13 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
   ['list', listOf(types.dyn)],
   ['map', mapOf(types.dyn, types.dyn)],
   ['type', { kind: 'type', of: types.dyn }],
+  ['optional_type', optionalOf(types.dyn)],
   ['google.protobuf.Timestamp', types.timestamp],
   ['google.protobuf.Duration', types.duration],
 ])
+
+/** First minor version of Kubernetes 1 with optional values. */
+const optionalsSince = 28
 
 /** Returns the qualified name of a chain of selections: `google.protobuf.Timestamp`. */
 export function qualifiedName(node: Node): string | undefined {
@@ -139,7 +143,7 @@ class Checker {
       this.used.add(name)
       return variable
     }
-    const type = typeNames.get(name)
+    const type = name === 'optional_type' && this.#version < optionalsSince ? undefined : typeNames.get(name)
     return type === undefined ? this.#undeclared(at, name) : { kind: 'type', of: type }
   }
 
@@ -197,7 +201,7 @@ class Checker {
     const matching = matchingOverloads(known, { args, isMember })
     if (matching.length === 0) return this.#report(node.at, noOverload(node, args))
     node.overloads = matching.map(({ overload }) => overload)
-    const [first, ...others] = matching.map(({ result }) => result)
+    const [first, ...others] = matching.map(({ result }) => resolve(result))
     return others.every((other) => other === first) ? first! : types.dyn
   }
 
@@ -255,8 +259,7 @@ class Checker {
       if (common === undefined) common = type
       else if (!unify(common, type))
         this.#report(node.at, `expected type '${formatType(common)}' but found '${formatType(type)}'`)
-      // If the type of a value is unknown, the type of all elements is unknown.
-      else if (isDynamic(type) || resolve(common).kind === 'variable') common = type
+      else common = moreGeneral(common, type)
     }
     return common ?? typeVariable()
   }
@@ -306,6 +309,16 @@ class Checker {
   }
 }
 
+/** Returns the common type of two compatible types. A part of unknown type makes that part of the result unknown. */
+function moreGeneral(a: CelType, b: CelType): CelType {
+  const [left, right] = [resolve(a), resolve(b)]
+  if (left.kind === 'variable' || isDynamic(right)) return right.kind === 'variable' ? left : right
+  if (left.kind === 'list' && right.kind === 'list') return listOf(moreGeneral(left.elem, right.elem))
+  if (left.kind === 'optional' && right.kind === 'optional') return optionalOf(moreGeneral(left.of, right.of))
+  if (left.kind !== 'map' || right.kind !== 'map') return left
+  return mapOf(moreGeneral(left.key, right.key), moreGeneral(left.value, right.value))
+}
+
 /** Returns the type of the first of two loop variables. */
 function indexType(range: CelType): CelType {
   if (range.kind === 'list') return types.int
@@ -349,6 +362,7 @@ function matchingOverloads(known: readonly Overload[], { args, isMember }: Argum
   const found: { readonly overload: Overload; readonly result: CelType }[] = []
   for (const overload of known) {
     if (overload.isMember !== isMember || overload.kinds.length !== args.length) continue
+    if (first && overload.forDynamic) continue
     const { params, result } = overload.signature()
     if (!unifyAll(params, first ? args : args.map(unbound))) continue
     found.push({ overload, result })

@@ -88,10 +88,16 @@ function numericOrder(a: Value, b: Value): number | undefined {
   const left = numberIn(a)
   const right = numberIn(b)
   if (left === undefined || right === undefined) return undefined
+  // Like cel-go, compares an int with a double as doubles, so large ints lose precision.
+  if (a instanceof Double || b instanceof Double) return numericDifference(Number(left), Number(right))
   if (left < right) return -1
-  if (left > right) return 1
-  // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint of one value are equal so
-  return left == right ? 0 : Number.NaN
+  return left > right ? 1 : 0
+}
+
+function numericDifference(a: number, b: number): number {
+  if (a < b) return -1
+  if (a > b) return 1
+  return a === b ? 0 : Number.NaN
 }
 
 /** Compares two values of one type: less than 0, 0, or greater than 0. */

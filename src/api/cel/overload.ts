@@ -43,6 +43,8 @@ export interface Costs {
 export interface Overload extends Costs {
   /** First minor version of Kubernetes 1 with this function; undefined if all versions with rules have it. */
   readonly since?: number
+  /** Whether the function applies only to arguments whose types are unknown before evaluation. */
+  readonly forDynamic?: boolean
   /** Whether the function is available only in expressions that create objects. */
   readonly forMutations?: boolean
   readonly isMember: boolean

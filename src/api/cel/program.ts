@@ -62,8 +62,7 @@ export function* compileRule(text: string, environment: Environment): Generator<
   const { root, issue } = parsed(text, version)
   if (root === undefined) return failed(text, [issue])
   yield
-  const declared = new Map([...variables].map(([name, { type }]) => [name, type] as const))
-  const { type, issues, used } = check(root, declared, { version, findStruct })
+  const { type, issues, used } = check(root, typesOf(variables), { version, findStruct })
   if (issues.length > 0) return failed(text, issues)
   if (result !== 'any' && type.kind !== result)
     return { outcome: 'invalid', why: `cel expression must evaluate to a ${result}` }
@@ -77,6 +76,26 @@ export function* compileRule(text: string, environment: Environment): Generator<
   const evaluate: Program['evaluate'] = valueRunner(compile(root, [...variables.keys()]), patterns)
   const run: Program['run'] = (values, budget) => evaluate(values, budget) === true
   return { outcome: 'program', program: { used, maxCost, type, run, evaluate } }
+}
+
+/** The type of an expression, or the errors in its text. */
+export type CheckedText =
+  | { readonly outcome: 'type'; readonly type: CelType }
+  | { readonly outcome: 'invalid'; readonly why: string }
+
+/** Only parses and checks the text, without the patterns and the costs. */
+export function checkText(
+  text: string,
+  { variables, version }: Pick<Environment, 'variables' | 'version'>,
+): CheckedText {
+  const { root, issue } = parsed(text, version)
+  if (root === undefined) return { outcome: 'invalid', why: showIssues(text, [issue]) }
+  const { type, issues } = check(root, typesOf(variables), { version })
+  return issues.length === 0 ? { outcome: 'type', type } : { outcome: 'invalid', why: showIssues(text, issues) }
+}
+
+function typesOf(variables: Environment['variables']): ReadonlyMap<string, CelType> {
+  return new Map([...variables].map(([name, { type }]) => [name, type] as const))
 }
 
 type Parsed = { readonly root: Node; readonly issue?: never } | { readonly root?: never; readonly issue: Issue }

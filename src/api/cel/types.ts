@@ -114,7 +114,7 @@ export function unify(expected: CelType, actual: CelType, trail: Trail = []): bo
 }
 
 /** The names of types that Kubernetes adds to the language. */
-const opaqueNames: ReadonlyMap<string, string> = new Map([
+export const opaqueNames: ReadonlyMap<string, string> = new Map([
   ['url', 'kubernetes.URL'],
   ['quantity', 'kubernetes.Quantity'],
   ['ip', 'net.IP'],

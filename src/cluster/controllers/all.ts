@@ -33,6 +33,7 @@ import { defaultNodeHealth, nodeLeaseNamespace, nodeLifecycleLoop } from './node
 import { nodeTtlLoop } from './nodes/node-ttl.ts'
 import { podGcLoop } from './nodes/pod-gc.ts'
 import { simulationRulesLoop } from './nodes/simulation-rules.ts'
+import { policyStatusLoop } from './policies/policy-status.ts'
 import { resourceQuotaLoop } from './resource-quota.ts'
 import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { makeScheduler } from './scheduler.ts'
@@ -553,6 +554,13 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'ttl-after-finished',
     account: 'ttl-after-finished-controller',
     make: ({ client, informer, clock }) => ttlAfterFinishedLoop({ client, informer: informer(kinds.Job), clock }),
+  },
+  {
+    name: 'validatingadmissionpolicy-status',
+    account: 'validatingadmissionpolicy-status-controller',
+    since: '1.30',
+    make: ({ client, informer, vendor }) =>
+      policyStatusLoop({ client, vendor, policies: informer(inDomainOf(vendor, kinds.ValidatingAdmissionPolicy)) }),
   },
   {
     name: 'volumeattributesclass-protection',

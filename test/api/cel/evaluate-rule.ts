@@ -3,9 +3,9 @@
 import { Budget } from '../../../src/api/cel/budget.ts'
 import { fromJson } from '../../../src/api/cel/json-values.ts'
 import { type Compiled, compileRule, type Environment } from '../../../src/api/cel/program.ts'
+import { declaredTypeOf } from '../../../src/api/cel/schema-types.ts'
 import { CelError } from '../../../src/api/cel/values.ts'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
-import { declaredTypeOf } from '../../../src/apiserver/custom/rules/rule-types.ts'
 import { loadRulePatterns } from '../../../src/apiserver/custom/schema/patterns.ts'
 import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
 

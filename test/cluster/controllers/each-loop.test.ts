@@ -432,6 +432,7 @@ const rows: { readonly [loop: string]: Row } = {
 const testedElsewhere = [
   'legacy-service-account-token-cleaner',
   'service-cidr-controller',
+  'validatingadmissionpolicy-status',
   'volumeattributesclass-protection',
 ]
 

@@ -3,6 +3,7 @@ import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { type Size, traversal } from '../size.ts'
 import { readDuration, readTimestamp, showDuration, showTimestamp, timestampOf } from '../time-text.ts'
+import { opaqueNames } from '../types.ts'
 import {
   CelError,
   Double,
@@ -77,12 +78,12 @@ function textOfDouble({ value }: Double): string {
 const typeNames: { readonly [kind: string]: string } = {
   timestamp: 'google.protobuf.Timestamp',
   duration: 'google.protobuf.Duration',
-  url: 'kubernetes.URL',
+  optional: 'optional_type',
 }
 
 function typeNameOf(value: Value): string {
   const kind = kindOf(value)
-  return typeNames[kind] ?? kind
+  return typeNames[kind] ?? opaqueNames.get(kind) ?? kind
 }
 
 /** Returns the cost of traversing a whole string or all bytes. A character takes up to four bytes. */

@@ -140,12 +140,16 @@ const subtract: Overload[] = [
   define('(duration, duration) duration', (_, [a, b]) => durationOf(nanosOf(a) - nanosOf(b))),
 ]
 
+const elementAt: Implementation = (_, [list, i]) => {
+  const found = i instanceof Double || i instanceof Uint ? i.value : (i as Int)
+  if (!Number.isInteger(Number(found))) throw new CelError(`unsupported index value ${found} in list`)
+  if (found < 0 || found >= (list as CelList).size) throw new CelError(`index out of bounds: ${found}`)
+  return (list as CelList).get(Number(found))
+}
+
 const index: Overload[] = [
-  define('(list(A), int) A', (_, [list, i]) => {
-    const { size } = list as CelList
-    if ((i as Int) < 0 || (i as Int) >= size) throw new CelError(`index out of bounds: ${i}`)
-    return (list as CelList).get(Number(i))
-  }),
+  define('(list(A), int) A', elementAt),
+  ...['uint', 'double'].map((type) => ({ ...define(`(list(A), ${type}) A`, elementAt), forDynamic: true })),
   define('(map(A, B), A) B', (_, [map, key]) => {
     const found = (map as CelMap).get(key!)
     if (found === undefined) throw new CelError(`no such key: ${showKey(key!)}`)

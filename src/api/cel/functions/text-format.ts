@@ -18,6 +18,7 @@ import {
   UrlValue,
   type Value,
 } from '../values.ts'
+import { exponentialText, fixedText } from './decimal-text.ts'
 import { quantityText } from './quantities.ts'
 
 const escapes: { readonly [letter: string]: string } = {
@@ -106,11 +107,9 @@ function clauseText(clause: string, value: Value, precision: number): string {
         ? doubleText(value.value)
         : String(integerIn(value, 'decimal'))
     case 'f':
-      return Number.isFinite(numberIn(value)) ? numberIn(value).toFixed(precision) : doubleText(numberIn(value))
+      return Number.isFinite(numberIn(value)) ? fixedText(numberIn(value), precision) : doubleText(numberIn(value))
     case 'e':
-      return numberIn(value)
-        .toExponential(precision)
-        .replace(/e([-+])(\d)$/, 'e$10$2')
+      return exponentialText(numberIn(value), precision)
     case 'b':
       return integerIn(value, 'binary').toString(2)
     case 'o':

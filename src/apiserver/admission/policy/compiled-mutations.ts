@@ -1,10 +1,10 @@
 /** A mutating policy with its compiled expressions, and the types of the objects that they create. */
 import type { FindStruct } from '../../../api/cel/checker.ts'
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
+import type { Compiling } from '../../../api/cel/policy-environment.ts'
 import { types } from '../../../api/cel/types.ts'
 import type { MutatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/mutating-admission-policy.ts'
 import { type CommonExpressions, compileConditions, type Expression, PolicyCompiler } from './compiled-policy.ts'
-import type { Compiling } from './environment.ts'
 
 export interface CompiledMutation extends Expression {
   readonly patchType: 'ApplyConfiguration' | 'JSONPatch'

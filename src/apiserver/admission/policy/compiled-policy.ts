@@ -3,13 +3,19 @@
  * a later version, fails when it is evaluated.
  */
 import type { FindStruct } from '../../../api/cel/checker.ts'
+import {
+  type Compiling,
+  compileExpression,
+  type ResultKind,
+  type Uses,
+  variablesFor,
+} from '../../../api/cel/policy-environment.ts'
 import type { Compiled } from '../../../api/cel/program.ts'
 import type { CelType } from '../../../api/cel/types.ts'
 import { types } from '../../../api/cel/types.ts'
 import type { MatchResources } from '../../../api/kinds/admissionregistration/types/match-resources.ts'
 import type { MatchCondition, ParamKind } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
-import { type Compiling, compileExpression, type ResultKind, type Uses, variablesFor } from './environment.ts'
 
 /** The fields that validating and mutating policies share. */
 export interface PolicySpec {

@@ -12,6 +12,7 @@ import {
   resourceCheck,
 } from '../../../api/cel/functions/authorization.ts'
 import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
+import { declared } from '../../../api/cel/policy-environment.ts'
 import { CelError, CelMap, type Value } from '../../../api/cel/values.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { User } from '../../../api/model/user.ts'
@@ -20,7 +21,6 @@ import { messageOf } from '../../../base/text/errors.ts'
 import type { Authorizer, Question } from '../../authz/authorizer.ts'
 import { parsedSelectors } from '../../authz/request-selectors.ts'
 import type { Expression, NamedExpression } from './compiled-policy.ts'
-import { declared } from './environment.ts'
 import type { ErrorType } from './policy-metrics.ts'
 
 /** Cost limits of one expression and of all expressions of a policy, as in Kubernetes. */

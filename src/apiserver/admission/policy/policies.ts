@@ -3,6 +3,8 @@
  * change. The policies whose rules match a type of request are cached, so that unrelated policies add no cost to a
  * request.
  */
+
+import type { Compiling } from '../../../api/cel/policy-environment.ts'
 import type { MatchResources } from '../../../api/kinds/admissionregistration/types/match-resources.ts'
 import type { ParamRef } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
@@ -13,7 +15,6 @@ import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForms } from '../object-forms.ts'
 import type { CommonExpressions, PolicySpec } from './compiled-policy.ts'
 import { DerivedObjects } from './derived-objects.ts'
-import type { Compiling } from './environment.ts'
 import { formFor, type Matcher, matcherOf } from './matching.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 

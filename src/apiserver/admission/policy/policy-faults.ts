@@ -2,6 +2,8 @@
  * Adds validation of CEL expressions to the policy and webhook configuration kinds. New expressions must compile and
  * have the right type.
  */
+
+import type { Compiling } from '../../../api/cel/policy-environment.ts'
 import type { Compiled } from '../../../api/cel/program.ts'
 import type { ReadPattern } from '../../../api/cel/regex.ts'
 import type { MutatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/mutating-admission-policy.ts'
@@ -13,7 +15,6 @@ import type { Kind } from '../../../api/schema/kind.ts'
 import { minorOf } from '../../../api/versions/emulated-version.ts'
 import { compileMutatingPolicy } from './compiled-mutations.ts'
 import { compileConditions, compilePolicy, type Expression } from './compiled-policy.ts'
-import type { Compiling } from './environment.ts'
 
 /** Loads the engine for regular expressions. */
 export type LoadPatterns = () => Promise<ReadPattern>

@@ -4,6 +4,7 @@
  */
 
 import type { Compiled } from '../../../api/cel/program.ts'
+import { maxOccurrences } from '../../../api/cel/schema-types.ts'
 import { isObject, type Json } from '../../../api/json/json.ts'
 import {
   at,
@@ -22,7 +23,6 @@ import { loadRulePatterns } from '../schema/patterns.ts'
 import { validationFaults } from './object-validations.ts'
 import { formFaults, type Rule } from './rule-form.ts'
 import { type CompiledRule, hasRules, type RuleNode, readRules } from './rule-tree.ts'
-import { maxOccurrences } from './rule-types.ts'
 
 const maxRuleCost = 10_000_000
 const maxSchemaCost = 100_000_000

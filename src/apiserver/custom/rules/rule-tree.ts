@@ -5,13 +5,13 @@
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { type Compiled, compileRule } from '../../../api/cel/program.ts'
 import type { ReadPattern } from '../../../api/cel/regex.ts'
+import { declaredBelow, declaredTypeOf, limitOf } from '../../../api/cel/schema-types.ts'
 import { optionalOf } from '../../../api/cel/types.ts'
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../../api/model/field-error.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import { minorOf } from '../../../api/versions/emulated-version.ts'
 import { type PathStep, type Rule, resolveFieldPath, rulesOf } from './rule-form.ts'
-import { declaredBelow, declaredTypeOf, limitOf } from './rule-types.ts'
 
 /** A rule with its compiled programs. */
 export interface CompiledRule extends Rule {

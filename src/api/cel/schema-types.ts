@@ -2,9 +2,10 @@
  * Maps a schema to CEL types with escaped names and size estimates. Rules cannot see fields that the schema does not
  * describe. The sizes are the same as in Kubernetes 1.25, which uses them to estimate costs.
  */
-import { type DeclaredType, type JsonForm, reservedWords } from '../../../api/cel/declared-type.ts'
-import { type CelType, listOf, mapOf, types } from '../../../api/cel/types.ts'
-import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+
+import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
+import { type DeclaredType, type JsonForm, reservedWords } from './declared-type.ts'
+import { type CelType, listOf, mapOf, types } from './types.ts'
 
 /** Maximum size of a request body in bytes. No value can be larger. */
 const maxRequest = 3 * 1024 * 1024

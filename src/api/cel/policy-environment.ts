@@ -1,13 +1,13 @@
 /**
  * The variables that expressions of admission policies and match conditions see, and their compilation. Objects have no
- * static types: a policy may match several kinds.
+ * static types, because a policy may match several kinds. Only the type checks of a policy's status assume a kind.
  */
-import type { FindStruct } from '../../../api/cel/checker.ts'
-import type { DeclaredType } from '../../../api/cel/declared-type.ts'
-import { dynamicType } from '../../../api/cel/json-values.ts'
-import { type Compiled, compileRule } from '../../../api/cel/program.ts'
-import type { ReadPattern } from '../../../api/cel/regex.ts'
-import { type CelType, formatType, listOf, mapOf, types } from '../../../api/cel/types.ts'
+import type { FindStruct } from './checker.ts'
+import type { DeclaredType } from './declared-type.ts'
+import { dynamicType } from './json-values.ts'
+import { type Compiled, compileRule } from './program.ts'
+import type { ReadPattern } from './regex.ts'
+import { type CelType, formatType, listOf, mapOf, types } from './types.ts'
 
 const plain = (type: CelType, form: DeclaredType['form']): DeclaredType => ({
   type,
@@ -69,12 +69,6 @@ const namespaceObject = objectOf({
 
 const opaque = (type: CelType) => plain(type, 'dynamic')
 
-/** The variables of all expressions, in the order in which values are passed. */
-const base: readonly (readonly [string, DeclaredType])[] = [
-  ['object', dynamicType],
-  ['oldObject', dynamicType],
-  ['request', request],
-]
 const authorizers: readonly (readonly [string, DeclaredType])[] = [
   ['authorizer', opaque(types.authorizer)],
   ['authorizer.requestResource', opaque({ kind: 'resource_check' })],
@@ -89,15 +83,21 @@ export interface Uses {
   readonly authorizer: boolean
   /** Types of the variables that the policy has declared so far. */
   readonly variables?: ReadonlyMap<string, CelType>
+  /** Types of the objects, if they are known. */
+  readonly objectType?: DeclaredType | undefined
+  readonly paramsType?: DeclaredType | undefined
 }
 
-/** Returns the variables of an expression. */
-export function variablesFor({ params, authorizer, variables }: Uses): ReadonlyMap<string, DeclaredType> {
+/** Returns the variables of an expression, in the order of their values. */
+export function variablesFor(uses: Uses): ReadonlyMap<string, DeclaredType> {
+  const { params, authorizer, variables, objectType = dynamicType, paramsType = dynamicType } = uses
   const fields = variables && new Map([...variables].map(([name, type]) => [name, opaque(type)] as const))
   return new Map([
-    ...base,
+    ['object', objectType] as const,
+    ['oldObject', objectType] as const,
+    ['request', request] as const,
     ['namespaceObject', namespaceObject] as const,
-    ...(params ? [['params', dynamicType] as const] : []),
+    ...(params ? [['params', paramsType] as const] : []),
     ...(authorizer ? authorizers : []),
     ...(fields ? [['variables', { ...opaque({ kind: 'object', fields }), fields }] as const] : []),
   ])
