@@ -106,6 +106,7 @@ export function variablesFor(uses: Uses): ReadonlyMap<string, DeclaredType> {
 /** The result that an expression must have. */
 export type ResultKind = 'bool' | 'string' | 'string or null' | 'any' | 'Object' | 'list(JSONPatch)'
 
+/** Options for compiling the expressions of a policy. */
 export interface Compiling {
   readonly readPattern: ReadPattern
   /**

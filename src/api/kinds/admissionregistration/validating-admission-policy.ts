@@ -202,6 +202,7 @@ const fields = {
   }),
 }
 
+/** A ValidatingAdmissionPolicy object. */
 export type ValidatingAdmissionPolicy = ObjectOf<typeof fields>
 /** The specification of a policy. */
 export type ValidatingAdmissionPolicySpec = Spec
