@@ -23,6 +23,21 @@ export interface Look {
   readonly ms: number
   /** The result of a webhook, or the reason of a rejection. */
   readonly said?: string
+  /** Set if a policy was evaluated. */
+  readonly policy?: PolicyLook
+}
+
+/** The evaluation of a policy with one binding and one parameter object. */
+export interface PolicyLook {
+  readonly name: string
+  readonly binding: string
+  readonly params?: string
+  /** The expression that decided. Absent if the policy allowed the request. */
+  readonly expression?: string
+  /** Whether the policy rejected or changed the object. */
+  readonly hasEffect: boolean
+  /** The values of the variables that were evaluated, or their errors. */
+  readonly variables?: { readonly [name: string]: string }
 }
 
 /**
@@ -70,27 +85,45 @@ export function describeChanges(changes: readonly ControlChange[]): string {
 }
 
 /** Joins as many entries as fit, followed by the number of omitted entries. */
-function bounded(entries: readonly string[]): string {
+function bounded(entries: readonly string[], omitted = 0): string {
   const told: string[] = []
   let length = 0
   for (const text of entries) {
     length += text.length + 1
-    if (length > maxTextLength) return `[${[...told, `{"more":${entries.length - told.length}}`].join(',')}]`
+    if (length > maxTextLength) break
     told.push(text)
   }
-  return `[${told.join(',')}]`
+  const more = entries.length - told.length + omitted
+  return `[${more === 0 ? told.join(',') : [...told, `{"more":${more}}`].join(',')}]`
 }
 
 const maxSaidLength = 300
 
-/** Returns ASCII JSON such as `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`. */
+/**
+ * Returns ASCII JSON: `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`. If the text would be too long, omits the
+ * policies without effect first.
+ */
 function describeLooks(looks: readonly Look[]): string {
-  const entries = looks.map(({ said, ms, ...look }) => ({
-    ...look,
-    ms: Math.round(ms * 100) / 100,
-    ...(said === undefined ? {} : { said: said.slice(0, maxSaidLength) }),
-  }))
-  return bounded(entries.map((entry) => ascii(JSON.stringify(entry))))
+  const entries = looks.map(lookText)
+  const length = entries.reduce((sum, { length }) => sum + length + 1, 0)
+  if (length <= maxTextLength) return bounded(entries)
+  const effective = entries.filter((_, i) => looks[i]!.policy?.hasEffect !== false)
+  return bounded(effective, entries.length - effective.length)
+}
+
+function lookText({ said, ms, policy, ...look }: Look): string {
+  return ascii(
+    JSON.stringify({
+      ...look,
+      ms: Math.round(ms * 100) / 100,
+      ...(said === undefined ? {} : { said: said.slice(0, maxSaidLength) }),
+      ...(policy === undefined ? {} : { policy: policyEntry(policy) }),
+    }),
+  )
+}
+
+function policyEntry({ expression, hasEffect: _, ...policy }: PolicyLook) {
+  return expression === undefined ? policy : { ...policy, expression: expression.slice(0, maxSaidLength) }
 }
 
 function entryOf(control: string, paths: readonly FieldPath[]) {

@@ -218,3 +218,51 @@ test('the author of a policy must be able to read its parameters', async () => {
   assert.equal(refused.status, 422, refused.text)
   assert.match(refused.text, /spec.paramKind/)
 })
+
+test('an admission explanation shows each policy, the expression that decided, and the values of the variables', async () => {
+  const prefix = await install({
+    variables: [
+      { name: 'n', expression: 'int(object.data.n)' },
+      { name: 'names', expression: "[object.metadata.name, 'b']" },
+      { name: 'unused', expression: '1' },
+      { name: 'absent', expression: 'object.data.nowhere' },
+    ],
+    validations: [
+      { expression: 'variables.n != 9 || variables.names.size() == 0', message: 'too large' },
+      { expression: "variables.n != 7 || variables.absent == ''" },
+    ],
+  })
+  const name = prefix.slice(0, -1)
+  const explain = async (n: string) => {
+    const headers = { 'explain-admission': 'true', 'content-type': 'application/json' }
+    const body = { metadata: { name: `${prefix}${n}` }, data: { n } }
+    const answer = await client.send(configMaps, { method: 'POST', headers, body })
+    const looks = JSON.parse(String(answer.headers['admission-trace'])) as {
+      policy?: { name: string; variables: object }
+      ms: number
+    }[]
+    const { ms: _, ...look } = looks.find(({ policy }) => policy?.name === name)!
+    return { status: answer.status, look }
+  }
+  const names = (n: string) => `["${prefix}${n}", "b"]`
+  const look = (said: string, policy: object) => ({
+    control: 'ValidatingAdmissionPolicy',
+    step: 'validate',
+    said,
+    policy: { name, binding: name, ...policy },
+  })
+  assert.deepEqual(await explain('9'), {
+    status: 422,
+    look: look('too large', {
+      expression: 'variables.n != 9 || variables.names.size() == 0',
+      variables: { n: '9', names: names('9') },
+    }),
+  })
+  const failed = await explain('7')
+  assert.equal(failed.status, 422)
+  assert.deepEqual(failed.look.policy?.variables, {
+    n: '7',
+    absent: 'error: composited variable "absent" fails to evaluate: no such key: nowhere',
+  })
+  assert.deepEqual(await explain('1'), { status: 201, look: look('allowed', { variables: { n: '1' } }) })
+})

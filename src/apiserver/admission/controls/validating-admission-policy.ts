@@ -11,6 +11,7 @@ import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import type { Evaluated } from '../policy/evaluation.ts'
+import { policyExplainer } from '../policy/explain-policy.ts'
 import { isExempt, type ValidatingPolicy, validatingFamily } from '../policy/families.ts'
 import { type Invocation, invocationsOf } from '../policy/invocations.ts'
 import { type Decision, judgePolicy, type Violation } from '../policy/judge-request.ts'
@@ -21,12 +22,14 @@ import { requestData } from '../policy/request-data.ts'
 import { refusal } from '../refusal.ts'
 import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
+const name = 'ValidatingAdmissionPolicy'
+
 /** Creates the control. It compiles the policies of the lookup on first use. */
 export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
   const policies = new Policies(validatingFamily, parts)
   const isDisabled = !isAvailable({ gate: 'ValidatingAdmissionPolicy' }, parts.emulation)
   return {
-    name: 'ValidatingAdmissionPolicy',
+    name,
     handles: { operations: everyOperation },
     asksOthers: true,
     isIdle: () => isDisabled || policies.all.length === 0,
@@ -66,6 +69,7 @@ async function judgeAll(
       data: await known,
       parameters,
       timeSlice,
+      onEnd: policyExplainer(request, { control: name, step: 'validate', invocation }),
     })
     for (const [key, value] of annotations) notes.add(`${policy.name}/${key}`, value)
     for (const outcome of conditions)

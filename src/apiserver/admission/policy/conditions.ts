@@ -8,8 +8,8 @@ import type { Evaluation } from './evaluation.ts'
  */
 export type ConditionsOutcome =
   | { readonly outcome: 'met' }
-  | { readonly outcome: 'unmet'; readonly condition: string }
-  | { readonly outcome: 'failed'; readonly why: string }
+  | { readonly outcome: 'unmet'; readonly condition: NamedExpression }
+  | { readonly outcome: 'failed'; readonly why: string; readonly condition: NamedExpression }
 
 /** Evaluates conditions. If one condition is false and another one fails, the result is that they are not met. */
 export async function evaluateConditions(
@@ -17,13 +17,20 @@ export async function evaluateConditions(
   evaluation: Evaluation,
 ): Promise<ConditionsOutcome> {
   const failures: string[] = []
+  let failed: NamedExpression | undefined
   for (const condition of conditions) {
     const outcome = await evaluation.evaluate(condition)
-    if ('error' in outcome) failures.push(errorText(condition.source, outcome.error))
-    else if (outcome.value !== true) return { outcome: 'unmet', condition: condition.name }
+    if ('error' in outcome) {
+      failed ??= condition
+      failures.push(errorText(condition.source, outcome.error))
+    } else if (outcome.value !== true) return { outcome: 'unmet', condition }
   }
-  if (failures.length === 0) return { outcome: 'met' }
-  return { outcome: 'failed', why: failures.length === 1 ? failures[0]! : `[${failures.join(', ')}]` }
+  if (failed === undefined) return { outcome: 'met' }
+  return {
+    outcome: 'failed',
+    condition: failed,
+    why: failures.length === 1 ? failures[0]! : `[${failures.join(', ')}]`,
+  }
 }
 
 /** Describes an expression that could not be evaluated. */

@@ -13,11 +13,13 @@ import {
 } from '../../../api/cel/functions/authorization.ts'
 import { dynamicValue, fromJson } from '../../../api/cel/json-values.ts'
 import { declared } from '../../../api/cel/policy-environment.ts'
+import { showValue } from '../../../api/cel/show-value.ts'
 import { CelError, CelMap, type Value } from '../../../api/cel/values.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import type { User } from '../../../api/model/user.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { messageOf } from '../../../base/text/errors.ts'
+import { shorten } from '../../../base/text/shorten.ts'
 import type { Authorizer, Question } from '../../authz/authorizer.ts'
 import { parsedSelectors } from '../../authz/request-selectors.ts'
 import type { Expression, NamedExpression } from './compiled-policy.ts'
@@ -26,6 +28,10 @@ import type { ErrorType } from './policy-metrics.ts'
 /** Cost limits of one expression and of all expressions of a policy, as in Kubernetes. */
 const maxExpressionCost = 1_000_000
 const maxPolicyCost = 10_000_000
+
+/** Maximum number of variables in a description, and maximum length of each. */
+const maxDescribed = 20
+const maxDescription = 200
 
 /** The data that expressions see. */
 export interface Evaluated {
@@ -76,6 +82,11 @@ export class Evaluation {
   }
 
   readonly #lazy: LazyVariables
+
+  /** Describes the variables that were evaluated so far. Keys of users are set as own members. */
+  describeVariables(): { [name: string]: string } {
+    return Object.fromEntries(this.#lazy.describe())
+  }
 
   /** Evaluates an expression. */
   async evaluate(expression: Expression): Promise<Outcome> {
@@ -147,6 +158,16 @@ class LazyVariables extends CelMap {
 
   keys(): readonly Value[] {
     return [...this.#expressions.keys()]
+  }
+
+  *describe(): Generator<[string, string]> {
+    for (const [name, value] of [...this.#known].slice(0, maxDescribed))
+      yield [
+        name,
+        value instanceof CelError
+          ? `error: ${shorten(value.message, maxDescription)}`
+          : showValue(value, maxDescription),
+      ]
   }
 
   #evaluate(expression: NamedExpression): Value | CelError {

@@ -1,5 +1,5 @@
 /** Evaluates one policy with one of its bindings for a request, and returns its decisions. */
-import { asJson } from '../../../api/model/object.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts'
 import { errorText, evaluateConditions } from './conditions.ts'
@@ -32,17 +32,30 @@ export interface Judgement {
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
+/** How one evaluation ended, for explanations. */
+export interface EvaluationEnd {
+  readonly said: string
+  /** The expression that decided; undefined if the policy allowed the request. */
+  readonly expression: string | undefined
+  /** Whether the policy rejected or changed the object. */
+  readonly hasEffect: boolean
+  readonly params: ApiObject | undefined
+  readonly evaluation: Evaluation
+}
+
 interface JudgedRequest {
   readonly data: Evaluated
   readonly parameters: Parameters
   /** Lets other work run between expressions. All policies that are evaluated for the request share it. */
   readonly timeSlice: TimeSlice
+  /** Called after each evaluation. */
+  readonly onEnd?: ((end: EvaluationEnd) => void) | undefined
 }
 
 /** Evaluates the policy once per parameter object. */
 export async function judgePolicy(
   policy: ValidatingPolicy,
-  { data, parameters, timeSlice }: JudgedRequest,
+  { data, parameters, timeSlice, onEnd }: JudgedRequest,
 ): Promise<Judgement> {
   const judging = new Judging(policy)
   if (parameters.outcome === 'misconfigured') {
@@ -52,10 +65,14 @@ export async function judgePolicy(
   const compiled = await policy.compiled()
   for (const object of parameters.objects) {
     const params = object === undefined ? null : asJson(object)
-    await judging.judge(compiled, new Evaluation({ ...data, params }, { ...compiled, timeSlice }))
+    const evaluation = new Evaluation({ ...data, params }, { ...compiled, timeSlice })
+    const ended = await judging.judge(compiled, evaluation)
+    onEnd?.({ ...ended, params: object, evaluation })
   }
   return judging
 }
+
+type Ended = Pick<EvaluationEnd, 'said' | 'expression' | 'hasEffect'>
 
 type Circumstances = Omit<Decision, 'violation'>
 
@@ -69,21 +86,29 @@ class Judging implements Judgement {
     this.#ignoresFailures = spec.failurePolicy === 'Ignore'
   }
 
-  async judge(compiled: CompiledPolicy, evaluation: Evaluation): Promise<void> {
+  /** Returns the first expression that did not allow the request. */
+  async judge(compiled: CompiledPolicy, evaluation: Evaluation): Promise<Ended> {
     const matched = await evaluateConditions(compiled.conditions, evaluation)
     if (matched.outcome !== 'met') {
       this.conditions.push(matched.outcome)
-      if (matched.outcome === 'failed') this.fail(matched.why, { index: 0, error: 'invalid_error', ms: 0 })
-      return
+      const { name, source: expression } = matched.condition
+      if (matched.outcome === 'unmet') return { said: `condition ${name} is false`, expression, hasEffect: false }
+      this.fail(matched.why, { index: 0, error: 'invalid_error', ms: 0 })
+      return { said: matched.why, expression, hasEffect: true }
     }
-    for (const [index, validation] of compiled.validations.entries())
-      await this.#validate(validation, evaluation, index)
+    let ended: Ended = { said: 'allowed', expression: undefined, hasEffect: false }
+    for (const [index, validation] of compiled.validations.entries()) {
+      const fault = await this.#validate(validation, evaluation, index)
+      if (fault !== undefined && ended.expression === undefined)
+        ended = { said: fault, expression: validation.source, hasEffect: true }
+    }
     for (const annotation of compiled.annotations) {
       const outcome = await evaluation.evaluate(annotation)
       if ('error' in outcome)
         this.fail(errorText(annotation.source, outcome.error), { index: 0, error: outcome.errorType, ms: 0 })
       else if (typeof outcome.value === 'string') this.annotations.push([annotation.name, outcome.value])
     }
+    return ended
   }
 
   /** Records a failure, which admits the request if the policy ignores failures. */
@@ -92,19 +117,21 @@ class Judging implements Judgement {
     this.decisions.push({ ...circumstances, violation })
   }
 
-  async #validate(validation: CompiledValidation, evaluation: Evaluation, index: number): Promise<void> {
+  /** Returns the message if the expression is not true. */
+  async #validate(validation: CompiledValidation, evaluation: Evaluation, index: number): Promise<string | undefined> {
     const began = performance.now()
     const outcome = await evaluation.evaluate(validation)
     const ms = performance.now() - began
     if ('error' in outcome) {
       this.fail(errorText(validation.source, outcome.error), { index, error: outcome.errorType, ms })
-      return
+      return outcome.error
     }
     const isMet = outcome.value === true
     const violation = isMet
       ? undefined
       : { message: await messageOf(validation, evaluation), reason: validation.reason }
     this.decisions.push({ violation, index, error: 'no_error', ms })
+    return violation?.message
   }
 }
 

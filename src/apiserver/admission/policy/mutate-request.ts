@@ -17,6 +17,7 @@ import type { CompiledMutation } from './compiled-mutations.ts'
 import type { CommonExpressions } from './compiled-policy.ts'
 import { evaluateConditions } from './conditions.ts'
 import { type Evaluated, Evaluation } from './evaluation.ts'
+import { policyExplainer } from './explain-policy.ts'
 import type { MutatingPolicy } from './families.ts'
 import { type Invocation, type InvocationParts, invocationsOf } from './invocations.ts'
 import type { ErrorType, PolicyMetrics } from './policy-metrics.ts'
@@ -52,6 +53,8 @@ interface Failure {
 
 interface Inputs extends Pick<CommonExpressions, 'variables'> {
   readonly params: JsonObject | null
+  /** The parameters as an object. */
+  readonly source?: ApiObject | undefined
 }
 
 /** The object in the version of a policy, for expressions. */
@@ -80,7 +83,7 @@ class Mutating {
     if (parameters.outcome === 'misconfigured') return this.#fail(invocation, parameters.why, 'Forbidden')
     const { conditions, variables, mutations } = await policy.compiled()
     for (const object of parameters.objects) {
-      const inputs = { variables, params: object === undefined ? null : asJson(object) }
+      const inputs = { variables, params: object === undefined ? null : asJson(object), source: object }
       if (!(await this.#applies(invocation, conditions, inputs))) continue
       const key = JSON.stringify([policy.name, binding.name, object?.metadata.namespace, object?.metadata.name])
       if (this.#request.again && !rounds.wants(key)) continue
@@ -112,8 +115,14 @@ class Mutating {
     inputs: Inputs,
   ): Promise<boolean> {
     if (conditions.length === 0) return true
-    const matched = await evaluateConditions(conditions, await this.#evaluation(invocation, inputs))
+    const evaluation = await this.#evaluation(invocation, inputs)
+    const matched = await evaluateConditions(conditions, evaluation)
     if (matched.outcome === 'met') return true
+    const { name, source: expression } = matched.condition
+    const said = `condition ${name} ${matched.outcome === 'unmet' ? 'is false' : 'failed'}`
+    const explain = policyExplainer(this.#request, { control: 'MutatingAdmissionPolicy', step: 'mutate', invocation })
+    const hasEffect = matched.outcome === 'failed'
+    explain?.({ said, expression, hasEffect, params: inputs.source, evaluation })
     const { operation } = this.#request
     const conditional = { name: invocation.policy.name, kind: 'policy', type: 'admit', operation } as const
     this.#parts.metrics.conditions(matched.outcome, conditional)
@@ -148,17 +157,25 @@ class Mutating {
         error,
         ms: performance.now() - began,
       })
-    const outcome = await (await this.#evaluation(invocation, inputs)).evaluate(mutation)
+    const explain = policyExplainer(this.#request, { control: 'MutatingAdmissionPolicy', step: 'mutate', invocation })
+    const evaluation = await this.#evaluation(invocation, inputs)
+    const end = (said: string, { hasEffect } = { hasEffect: true }) =>
+      explain?.({ said, expression: mutation.source, hasEffect, params: inputs.source, evaluation })
+    const outcome = await evaluation.evaluate(mutation)
     if ('error' in outcome) {
+      end(outcome.error)
       record(outcome.errorType)
       return this.#fail(invocation, outcome.error, 'Invalid')
     }
     try {
       this.object = await this.#changed(invocation, mutation, { value: outcome.value, object })
+      const hasChanged = this.object !== object
+      end(hasChanged ? 'changed the object' : 'changed nothing', { hasEffect: hasChanged })
       record('no_error')
     } catch (error) {
       record('invalid_error')
       if (!(error instanceof MutationError)) throw error
+      end(error.message)
       this.#fail(invocation, error.message, 'Invalid')
     }
   }

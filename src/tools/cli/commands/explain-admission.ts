@@ -56,7 +56,15 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
   const response = exists ? await replace(session, subject) : created
   const outcome = exists ? 'would be replaced' : 'would be created'
   const head = response.refusal === undefined ? outcome : `would be rejected: ${response.refusal.message}`
-  return [escapeLine(`${title} ${head}`), '\n', lookLines(response), ...changeLines(response)].join('')
+  const looks = JSON.parse(response.headers['admission-trace'] ?? '[]') as Look[]
+  const lines = [
+    escapeLine(`${title} ${head}`),
+    '\n',
+    lookLines(looks),
+    ...policyLines(looks),
+    ...changeLines(response),
+  ]
+  return lines.join('')
 }
 
 /** Replaces an object. Some kinds cannot be replaced without a resourceVersion. */
@@ -103,17 +111,40 @@ interface Look {
   readonly ms?: number
   readonly said?: string
   readonly more?: number
+  readonly policy?: {
+    readonly name?: string
+    readonly binding?: string
+    readonly params?: string
+    readonly expression?: string
+    readonly variables?: { readonly [name: string]: string }
+  }
 }
 
-function lookLines({ headers }: Sent): string {
-  const looks = JSON.parse(headers['admission-trace'] ?? '[]') as Look[]
-  const rows = looks.map(({ step = '', control = '', webhook = '-', ms = 0, said = '-', more }) =>
-    more === undefined ? [step, control, webhook, `${ms}ms`, said] : ['', `and ${more} more`, '', '', ''],
-  )
+/** The policies are listed separately. */
+function lookLines(looks: readonly Look[]): string {
+  const rows = looks
+    .filter(({ policy }) => policy === undefined)
+    .map(({ step = '', control = '', webhook = '-', ms = 0, said = '-', more }) =>
+      more === undefined ? [step, control, webhook, `${ms}ms`, said] : ['', `and ${more} more`, '', '', ''],
+    )
   return new Columns().lines([
     ['STEP', 'CONTROL', 'WEBHOOK', 'TIME', 'SAID'],
     ...rows.map((row) => row.map(escapeLine)),
   ])
+}
+
+/** Shows each evaluation of a policy, the expression that decided, and the values of the variables. */
+function policyLines(looks: readonly Look[]): string[] {
+  return looks.flatMap(({ policy, said = '' }) => {
+    if (policy === undefined) return []
+    const { name = '', binding = '', params, expression, variables = {} } = policy
+    const parameters = params === undefined ? '' : `, parameters ${params}`
+    return [
+      `policy ${name}, binding ${binding}${parameters}: ${said}`,
+      ...(expression === undefined ? [] : [`  decided by: ${expression}`]),
+      ...Object.entries(variables).map(([variable, value]) => `  variables.${variable} = ${value}`),
+    ].map((line) => `${escapeLine(line)}\n`)
+  })
 }
 
 interface Change {

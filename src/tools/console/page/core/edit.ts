@@ -56,6 +56,16 @@ export interface Look {
   readonly said?: string
   readonly fields?: readonly string[]
   readonly more?: number | boolean
+  readonly policy?: PolicyLook
+}
+
+/** The evaluation of a policy. */
+export interface PolicyLook {
+  readonly name?: string
+  readonly binding?: string
+  readonly params?: string
+  readonly expression?: string
+  readonly variables?: { readonly [name: string]: string }
 }
 
 /** Actions of admission controls and webhooks, if the user may see them. */

@@ -1,5 +1,5 @@
 /** Shows which admission controls and webhooks handled a write, their duration, response and changes. */
-import type { Admission } from '../core/edit.ts'
+import type { Admission, PolicyLook } from '../core/edit.ts'
 import { displayText } from '../core/text.ts'
 import { Notice } from './display.tsx'
 import { PlainTable } from './plain-table.tsx'
@@ -24,21 +24,50 @@ export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProp
           <PlainTable
             label="Who looked at it"
             columns={['Control', 'Step', 'Time', 'Said, changed']}
-            rows={looks.map(({ control = '', webhook = '', step = '', ms = 0, said = '' }, i) => {
-              const fields = step === 'mutate' ? changed(control).map((field) => displayText(field, 100)) : []
+            rows={looks.map(({ control = '', webhook = '', step = '', ms = 0, said = '', policy }, i) => {
+              const fields =
+                step === 'mutate' && policy === undefined
+                  ? changed(control).map((field) => displayText(field, 100))
+                  : []
               return {
                 key: `${i} ${control} ${webhook}`,
                 cells: [
                   `${displayText(control, 100)}${webhook === '' ? '' : ` · ${displayText(webhook, 100)}`}`,
                   displayText(step, 30),
                   <span class="number">{ms.toFixed(2)} ms</span>,
-                  `${displayText(said, 300)} ${fields.join(', ')}`.trim() || undefined,
+                  policy === undefined ? (
+                    `${displayText(said, 300)} ${fields.join(', ')}`.trim() || undefined
+                  ) : (
+                    <PolicyCell said={said} policy={policy} />
+                  ),
                 ],
               }
             })}
           />
         </details>
       )}
+    </>
+  )
+}
+
+/** One evaluation of a policy: its result, the expression that decided, and the values of its variables. */
+function PolicyCell({ said, policy }: { readonly said: string; readonly policy: PolicyLook }) {
+  const { name = '', binding = '', params = '', expression, variables = {} } = policy
+  const parameters = params === '' ? '' : `, parameters ${displayText(params, 200)}`
+  return (
+    <>
+      <div>
+        Policy {displayText(name, 200)}, binding {displayText(binding, 200)}
+        {parameters}: {displayText(said, 300)}
+      </div>
+      {expression !== undefined && <code>{displayText(expression, 300)}</code>}
+      {Object.entries(variables).map(([variable, value]) => (
+        <div key={variable}>
+          <code>
+            variables.{displayText(variable, 100)} = {displayText(value, 250)}
+          </code>
+        </div>
+      ))}
     </>
   )
 }

@@ -1,0 +1,37 @@
+/** Explains evaluations of policies to clients that ask: the expression that decided, and the values of the variables. */
+import type { AdmissionRequest } from '../admission.ts'
+import type { Look } from '../explanation.ts'
+import type { Invocation } from './invocations.ts'
+import type { EvaluationEnd } from './judge-request.ts'
+import type { Policy } from './policies.ts'
+
+interface Explained extends Pick<Look, 'control' | 'step'> {
+  readonly invocation: Invocation<Policy>
+}
+
+/** Returns the function to call after each evaluation; undefined if the client did not ask for an explanation. */
+export function policyExplainer(
+  { explanation }: AdmissionRequest,
+  { invocation: { policy, binding }, ...look }: Explained,
+): ((end: EvaluationEnd) => void) | undefined {
+  if (explanation === undefined) return undefined
+  let began = performance.now()
+  return ({ said, expression, hasEffect, params, evaluation }) => {
+    const ended = performance.now()
+    const { namespace, name } = params?.metadata ?? {}
+    explanation.looked({
+      ...look,
+      ms: ended - began,
+      said,
+      policy: {
+        name: policy.name,
+        binding: binding.name,
+        ...(name === undefined ? {} : { params: namespace === undefined ? name : `${namespace}/${name}` }),
+        ...(expression === undefined ? {} : { expression }),
+        hasEffect,
+        variables: evaluation.describeVariables(),
+      },
+    })
+    began = ended
+  }
+}
