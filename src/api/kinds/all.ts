@@ -94,6 +94,7 @@ import { certificateDenyList } from './ops/certificate-deny-list.ts'
 import { deletionExplanation } from './ops/deletion-explanation.ts'
 import { objectHistory } from './ops/object-history.ts'
 import { pastState } from './ops/past-state.ts'
+import { policyReport } from './ops/policy-report.ts'
 import { simulationRule } from './ops/simulation-rule.ts'
 import { webhookPreview } from './ops/webhook-preview.ts'
 import { whoAmI } from './ops/who-am-i.ts'
@@ -239,6 +240,7 @@ export const allKinds: readonly Kind[] = [
   admissionWebhook,
   auditEvent,
   webhookPreview,
+  policyReport,
   deletionExplanation,
   objectHistory,
   pastState,

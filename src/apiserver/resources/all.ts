@@ -20,6 +20,7 @@ import { binding, podBinding } from './pod-binding.ts'
 import { podConnections } from './pod-connections.ts'
 import { podEviction } from './pod-eviction.ts'
 import { podLog } from './pod-log.ts'
+import { type PolicyReportEndpointParts, policyReports } from './policy-reports.ts'
 import { rulesReview } from './rules-review.ts'
 import { type SelfSubjectReviewParts, selfSubjectReviews } from './self-subject-review.ts'
 import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
@@ -36,6 +37,7 @@ export interface EndpointParts
     AdmissionWebhookParts,
     AuditEventParts,
     WebhookPreviewParts,
+    PolicyReportEndpointParts,
     HistoryParts {
   readonly lookup: Lookup
   /** Creates connections to nodes and pods. */
@@ -68,6 +70,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     admissionWebhooks(parts),
     auditEvents(parts),
     webhookPreview(parts),
+    policyReports(parts),
     deletionExplanation(parts),
     objectHistory(parts),
     pastState(parts),

@@ -110,6 +110,7 @@ import type { certificateDenyList } from '../../api/kinds/ops/certificate-deny-l
 import type { deletionExplanation } from '../../api/kinds/ops/deletion-explanation.ts'
 import type { objectHistory } from '../../api/kinds/ops/object-history.ts'
 import type { pastState } from '../../api/kinds/ops/past-state.ts'
+import type { policyReport } from '../../api/kinds/ops/policy-report.ts'
 import type { simulationRule } from '../../api/kinds/ops/simulation-rule.ts'
 import type { webhookPreview } from '../../api/kinds/ops/webhook-preview.ts'
 import type { whoAmI } from '../../api/kinds/ops/who-am-i.ts'
@@ -601,6 +602,8 @@ export type AuditEvent = ObjectsOf<typeof auditEvent>
 export const AuditEvent = clusterWide<AuditEvent>('ops/v1', 'AuditEvent', 'auditevents')
 export type WebhookPreview = ObjectsOf<typeof webhookPreview>
 export const WebhookPreview = clusterWide<WebhookPreview>('ops/v1', 'WebhookPreview', 'webhookpreviews')
+export type PolicyReport = ObjectsOf<typeof policyReport>
+export const PolicyReport = clusterWide<PolicyReport>('ops/v1', 'PolicyReport', 'policyreports')
 export type DeletionExplanation = ObjectsOf<typeof deletionExplanation>
 export const DeletionExplanation = clusterWide<DeletionExplanation>(
   'ops/v1',

@@ -13,6 +13,7 @@ import { forwardingLimits } from '../../apiserver/http/relay/requests-in-progres
 import { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
 import type { Address } from '../../apiserver/outbound/service-address.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { PolicyReports } from '../../apiserver/resources/policy-reports.ts'
 import { secretLabels } from '../../apiserver/upkeep/legacy-token-tracking.ts'
 import { systemNamespace } from '../../apiserver/upkeep/system-objects.ts'
 import { openFileLimit } from '../../base/limits/open-files.ts'
@@ -147,7 +148,7 @@ function openPasser(
 const usualOpenFiles = 1024
 
 interface ApiParts
-  extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks'> {
+  extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks' | 'policyReports'> {
   readonly log: Log
   readonly identify: Identify
   readonly authenticator: Authenticator | undefined
@@ -200,6 +201,7 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
     accounting: () => accounting,
     controls: () => controls,
     webhooks: () => knownWebhooks.all(),
+    policyReports: () => reports,
   })
   const knownWebhooks = new KnownWebhooks()
   parts.metrics.admission.webhooks.showBreakers(() => knownWebhooks.all())
@@ -220,6 +222,9 @@ async function openApi(options: EmulatedOptions, parts: ApiParts) {
     findParameterType: parameterTypesIn(catalogue),
     loadPatterns: loadRulePatterns,
   }
+  const served = () => catalogue.all()
+  const reports = new PolicyReports({ ...own, vendor, lookup, clock, log, access: () => access, served })
+  parts.opened.defer(() => reports.stop())
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
   const { requestTimeout: requestLimitMs } = options

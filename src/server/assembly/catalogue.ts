@@ -28,6 +28,7 @@ import { ReadyRanges } from '../../apiserver/registry/reservations/ready-ranges.
 import { allEndpoints } from '../../apiserver/resources/all.ts'
 import type { Component } from '../../apiserver/resources/component-statuses.ts'
 import type { NodeConnector } from '../../apiserver/resources/node-connector.ts'
+import type { PolicyReports } from '../../apiserver/resources/policy-reports.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Caches } from '../../storage/cache/caches.ts'
 import type { Store } from '../../storage/store/store.ts'
@@ -62,6 +63,8 @@ export interface CatalogueParts {
   readonly controls: () => readonly ControlState[]
   /** Returns the admission webhooks that this server calls. Available once the catalogue exists. */
   readonly webhooks: () => readonly Webhook[]
+  /** Returns the reports on objects that violate policies. Available once the catalogue exists. */
+  readonly policyReports: () => PolicyReports
   /** Returns the most recent audit events of this server. */
   readonly recentEvents: () => readonly string[]
   readonly worker: WorkerContext | undefined
@@ -113,6 +116,7 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
     access,
     controls: parts.controls,
     webhooks: parts.webhooks,
+    policyReports: parts.policyReports,
     recentEvents: parts.recentEvents,
     served: () => catalogue.all(),
     showsSecrets: options.historySecretValues,

@@ -15,6 +15,7 @@ import { type CompiledMutatingPolicy, compileMutatingPolicy } from './compiled-m
 import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts'
 import type { Policy, PolicyFamily } from './policies.ts'
 
+/** A validating policy with its bindings. */
 export type ValidatingPolicy = Policy<ValidatingAdmissionPolicySpec, CompiledPolicy>
 export type MutatingPolicy = Policy<MutatingAdmissionPolicySpec, CompiledMutatingPolicy>
 
@@ -45,6 +46,7 @@ const exemptResources = new Map<string, readonly string[]>([
   ],
 ])
 
+/** Whether no policy applies to the resource of the request. */
 export function isExempt({ type, vendor }: AdmissionRequest): boolean {
   for (const [group, plurals] of exemptResources)
     if (plurals.includes(type.plural) && type.group === groupName(vendor, group)) return true

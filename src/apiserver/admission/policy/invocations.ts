@@ -15,11 +15,13 @@ export interface Invocation<P extends Policy> {
   readonly parameters: Parameters
 }
 
+/** Finds the parameters of policies. */
 export interface InvocationParts {
   readonly lookup: Lookup
   readonly findParameterType: FindParameterType
 }
 
+/** Returns the policies and bindings that apply to a request, in order. */
 export async function invocationsOf<P extends Policy>(
   { lookup, findParameterType }: InvocationParts,
   request: AdmissionRequest,

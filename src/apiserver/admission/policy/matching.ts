@@ -16,6 +16,7 @@ export interface Matcher {
   readonly objectSelector: LabelMatcher | undefined
 }
 
+/** Compiles match resources. */
 export function matcherOf(resources: MatchResources = {}): Matcher {
   return {
     rules: resources.resourceRules ?? [],

@@ -1,0 +1,151 @@
+/**
+ * Evaluates a ValidatingAdmissionPolicy for all existing objects that it matches, as if a client without permissions
+ * created them again, or replaced them if the policy does not match creates. Works in small steps with pauses, so that a
+ * report takes at most about a tenth of the thread.
+ */
+import type { ApiObject } from '../../api/model/object.ts'
+import { authenticatedUsers, type User } from '../../api/model/user.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import { pause } from '../../base/concurrency/abort.ts'
+import { TimeSlice } from '../../base/concurrency/time-slice.ts'
+import type { AdmissionOperation, AdmissionRequest } from '../admission/admission.ts'
+import { isExempt, type ValidatingPolicy } from '../admission/policy/families.ts'
+import { type InvocationParts, invocationsOf } from '../admission/policy/invocations.ts'
+import { judgePolicy } from '../admission/policy/judge-request.ts'
+import { formFor } from '../admission/policy/matching.ts'
+import { requestData } from '../admission/policy/request-data.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import { formsOf } from '../registry/reads/object-forms.ts'
+import { admittedType } from '../registry/writes/admission-request.ts'
+import { storedTypes, type VisibleTypesParts } from './visible-types.ts'
+
+export interface LiveJudgingParts extends InvocationParts, VisibleTypesParts {
+  readonly vendor: Vendor
+}
+
+/** The result so far. */
+export interface LiveJudgement {
+  checked: number
+  violating: number
+  denied: number
+  readonly examples: { readonly object: string; readonly message: string }[]
+  isTruncated: boolean
+}
+
+export function newJudgement(): LiveJudgement {
+  return { checked: 0, violating: 0, denied: 0, examples: [], isTruncated: false }
+}
+
+const maxObjects = 100_000
+const maxExamples = 20
+const maxMessage = 300
+/** After this much work, other work runs undisturbed for nine times as long. */
+const workMs = 10
+const pauseMs = 90
+
+/** The policies see this user. */
+const reporter: User = { name: 'system:policy-report', uid: '', groups: [authenticatedUsers], extra: new Map() }
+
+/** Adds the violations of all objects to `judgement`. Ends early when the signal aborts. */
+export async function judgeLiveObjects(
+  parts: LiveJudgingParts,
+  policy: ValidatingPolicy,
+  { judgement, signal }: { readonly judgement: LiveJudgement; readonly signal: AbortSignal },
+): Promise<void> {
+  const timeSlice = new TimeSlice()
+  let began = performance.now()
+  for (const resource of storedTypes(parts)) {
+    const operation = operationFor(policy, resource)
+    if (operation === undefined) continue
+    const type = { group: resource.kind.group, plural: resource.plural }
+    for (const name of [...parts.lookup.names(type)]) {
+      if (judgement.checked >= maxObjects) {
+        judgement.isTruncated = true
+        return
+      }
+      if (performance.now() - began > workMs) {
+        await pause(pauseMs, signal)
+        began = performance.now()
+      }
+      if (signal.aborted) return
+      const object = parts.lookup.readUncached(type, name)
+      if (object === undefined) continue
+      const request = requestFor(parts, resource, { operation, object })
+      if (!isExempt(request)) await judgeObject(parts, policy, { request, judgement, timeSlice })
+    }
+  }
+}
+
+function operationFor({ matcher }: ValidatingPolicy, resource: Resource): AdmissionOperation | undefined {
+  const namespace = resource.kind.scope === 'Namespaced' ? 'any' : ''
+  const request = { forms: formsOf(resource), subresource: '', namespace, name: '' }
+  return (['CREATE', 'UPDATE'] as const).find(
+    (operation) => formFor(matcher, { ...request, operation }, 'any name') !== undefined,
+  )
+}
+
+interface Replayed {
+  readonly operation: AdmissionOperation
+  readonly object: ApiObject
+}
+
+function requestFor(
+  { vendor }: LiveJudgingParts,
+  resource: Resource,
+  { operation, object }: Replayed,
+): AdmissionRequest {
+  const { name = '', namespace = '' } = object.metadata
+  const type = admittedType(resource)
+  return {
+    operation,
+    vendor,
+    type,
+    requested: type,
+    forms: formsOf(resource),
+    subresource: '',
+    namespace,
+    name,
+    user: reporter,
+    dryRun: true,
+    options: () => ({}),
+    warn: () => {},
+    object,
+    oldObject: operation === 'UPDATE' ? object : undefined,
+  }
+}
+
+interface Judged {
+  readonly request: AdmissionRequest
+  readonly judgement: LiveJudgement
+  readonly timeSlice: TimeSlice
+}
+
+async function judgeObject(
+  parts: LiveJudgingParts,
+  policy: ValidatingPolicy,
+  { request, judgement, timeSlice }: Judged,
+): Promise<void> {
+  const invocations = await invocationsOf(parts, request, [policy])
+  if (invocations.length === 0) return
+  judgement.checked++
+  let message: string | undefined
+  let isDenied = false
+  for (const { form, parameters, binding } of invocations) {
+    const data = await requestData(request, form, { ...parts, authorizer: parts.access().authorizer })
+    const { decisions } = await judgePolicy(policy, { data, parameters, timeSlice })
+    const violation = decisions.find((decision) => decision.violation !== undefined)?.violation
+    if (violation === undefined) continue
+    message ??= violation.message
+    isDenied ||= (binding.spec.validationActions ?? []).includes('Deny')
+  }
+  if (message === undefined) return
+  judgement.violating++
+  if (isDenied) judgement.denied++
+  if (judgement.examples.length < maxExamples)
+    judgement.examples.push({ object: describe(request), message: message.slice(0, maxMessage) })
+}
+
+function describe({ type: { plural, group }, namespace, name }: AdmissionRequest): string {
+  const type = group === '' ? plural : `${plural}.${group}`
+  return `${type} ${namespace === '' ? name : `${namespace}/${name}`}`
+}
