@@ -148,7 +148,10 @@ function openPasser(
 const usualOpenFiles = 1024
 
 interface ApiParts
-  extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks' | 'policyReports'> {
+  extends Omit<
+    CatalogueParts,
+    'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks' | 'policyReports'
+  > {
   readonly log: Log
   readonly identify: Identify
   readonly authenticator: Authenticator | undefined
