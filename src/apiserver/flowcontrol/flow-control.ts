@@ -232,7 +232,7 @@ class Pending implements Waiter {
     this.#resolve(new Seated(this.#schema, { seats, extraMs, clock: this.#clock, queue }))
   }
 
-  /** Leaves the queue if the client has disconnected, or if the request did not arrive later than `came`. */
+  /** Leaves the queue if the client has disconnected, or if the request arrived at the time `came` or before. */
   leaveIfOver(came: number): void {
     if (this.#client.disconnected) this.#leave('cancelled')
     else if (this.#began <= came) this.#leave('time-out')

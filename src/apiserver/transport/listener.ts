@@ -160,8 +160,8 @@ export class Listener {
 
   /**
    * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. The server
-   * announces the end of connections to clients only after `othersStopped` has resolved, which means that the other
-   * listeners on the same port have stopped. No worker then accepts their new connections.
+   * asks clients to reconnect only after `othersStopped` has resolved, which means that the other listeners on the same
+   * port have stopped. No worker of this server then accepts the new connections of the clients.
    */
   async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()

@@ -39,8 +39,8 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server may have created the object first. Its reservations may then conflict with those of this object
-    // before this cache contains the object.
+    // Another server may have created the object first. The reservations of the two objects may then conflict before
+    // this server's cache contains the other object.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }

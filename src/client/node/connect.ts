@@ -1,8 +1,9 @@
 /**
  * Creates a client from a kubeconfig or from the URL of a server, for `orch/client` in Node.js.
  *
- * Without options, it reads the same files as orchctl: those in $ORCHCONFIG or $KUBECONFIG, otherwise `~/.kube/config`,
- * otherwise the file that `orch up` wrote to the current directory. The caller closes the client.
+ * Without options, the function reads the same kubeconfig as orchctl. The first source that exists counts: the files in
+ * $ORCHCONFIG, the files in $KUBECONFIG, `~/.kube/config`, or the file that `orch up` wrote below the current
+ * directory. The caller closes the client.
  */
 import { resolve } from 'node:path'
 import type { Client } from '../requests/client.ts'

@@ -11,7 +11,7 @@ import type { Informer, ObjectChange } from '../informers/informer.ts'
 export interface Source {
   /** The feed that must be synced before keys are processed. Loops may share a feed, which runs only once. */
   readonly feed?: Feed
-  /** Starts to add keys. Timed sources use the clock. Returns a function that stops the source. */
+  /** Starts adding keys. Timed sources use the clock. Returns a function that stops the source. */
   readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
 }
 

@@ -1,4 +1,4 @@
-/** Lists: the pages that the server returns, and the results for callers. */
+/** Reads lists: converts list responses to pages, checks their version, and joins pages into one list. */
 import type { List, ListOptions, ListPage } from './options.ts'
 import { TransportError } from './transport.ts'
 

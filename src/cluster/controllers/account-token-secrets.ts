@@ -34,7 +34,7 @@ export async function ensureTokenSecret(
 ): Promise<StepOutcome> {
   const cachedAccount = parts.accounts.get(name)
   if (cachedAccount === undefined || hasListed(parts, cachedAccount, parts.secrets.objects())) return 'done'
-  // The cache may be stale. This reads the account and its Secrets from the server so that no second Secret is created.
+  // The cache may be stale. Reading the account and its Secrets from the server prevents a second Secret.
   const account = await ignoreNotFound(parts.client.get(kinds.ServiceAccount, name, { signal }))
   if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
   const { namespace = '' } = account.metadata

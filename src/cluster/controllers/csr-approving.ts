@@ -4,8 +4,8 @@
  * `/selfnodeclient` for a certificate in its own name.
  *
  * While the agent of a node is alive, only that agent gets a certificate for the node. A bootstrap token alone is
- * therefore not enough to take over the identity of a working node. With a token for one node, no certificate for
- * another node can be obtained.
+ * therefore not enough to take over the identity of a working node. A client with a token for one node cannot get a
+ * certificate for another node.
  *
  * The verdict is written with the resourceVersion that was checked. A recognized request without permission stays
  * pending and is retried, because permission may be granted later.

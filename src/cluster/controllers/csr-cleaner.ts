@@ -1,8 +1,8 @@
 /**
- * Deletes obsolete CertificateSigningRequests: one hour after they were approved or denied or have failed, one day
- * after creation if there is no decision, and in any case when the certificate expires. Deletion requires the
- * resourceVersion that was checked. Requests that are not due yet are checked again when due, and at regular intervals
- * before that because the clock may change.
+ * Deletes obsolete CertificateSigningRequests. A request that was approved or denied, or that has failed, is deleted
+ * after one hour. A pending request is deleted one day after its creation. A request is also deleted when its
+ * certificate expires. Deletion requires the resourceVersion that was checked. Requests that are not due yet are
+ * checked again when due, and at regular intervals before that because the clock may change.
  */
 
 import { X509Certificate } from 'node:crypto'

@@ -3,7 +3,8 @@
  * that was not used for the clean-up period is marked as invalid, and servers reject it from then on. Its Secret is
  * deleted after another period. The loop keeps Secrets that no account lists, because users created them.
  *
- * Servers record the use of tokens only since a day that a ConfigMap names, so nothing is marked in the first period.
+ * A ConfigMap contains the day since which servers record the use of tokens. In the first period after that day, no
+ * token is marked.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Secret } from '../../api/kinds/core/secret.ts'
@@ -79,7 +80,10 @@ function isUnused(cleaning: Cleaning, secret: Secret): boolean {
   return isListed(cleaning, secret) && podsBySecret.count(`${namespace}/${name}`) === 0
 }
 
-/** Whether the account of the token lists the Secret. A Secret without the UID of an account belongs to any of its name. */
+/**
+ * Whether the account of the token lists the Secret. A Secret without the UID of an account belongs to any account with
+ * the name in the Secret.
+ */
 function isListed({ vendor, accounts }: Cleaning, { metadata }: Secret): boolean {
   const { namespace = '', name, annotations = {} } = metadata
   const accountName = annotations[vendorKey(vendor, 'service-account.name')] ?? ''

@@ -60,7 +60,10 @@ async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   return sum
 }
 
-/** Counts each object once under every name. Only pods have scopes, so the usage is zero if the quota has scopes. */
+/**
+ * Counts each object once for every resource name of the quota. Only pods have scopes, so the usage is zero if the
+ * quota has scopes.
+ */
 async function countObjects(counting: Counting, type: CountedType, names: readonly string[]): Promise<Amounts> {
   const { scopes = [], scopeSelector } = counting.spec
   const scoped = scopes.length > 0 || (scopeSelector?.matchExpressions ?? []).length > 0

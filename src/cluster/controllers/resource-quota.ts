@@ -6,13 +6,13 @@
  * for `quietMs`, which is longer than any write takes. Before that, a charge may belong to an object that is not stored
  * yet, and a recount would lose it. A count below the charged usage takes effect only after another `quietMs` without
  * changes. Otherwise the refund for an object that the count no longer includes would be subtracted twice. Resources
- * that have no recorded usage are counted immediately. Charges by a server that was killed before its write are settled
- * by the API servers (`apiserver/upkeep/quota-debts.ts`).
+ * that have no recorded usage are counted immediately. If a server is killed between a charge and its write, another
+ * API server refunds the charge (`apiserver/upkeep/quota-debts.ts`).
  *
  * A quota that keeps changing is counted while no write is in progress, if a single server runs and can guarantee that
  * (`whileStill`). Such a count is exact. With several servers, no process knows all writes. The first count of a quota
- * is soon followed by an exact one, because it misses objects created or deleted while it ran. The same happens when
- * the loop starts, because the previous process may have stopped halfway.
+ * misses objects that are created or deleted while it runs, so an exact count follows soon. An exact count also follows
+ * when the loop starts, because the previous process may have stopped during a count.
  */
 
 import { sameJson } from '../../api/json/json.ts'

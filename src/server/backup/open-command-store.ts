@@ -33,7 +33,7 @@ export async function openCommandStore(place: StorePlace, warn: (text: string) =
   return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
 }
 
-/** Starts to load an empty store. */
+/** Starts loading an empty store. */
 export async function loadIntoStore(place: StorePlace, load: Load): Promise<StoreLoader> {
   if (place.etcdServers.length > 0) {
     const { loadEtcd } = await import('../../storage/store/etcd/load-etcd.ts')

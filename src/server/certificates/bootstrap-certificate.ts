@@ -1,7 +1,7 @@
 /**
- * The certificate of the port before the store is open, because the CA may be in the store. It is the certificate that
- * flags name, otherwise the certificate of an earlier start, and otherwise a temporary self-signed certificate. No file
- * is written, because the data directory may belong to another server.
+ * The certificate that the port uses before the store is open, because the CA may be in the store. If flags name a
+ * certificate, the port uses it. If not, the port uses the certificate of an earlier start or, if there is none, a
+ * temporary self-signed certificate. No file is written, because the data directory may belong to another server.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -155,8 +155,8 @@ function serialized(write: () => Promise<void>) {
 }
 
 /**
- * Returns the serving certificate files that the flags name, or otherwise those in --cert-dir. The names are empty if
- * there are none.
+ * Returns the serving certificate files: the files that flags name or, without such flags, the files in --cert-dir. If
+ * there are no files, the names are empty.
  */
 /** Returns the flags that name the serving certificate, with their values. */
 export function servingFiles(options: ServerOptions) {

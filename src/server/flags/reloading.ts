@@ -17,7 +17,7 @@ export interface Reloading {
   close(): void
 }
 
-/** Starts to watch files. Logs each reload, and an error for each file whose new content is invalid. */
+/** Starts watching files. Logs each reload, and an error for each file whose new content is invalid. */
 export function openReloading(log: Log): Reloading {
   const followed = new FollowedFiles()
   return {

@@ -25,7 +25,7 @@ ${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\
 `
 }
 
-/** Whether orchctl uses this kubeconfig by default if it is started in this directory. */
+/** Whether orchctl uses this kubeconfig by default if a user starts it in the server's working directory. */
 function isFound(config: string): boolean {
   const files = usualFiles(processEnvironment())
   return config !== '' && files.length === 1 && files[0] === resolve(config)

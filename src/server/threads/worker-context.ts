@@ -27,7 +27,10 @@ export interface WorkerContext {
   readonly limits: SharedLimits
   /** Shared memory and channel with which workers count and evict connections. */
   readonly counting: WorkerConnections
-  /** Adds the simulated nodes of all other workers to those of this worker, and announces its own nodes to them. */
+  /**
+   * Adds the simulated nodes of all other workers to the nodes of this worker, and sends its own nodes to the other
+   * workers.
+   */
   shareNodes(local: LocalNodes): void
   /** Exposes the metrics of this worker together with those of all other workers. */
   exposing(metrics: readonly Metric[]): Exposing

@@ -1,9 +1,9 @@
 /**
- * Sign-in to the console without a token: `orch up` prints a link that is valid once and for a few minutes. The link is
- * exchanged for a session, which is a bearer token of the administrator for some hours.
+ * Sign-in to the console without a token: `orch up` prints a link that works once and expires after a few minutes. The
+ * link is exchanged for a session, which is a bearer token of the administrator for some hours.
  *
- * Nothing is stored, so links and sessions end with the process. The workers of a process share the secret and the used
- * mark of the link, so a link is valid once, whichever worker gets it.
+ * Nothing is stored, so links and sessions end with the process. The workers of a process share the secret, and a mark
+ * that the link was used, so that the link works only once.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { superusers, type User } from '../../api/model/user.ts'

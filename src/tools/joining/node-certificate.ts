@@ -1,7 +1,7 @@
 /**
- * Requests a client certificate for a node agent. Creates a CertificateSigningRequest with the token and waits until it
- * is signed. If it is not, reports the reason. The private key leaves this process only in the file that the caller
- * writes.
+ * Requests a client certificate for a node agent. Creates a CertificateSigningRequest with the token and waits until
+ * the request is signed, or reports why it was not signed. The private key leaves this process only in the file that
+ * the caller writes.
  */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'

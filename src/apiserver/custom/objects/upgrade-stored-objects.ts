@@ -210,7 +210,7 @@ class Version {
     return yield* soundly(schema, asObject({ ...asJson(converted as ApiObject), apiVersion: this.apiVersion }))
   }
 
-  /** Returns an object as the version in which it was written reads it. */
+  /** Reads an object with the reader of the version in which it was written. */
   *#source(object: ApiObject): Sliced<ApiObject> {
     const { versions, convert } = this.#evolving
     const written = versions?.get(object.apiVersion)

@@ -37,7 +37,10 @@ function failureOf(endpoint: string, failed: readonly HealthCheck[]): number {
   return endpoint === readiness && failed.some(({ unavailable }) => unavailable) ? 503 : 500
 }
 
-/** Serves `/livez`, `/readyz` and `/healthz`. Records the results of whole endpoints, not those of single checks. */
+/**
+ * Serves `/livez`, `/readyz` and `/healthz`. Records the results of all checks if a client requests a whole endpoint,
+ * but not if it requests a single check.
+ */
 export function healthPaths(
   live: readonly HealthCheck[],
   ready: readonly HealthCheck[],

@@ -44,7 +44,7 @@ export class Exchange {
   audit: AuditRecord | undefined
   /** Called when a streamed response starts. */
   onOpened: (() => void) | undefined
-  /** The user as whom the request runs. */
+  /** The user on whose behalf the request runs. */
   user!: User
   /** The user who sent the request. Set if the request impersonates another user. */
   impersonator: User | undefined
@@ -234,8 +234,8 @@ const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /**
- * Minimum length in bytes to which warnings are cut. If there are only a few warnings, each may be longer, like those
- * of pod security.
+ * Minimum length in bytes to which warnings are cut. If there are only a few warnings, each may be longer, such as a
+ * warning of pod security.
  */
 const shortestCut = 500
 const warningRoom = 4000

@@ -1,4 +1,4 @@
-/** The memory of chunks: a buffer of its own for each, or two buffers that take turns. */
+/** The memory of chunks: a separate buffer for each chunk, or two buffers that take turns. */
 import { BufferPool } from '../../../base/collections/buffer-pool.ts'
 import { type ChunkMargins, chunkMargins } from '../../transport/server-transport.ts'
 
@@ -16,8 +16,9 @@ export function ownMemory(size: number): ChunkMemory {
 }
 
 /**
- * Two buffers that take turns: one chunk is written while the previous one is sent. A chunk must have been sent when
- * the next but one is written. Each buffer has margins in which the transport can frame the chunk.
+ * Two buffers that take turns: one chunk is written while the previous one is sent. A chunk must have been sent before
+ * its buffer is reused for the chunk after the next one. Each buffer has margins in which the transport can frame the
+ * chunk.
  */
 export class ChunkBuffers {
   readonly #buffers: Buffer[] = []

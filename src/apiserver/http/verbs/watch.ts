@@ -95,7 +95,7 @@ async function stream(
   if (signal.aborted) end()
   try {
     await replay(exchange, before)
-    // Later events are charged to the writes that cause them.
+    // Later events count towards the work of the writes that cause them.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, onSent)

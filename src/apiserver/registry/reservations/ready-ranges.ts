@@ -1,6 +1,7 @@
 /**
  * The ranges of the ServiceCIDRs from which Services get their cluster IPs: those that are ready and not terminating. A
- * ServiceCIDR without the condition counts as ready, because no control loop may run that sets it.
+ * ServiceCIDR without the condition Ready counts as ready, because the control loop that sets the condition may not
+ * run.
  */
 import type { ServiceCIDR } from '../../../api/kinds/networking/service-cidr.ts'
 import { type IpRange, parseRange } from '../../../api/model/ip-range.ts'

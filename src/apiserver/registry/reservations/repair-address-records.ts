@@ -21,7 +21,10 @@ export interface RepairedRecords {
   readonly deleted: string[]
 }
 
-/** Creates missing IPAddresses of Services, and deletes those of the server that belong to no Service. */
+/**
+ * Creates missing IPAddresses of Services, and deletes IPAddresses that the server created and that belong to no
+ * Service.
+ */
 export async function repairAddressRecords(catalogue: Catalogue): Promise<RepairedRecords> {
   const repaired: RepairedRecords = { created: [], deleted: [] }
   const services = catalogue.stored('core', 'services')

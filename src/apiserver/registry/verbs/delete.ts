@@ -139,8 +139,8 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 
 /**
  * Removes a damaged object immediately, because its finalizers are unknown. Its reservations are found by their holder
- * and released in the same commit. Objects that depend on it, such as those of a definition, are removed before.
- * Objects that a newer version of the server wrote are not removed.
+ * and released in the same commit. Objects that depend on it, such as the custom objects of a definition, are removed
+ * first. Objects that a newer version of the server wrote are not removed.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context

@@ -1,9 +1,9 @@
 /**
  * Serves HTTP/1.1 on connections that the listener has accepted.
  *
- * `close` shuts connections down gracefully. Every response then announces that it is the last one. An idle connection
- * is closed only after clients have been silent for a while, because a request in transit would otherwise get no
- * response.
+ * `close` shuts connections down gracefully. After `close`, every response contains `Connection: close`. An idle
+ * connection is closed only after its client has been silent for a while, because a request in transit would otherwise
+ * get no response.
  */
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'

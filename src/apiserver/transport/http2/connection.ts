@@ -60,10 +60,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #lastId = 0
   /** Whether new requests are ignored because the connection is closing. */
   #isClosing = false
-  /**
-   * Number of body bytes that were received but not returned to the window, and the number of those that have been
-   * read.
-   */
+  /** Number of received body bytes that were not returned to the window, and how many of these bytes have been read. */
   #received = 0
   #returnable = 0
   /** Whether to tell the client that our headers do not use a dynamic table. */

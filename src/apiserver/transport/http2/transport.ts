@@ -31,7 +31,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly #connection: AnswerConnection
   #hasLeft = false
   #disconnected: AbortController | undefined
-  /** Number of window bytes that the body has used, and number of those that have been returned. */
+  /** Number of window bytes that the body has used, and how many of these bytes have been returned. */
   received = 0
   returned = 0
   /** The number of unsent bytes at the last check, and the time since which it has not changed. */

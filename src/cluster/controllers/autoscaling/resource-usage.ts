@@ -1,6 +1,6 @@
 /**
  * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas that
- * it requires. Pods without metrics are counted such that they oppose any change.
+ * it requires. For pods without metrics, assumes a usage that makes any change of the number smaller.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'

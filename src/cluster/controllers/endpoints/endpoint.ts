@@ -1,7 +1,7 @@
 /**
  * Maintains the Endpoints of every Service with a selector: the addresses of its pods, grouped by ports, with ready and
- * unready addresses listed separately. Endpoints have at most 1000 addresses and are annotated as truncated if there
- * are more. Endpoints are deleted with their Service.
+ * unready addresses listed separately. Endpoints contain at most 1000 addresses. If a Service has more, an annotation
+ * marks its Endpoints as truncated. Endpoints are deleted with their Service.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'

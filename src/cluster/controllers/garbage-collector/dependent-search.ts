@@ -94,7 +94,7 @@ class NamespaceSearch {
 
   async #list(type: DiscoveredType, dependentsByOwner: ReadonlyMap<string, Dependent[]>): Promise<void> {
     const place = this.#namespace === undefined ? {} : { namespace: this.#namespace }
-    // Expired pages are listed again. Finding a dependent twice does no harm.
+    // If a page expires, the list starts over. Finding a dependent twice does no harm.
     const options = { ...place, accept: metadataForm.list, signal: this.#signal, onRestart: () => {} }
     for await (const { items } of this.#client.pages<ApiObject>(type, options))
       for (const { metadata } of items) note(type, metadata, dependentsByOwner)

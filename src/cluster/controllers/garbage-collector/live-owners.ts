@@ -25,7 +25,7 @@ export interface Individual {
 
 /**
  * The state of an owner. `absent`: no object has this name and UID. `unserved`: the server does not serve the type, so
- * the object may exist. All other values tell what the object's deletion waits for.
+ * the object may exist. All other values describe what the object's deletion waits for.
  */
 export type OwnerState = 'absent' | 'unserved' | Waits
 

@@ -5,7 +5,7 @@ import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 
 export interface JobFeatures {
   readonly vendor: Vendor
-  /** Whether a finalizer keeps each pod until the status counts it. Otherwise, the loop counts existing pods. */
+  /** Whether a finalizer keeps each pod until the status counts it. If false, the loop counts only pods that exist. */
   readonly tracksPods: boolean
   /** Whether the loop reports status.ready. */
   readonly reportsReady: boolean
@@ -13,7 +13,7 @@ export interface JobFeatures {
   readonly reportsTerminating: boolean
   /** Whether the pods of Indexed Jobs also have their index as a label. */
   readonly hasIndexLabel: boolean
-  /** Whether every Job gets a condition that announces its end, and ends only after its pods have terminated. */
+  /** Whether a Job ends only after its pods have terminated, and first gets a condition that reports the coming end. */
   readonly announcesEnd: boolean
   /** Whether the API server rejects statuses whose counters decrease. */
   readonly hasStrictStatus: boolean

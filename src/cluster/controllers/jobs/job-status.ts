@@ -83,7 +83,7 @@ interface Change {
   readonly event?: Happening
 }
 
-/** Returns the condition that announces the end. If the Job may end now, also returns the final condition. */
+/** Returns the condition that reports the coming end. If the Job may end now, also returns the final condition. */
 function endOf(
   { state: { features }, terminating }: JobStep,
   { type, byPolicy, ...verdict }: Verdict,

@@ -107,7 +107,7 @@ export function jobLoop(parts: JobParts): Loop {
   }
 }
 
-/** Settles the expectation for a pod that no longer exists or has lost its finalizer. */
+/** Removes the expectation for a pod that no longer exists or has lost its finalizer. */
 function settleReleases({ releases, vendor }: LoopState, { previous, object }: ObjectChange<Pod>): void {
   const owner = previous && controllerOf(previous)
   if (owner === undefined) return
@@ -130,7 +130,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   loop.outdated.delete(uid)
   const spacingMs = loop.spacing.waitMs(key)
   if (spacingMs > 0) return { afterMs: spacingMs }
-  // The cache does not show all pod writes yet. The missing change triggers the Job again.
+  // The cache does not show all pod writes yet. When the cache is updated, the change triggers the Job again.
   const unseenMs = Math.max(loop.expectations.waitMs(uid), loop.releases.waitMs(uid))
   if (unseenMs > 0) return { afterMs: unseenMs }
   const pods = await claimPods(loop, job, signal)
@@ -163,7 +163,7 @@ async function claimPods(
   )
 }
 
-/** Creates and deletes pods as needed. Returns the results for the status. */
+/** Creates and deletes pods as needed. Returns the pod counts for the status. */
 async function advance(loop: LoopState, state: JobState, signal: AbortSignal): Promise<JobStep> {
   const now = loop.clock.now()
   const { active, terminating, job } = state

@@ -12,14 +12,17 @@ export interface Reason {
 /** The end of a Job, after which its remaining pods are deleted. */
 export interface Verdict extends Partial<Reason> {
   readonly type: 'Complete' | 'Failed'
-  /** Whether a policy of the Job ended it. In this case, a condition announces the end in every version. */
+  /** Whether a policy ended the Job. If so, a condition reports the coming end in every version. */
   readonly byPolicy?: boolean
 }
 
-/** The conditions that announce each type of end. */
+/** The condition that reports each type of end before the Job has ended. */
 export const announcements = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const
 
-/** Returns the end of a Job, even if an earlier step announced it. Undefined while the Job is running. */
+/**
+ * Returns the end of a Job, even if an earlier step already reported it as a condition. Undefined while the Job is
+ * running.
+ */
 export function verdictOf(state: JobState, now: number): Verdict | undefined {
   const announced = announcedVerdict(state.job)
   if (announced !== undefined) return announced

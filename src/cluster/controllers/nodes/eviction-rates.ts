@@ -1,7 +1,8 @@
 /**
- * Limits how fast nodes that are not ready are evicted, per zone: by default one node every ten seconds. If many nodes
- * of a zone are not ready at once, the zone itself is probably at fault. A large zone is then evicted more slowly, and
- * a small zone not at all. If no node in any zone is ready, the monitoring is probably at fault and nothing is evicted.
+ * Limits how fast pods are evicted from nodes that are not ready. The default is one node every ten seconds in each
+ * zone. If many nodes of a zone are not ready at once, the zone itself is probably at fault. A large zone is then
+ * evicted more slowly, and a small zone not at all. If no node in any zone is ready, the monitoring is probably at
+ * fault and nothing is evicted.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -10,9 +11,9 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { readiness } from './node-taints.ts'
 
 export interface EvictionRateOptions {
-  /** Number of nodes per second that may be evicted in a healthy zone. */
+  /** Maximum number of nodes per second from which pods are evicted in a healthy zone. */
   readonly rate: number
-  /** Number of nodes per second that may be evicted in a large unhealthy zone. */
+  /** Maximum number of nodes per second from which pods are evicted in a large unhealthy zone. */
   readonly secondaryRate: number
   /** Share of nodes that are not ready at which a zone becomes unhealthy. */
   readonly unhealthyShare: number
@@ -23,7 +24,7 @@ export interface EvictionRateOptions {
 interface Zone {
   readonly ready: Set<string>
   readonly others: Set<string>
-  /** The earliest time at which the next node may be evicted. */
+  /** The earliest time at which pods may be evicted from the next node. */
   nextAt: number
 }
 
@@ -62,8 +63,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the milliseconds until this node may be evicted. 0 means that it may be evicted now, and uses the zone's
-   * next slot. Infinity means that eviction is paused.
+   * Returns the milliseconds until the pods of this node may be evicted. 0 means now, and uses the zone's next slot.
+   * Infinity means that eviction is paused.
    */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')

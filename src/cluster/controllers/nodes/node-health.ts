@@ -1,5 +1,5 @@
 /**
- * Tracks when each node last sent a sign of life: a renewed Lease or a new heartbeat of the Ready condition. Uses the
+ * Tracks when each node was last alive: when it renewed its Lease or the heartbeat of its Ready condition. Uses the
  * clock of this process, because the clocks of nodes may be wrong.
  */
 

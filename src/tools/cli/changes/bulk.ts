@@ -77,7 +77,8 @@ interface Together<T> {
 }
 
 /**
- * Processes items concurrently. Delivers results in order, each as soon as it and all results before it are available.
+ * Processes items concurrently. Delivers the results in order: each result waits until all results before it have been
+ * delivered.
  */
 async function runTogether<T>(
   items: readonly T[],

@@ -1,6 +1,7 @@
 /**
  * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. A dry run with
- * another name first checks whether the server would accept the new object. Otherwise the old object is not deleted.
+ * another name first checks whether the server would accept the new object. If the server would reject the new object,
+ * the old one is not deleted.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'

@@ -19,7 +19,10 @@ import type { Session } from '../connection/session.ts'
  */
 export type Condition = (object: ApiObject | undefined) => boolean
 
-/** Returns the condition that the object with this UID no longer exists. Another object may have the same name. */
+/**
+ * Returns a condition that is met when the object with this UID no longer exists. Another object may have the same
+ * name.
+ */
 export function isGone(uid: string | undefined): Condition {
   return (object) => object === undefined || (uid !== undefined && object.metadata.uid !== uid)
 }

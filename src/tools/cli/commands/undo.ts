@@ -1,7 +1,8 @@
 /**
  * Implements `orchctl undo`, which reverts one change of an object: the changed fields get their previous values. The
- * user's own permissions apply to the write. It requires the version that the command read, and is retried after a
- * conflict. If one of those fields has changed since, nothing is written. A deleted object is recreated.
+ * user's own permissions apply to the write. The write requires the version that the command read, and the command
+ * retries after a conflict. If one of those fields has changed since, nothing is written. A deleted object is
+ * recreated.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'

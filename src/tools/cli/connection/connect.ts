@@ -162,7 +162,7 @@ function isByChance({ env }: Context, { kubeconfig, context, server }: Connectio
   return kubeconfig === '' && context === '' && server === '' && listedFiles(env) === undefined
 }
 
-/** Returns a note if a server was started in this directory but the command uses another one. */
+/** Returns a note if `orch up` was started in the current directory but the command uses another server. */
 function otherServerNote({ directory }: Context, file: string, server: string): string {
   const local = localConfig(directory)
   if (local === undefined || local === file || textIfThere(local)?.includes(JSON.stringify(server))) return ''

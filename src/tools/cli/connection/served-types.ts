@@ -38,8 +38,9 @@ export class ServedTypes {
   }
 
   /**
-   * Returns the type that a word names. The core group has precedence, so a match there needs no other groups. Neither
-   * does a word with group and version: `leases.v1.coordination.orch.io`.
+   * Returns the type that a word names. If the core group has a match, no other groups are requested, because the core
+   * group has precedence. For a word with group and version, such as `leases.v1.coordination.orch.io`, only that group
+   * version is requested.
    */
   async typeNamed(word: string): Promise<DiscoveredType> {
     const [name = '', version = '', ...group] = word.split('.')

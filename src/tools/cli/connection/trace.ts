@@ -75,7 +75,7 @@ function shownValue(header: string, value: string): string {
 /** Paths whose bodies contain secrets. */
 const secretPath =
   /\/(?:secrets|tokenreviews|certificatesigningrequests)(?:[/?]|$)|\/serviceaccounts\/[^/]+\/token(?:[/?]|$)/
-/** Matches requests whose response bodies have no end. */
+/** Matches requests whose response bodies never end. */
 const endless = /[?&](?:watch|follow)=(?:true|1)(?:&|$)/
 
 /** Passes the response body on as it arrives, and shows the body once it is complete. */

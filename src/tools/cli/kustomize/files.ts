@@ -1,6 +1,6 @@
 /**
- * The files of one kustomization: only files in and below its directory, even if names or links lead elsewhere. A base
- * is another directory with its own files. Nothing is loaded from the network.
+ * Reads the files of one kustomization. Rejects files outside its directory, even if a name or a link leads to them. A
+ * base is another directory with its own files. Nothing is loaded from the network.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -130,8 +130,8 @@ function newName(renamings: readonly Renaming[] | undefined, name: string, from:
 }
 
 /**
- * Returns the new name of a referenced object: the renamed object in the same namespace, or else the only object that
- * had this name.
+ * Returns the new name of a referenced object. Prefers the object in the namespace of the reference. If there is none,
+ * uses the only object that had this name.
  */
 function renamed(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
   const same = renamings.filter(({ before }) => before.name === name)

@@ -55,7 +55,7 @@ export async function podsOnceThere(session: Session, words: readonly string[], 
   return await podsOnce(() => true, session, { words, waitMs })
 }
 
-/** Repeats the search until one of the owner's pods is suitable or the time is over. */
+/** Repeats the search until one of the owner's pods is suitable or the timeout expires. */
 async function podsOnce(
   isWanted: (pod: Pod) => boolean,
   session: Session,

@@ -61,8 +61,8 @@ async function createLive(
 }
 
 /**
- * The field manager, named like kubectl's. Server-side apply uses a different manager because its ownership works
- * differently.
+ * The field manager of client-side apply, named as in kubectl. Server-side apply uses another field manager, because it
+ * treats the ownership of fields differently.
  */
 const manager = 'orchctl-client-side-apply'
 
@@ -83,7 +83,7 @@ async function patchLive(
     const { recreate } = await import('../../changes/recreate.ts')
     return await recreate(session, subject, { object: modified, request: writing, former: live, deletion: options })
   })
-  // It does not count as a change if only fields differ that the server sets anyway.
+  // A difference in a field that the server sets itself does not count as a change.
   const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }

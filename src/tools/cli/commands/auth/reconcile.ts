@@ -121,7 +121,7 @@ async function createWithNamespace(
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const desiredObject: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
     await client.create(kinds.Namespace, desiredObject, { signal }).catch((refusal: unknown) => {
-      // The command for another object in the same file may have created the namespace at the same time.
+      // A concurrent request for another object in the files may have created the namespace.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()

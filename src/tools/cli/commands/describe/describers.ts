@@ -39,7 +39,10 @@ export interface Describer {
   readonly events: boolean
 }
 
-/** Adapts a describer to its kind, which the list below guarantees. */
+/**
+ * Adapts a describer of one kind to any object. The list below ensures that the describer only gets objects of its
+ * kind.
+ */
 function of<T>(
   group: string,
   kind: string,

@@ -1,6 +1,6 @@
 /**
  * The signed-in user. The token exists only in this object, not in the URL, storage or a cookie, so closing or
- * reloading the page signs out. All calls use the client of the session. A 401 ends it.
+ * reloading the page signs out. All calls use the client of the session. A 401 response ends the session.
  */
 
 import type { Client, Transport } from '../../../../client/library/client-browser.ts'
@@ -49,7 +49,7 @@ export async function signIn(way: string, token: string | undefined): Promise<vo
 
 /**
  * Opens WebSockets with the token of the session. Browsers cannot set headers on WebSockets, so the token is sent as a
- * subprotocol, as Kubernetes defines it. The server never selects that one.
+ * subprotocol, as Kubernetes defines it. The server never selects this subprotocol.
  */
 function socketOpener(token: string | undefined): SignedIn['openSocket'] {
   const credential = token === undefined ? [] : [`base64url.bearer.authorization.k8s.io.${base64Url(token)}`]

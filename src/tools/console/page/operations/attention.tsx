@@ -123,7 +123,7 @@ function jobProblem(job: Workload): ReturnType<Judge> {
 }
 
 /**
- * Returns the problem of a pod. A pod may normally wait some seconds for its node or its images. If the scheduler
+ * Returns the problem of a pod. Waiting some seconds for a node or an image is normal for a pod. If the scheduler
  * reports a reason, there is a real problem.
  */
 function podProblem(pod: Workload): ReturnType<Judge> {

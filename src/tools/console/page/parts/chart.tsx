@@ -52,7 +52,10 @@ export function Chart({ title, lines, unit }: ChartProps) {
   )
 }
 
-/** Returns the number of intervals on the time axis. The axis covers one minute at first and a longer time later. */
+/**
+ * Returns the number of intervals on the time axis. The axis covers at least one minute, and a longer time once there
+ * are more samples.
+ */
 function placesFor(values: readonly number[]): number {
   return Math.max(29, values.length - 1)
 }
