@@ -10,20 +10,20 @@ import type { Lookup } from '../../api/model/lookup.ts'
 export class DeniedCertificates {
   #lookup: Lookup | undefined
   #onChange = () => {}
-  /** Whether a list has changed since the last read. */
+  /** Whether a deny list has changed since `#serials` and `#fingerprints` were computed. */
   #stale = false
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
-  /** Cached results until the lists change. */
+  /** Whether each checked certificate is denied. Discarded when a deny list changes. */
   #judged = new WeakMap<X509Certificate, boolean>()
 
-  /** Call it before the caches are loaded. */
+  /** Starts to follow the deny lists. Must be called before the caches are loaded. */
   follow(lookup: Lookup): void {
     this.#lookup = lookup
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Sets the callback for changed lists. Simultaneous changes cause one call. */
+  /** Sets the function to call when the deny lists change. Simultaneous changes cause one call. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

@@ -18,7 +18,7 @@ export class MultipleCommonNames {
     this.#log = log
   }
 
-  /** Call it only for trusted certificates. Otherwise any client could fill the log. */
+  /** Must be called only for certificates of a trusted CA. Otherwise any client could fill the log. */
   refuse({ fingerprint256 }: X509Certificate): AuthenticationOutcome {
     if (!this.#logged.has(fingerprint256)) this.#report(fingerprint256)
     return { result: 'refused', why: 'the client certificate has several common names' }

@@ -11,16 +11,18 @@ import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
 
-/** Users by token hash: see `readTokens`. */
+/** Users by the hash of their token: see `readTokens`. */
 export type TokenUsers = ReadonlyMap<string, User>
 
-/** `current` returns the tokens in effect: returns a new map if the file has changed. */
+/**
+ * Authenticates with static tokens. `current` returns the tokens in effect, as a new map after each change of the file.
+ */
 export function staticTokens(current: () => TokenUsers): Authenticator {
   const outcomesByConnection = new WeakMap<object, CachedOutcome>()
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
     const users = current()
-    // The same header on the same connection has the same outcome.
+    // A connection that repeats its Authorization header gets the same outcome.
     const before = outcomesByConnection.get(connection)
     if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)
@@ -46,7 +48,8 @@ export function stillGranted(before: TokenUsers, file: TokenUsers): { users: Tok
 }
 
 /**
- * Throws an Error that names the line, never the token. Calls `skipped` with the number of each line without a token.
+ * Reads a token file. Throws an Error that names the line but never quotes the token. Calls `skipped` with the number
+ * of each line that contains no token.
  */
 export function readTokens(csv: string, skipped: (line: number) => void): Map<string, User> {
   const users = new Map<string, User>()
@@ -81,7 +84,7 @@ function splitCsv(line: string, number: number): string[] {
   }
 }
 
-/** Returns the key of a token in `TokenUsers`. */
+/** Hashes a token. The hash is the key of the token in `TokenUsers`. */
 export function tokenHash(token: string): string {
   return digest('sha256', token, 'base64')
 }

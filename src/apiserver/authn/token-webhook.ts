@@ -19,11 +19,11 @@ import { bearerToken } from './bearer.ts'
 export interface TokenWebhookParts {
   readonly vendor: Vendor
   readonly clock: Clock
-  /** Version of TokenReview. */
+  /** Version of TokenReview to send. */
   readonly version: 'v1' | 'v1beta1'
-  /** How long a response is cached, regardless of the result. */
+  /** Time in milliseconds for which a response is cached, whether the token is valid or not. */
   readonly ttlMs: number
-  /** Audiences of tokens in requests: this server's. */
+  /** Audiences of this server, which tokens in requests must have. */
   readonly audiences: readonly string[]
   /** Sends a review to the webhook and returns the response. */
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
@@ -48,7 +48,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // A local limit does not make the token invalid, so the client must retry.
+        // The call failed because of a local limit, which does not make the token invalid. The client must retry.
         if (error instanceof NoFreeConnection)
           throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }

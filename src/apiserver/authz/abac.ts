@@ -27,7 +27,7 @@ interface Policy {
   readonly readonly: boolean
 }
 
-/** Throws an Error that names the line. */
+/** Parses a policy file. Throws an Error that names the invalid line. */
 export function abac(text: string, vendor: Vendor): Mode {
   const policies = readPolicies(text, vendor)
   return {

@@ -13,7 +13,7 @@ export interface Access {
   readonly authorizer: Authorizer
   /** Permissions granted by roles and bindings, even if RBAC is not enabled. */
   readonly policy: Policy
-  /** Returns those of the user's rules in a namespace that can be listed. */
+  /** Returns the listable rules of a user in a namespace. */
   rulesOf(user: User, namespace: string): Promise<ToldRules>
 }
 
@@ -21,7 +21,7 @@ export interface Access {
 export interface ToldRules {
   /** One list per role. Lists are immutable, so results derived from them may be cached. */
   readonly rules: readonly (readonly PolicyRule[])[]
-  /** Whether the list may be incomplete. */
+  /** Whether the list may lack rules of the user. */
   readonly incomplete: boolean
   /** Errors and reasons for incompleteness, one sentence each. */
   readonly notes: readonly string[]

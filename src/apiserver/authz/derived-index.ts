@@ -27,15 +27,15 @@ const unitsPerObject = 20
 export class DerivedIndex {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()
-  /** Kinds to be read completely. */
+  /** Sources whose objects must all be read again. */
   readonly #whole = new Set<Source>()
   #working: Promise<void> | undefined
   /** Number of recorded changes that are not processed yet. */
   #pendingChanges = 0
-  /** Increases with every processed change. */
+  /** Number of changes processed so far. */
   generation = 0
 
-  /** Kinds that this server does not store have no objects. */
+  /** Creates the index. Sources of kinds that this server does not store are treated as empty. */
   constructor(lookup: Lookup, sources: readonly Source[]) {
     this.#lookup = lookup
     for (const source of sources) this.#follow(source)

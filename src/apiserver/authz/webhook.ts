@@ -30,9 +30,14 @@ export interface WebhookParts {
   /** Sends a review to the service and returns the response. */
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
   readonly onFailure: (error: unknown) => void
-  /** The verdict if the service or a condition fails. Defaults to NoOpinion. */
+  /**
+   * Whether a failure of the service or of a condition denies the request or leads to no opinion. Defaults to
+   * NoOpinion.
+   */
   readonly failurePolicy?: 'NoOpinion' | 'Deny'
-  /** Checks the spec of the review in v1. Only requests that meet all conditions are sent. */
+  /**
+   * Evaluates the match conditions on the spec of the review in v1. Only requests that meet all conditions are sent.
+   */
   readonly conditions?: (request: JsonObject) => ConditionOutcome
 }
 
@@ -77,7 +82,7 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
     return decisionOf(await parts.post(review, trace?.traceHeaders ?? {}), apiVersion)
   } catch (error) {
     parts.onFailure(error)
-    // A local limit is no reason to skip the webhook, which might have denied the request.
+    // The call failed because of a local limit. The request is rejected because the webhook might have denied it.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the authorization webhook are in progress')
     return failureOf(parts)

@@ -47,7 +47,7 @@ const magic = Buffer.from('orch-backup\n')
 const frames = { header: 1, entry: 2, end: 3 } as const
 const headBytes = 5
 const checkBytes = 4
-/** Larger than any entry of any store. */
+/** Maximum size of a frame, which is larger than any entry of any store. */
 const maxFrameBytes = 64 * 1024 * 1024
 /** Approximate size of the chunks that the writer produces. */
 const chunkBytes = 256 * 1024
@@ -240,7 +240,7 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // Not valid JSON. Reported below.
+    // The payload is not valid JSON. The error below reports it.
   }
   throw new BackupError('the backup is damaged: a part is not a JSON object')
 }

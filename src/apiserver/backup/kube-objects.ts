@@ -35,7 +35,7 @@ export interface ForeignEntry {
 
 export type Converted =
   | { readonly outcome: 'entries'; readonly entries: readonly Entry[] }
-  /** `why` begins with the object's type if it is known. */
+  /** `why` is the reason, which begins with the object's type if it is known. */
   | { readonly outcome: 'left'; readonly why: string }
 
 /** A custom resource defined on the other server. */
@@ -139,7 +139,7 @@ export class KubeObjects {
     return [...reservations, { key, revision, value }]
   }
 
-  /** Keeps the stored version because the migrated definition can read it. */
+  /** The object keeps its stored version, which the migrated definition still lists. */
   #customEntry(place: string, object: ApiObject, revision: number): Entry {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)
@@ -171,7 +171,7 @@ function readIfJson(bytes: Buffer): JsonObject {
   try {
     return readJson(bytes)
   } catch {
-    // The conversion reports the error.
+    // The error is ignored here because the conversion of the object reports it.
     return {}
   }
 }

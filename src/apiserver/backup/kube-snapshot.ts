@@ -32,7 +32,10 @@ export class KubeSnapshot implements Snapshot {
   readonly #version: EmulatedVersion
   readonly #vendor = vendorOf('kubernetes')
 
-  /** `prefix` is the key prefix of the other server, such as `/registry/`, and `version` its Kubernetes version. */
+  /**
+   * Reads a snapshot. `prefix` is the key prefix of the other server, such as `/registry/`, and `version` is its
+   * Kubernetes version.
+   */
   constructor(
     reader: ForeignReader,
     { prefix, version }: { readonly prefix: string; readonly version: EmulatedVersion },

@@ -14,7 +14,7 @@ export interface Progress {
 export interface LoadOptions {
   /** Returns the lifetime of an entry; undefined means it never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Stores an entry outside the main store. Returns whether the entry belongs there. */
+  /** Stores an entry elsewhere if it does not belong in the main store. Returns whether it did. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
@@ -39,7 +39,7 @@ export async function loadPages(
   return progress
 }
 
-/** Gap left for revisions issued after the backup was made: the minimum and the number per second. */
+/** Number of revisions to skip: the minimum, and the number per second since the state was read. */
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**

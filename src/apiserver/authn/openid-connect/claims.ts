@@ -8,16 +8,16 @@ import type { User } from '../../../api/model/user.ts'
 export interface ClaimRules {
   readonly issuer: string
   readonly usernameClaim: string
-  /** '' for the default prefix, '-' for none. */
+  /** Prefix of user names. '' means the default prefix, and '-' means no prefix. */
   readonly usernamePrefix: string
-  /** '' for no groups. */
+  /** Name of the claim with the groups. '' means that users get no groups from their tokens. */
   readonly groupsClaim: string
   readonly groupsPrefix: string
   /** Claims that must be present with exactly this value. */
   readonly requiredClaims: ReadonlyMap<string, string>
 }
 
-/** The claims are invalid. */
+/** Thrown if the claims of a token are invalid. */
 export class BadClaims extends Error {
   override readonly name = 'BadClaims'
 }
@@ -35,7 +35,8 @@ export function userIn(claims: JsonObject, rules: ClaimRules): User {
 }
 
 /**
- * Prefixes names with the issuer so that issuers cannot impersonate each other's users. Email addresses need no prefix.
+ * By default, names are prefixed with the issuer so that issuers cannot impersonate each other's users. Email addresses
+ * need no prefix.
  */
 function usernamePrefix({ usernamePrefix, usernameClaim, issuer }: ClaimRules): string {
   if (usernamePrefix === '-') return ''
@@ -65,7 +66,7 @@ export function groupsIn(claims: JsonObject, groupsClaim: string): string[] {
 }
 
 const leewaySeconds = 60
-/** The end of the year 9999. */
+/** The end of the year 9999, in seconds since 1970. */
 const lastSecond = 253_402_300_799
 
 /**

@@ -120,13 +120,13 @@ function payloadIn({ payload, protectedHeader }: CompactVerifyResult): Uint8Arra
   return protectedHeader.b64 === false ? undefined : payload
 }
 
-/** Parses strictly, because duplicate members are ambiguous. */
+/** Parses the JSON strictly, because parsers disagree about duplicate members. */
 function strictly(payload: Uint8Array) {
   try {
     const { value, duplicates } = parseJson(Buffer.from(payload))
     if (duplicates.length === 0) return value
   } catch {
-    // Hides the error because it quotes the input.
+    // The message omits the parser's error, which quotes the token.
   }
   throw new BadClaims('cannot read its claims')
 }

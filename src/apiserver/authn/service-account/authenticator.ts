@@ -42,7 +42,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   const known = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // The same header on the same connection has the same result.
+    // A connection that repeats its Authorization header gets the same result.
     const before = known.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)

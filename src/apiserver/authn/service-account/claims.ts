@@ -26,7 +26,7 @@ export interface TokenClaims {
   readonly secret?: Holder | undefined
   /** The node that the token is bound to, or the node of the pod. */
   readonly node?: Holder | undefined
-  /** ID of the token (`jti`). Tokens of older versions have none. */
+  /** ID of the token (`jti`). Tokens issued by older versions have no ID. */
   readonly id?: string | undefined
   /** Audiences; empty if the token names none and is thus valid for this server. */
   readonly audiences: readonly string[]

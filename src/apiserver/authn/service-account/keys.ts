@@ -39,7 +39,7 @@ export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
   })
 }
 
-/** Whether the private key is known. */
+/** Whether the key can also sign, which requires its private part. */
 export function isSigning(key: VerifyingKey | SigningKey): key is SigningKey {
   return 'privateKey' in key
 }

@@ -79,7 +79,7 @@ export class Signatures {
     return undefined
   }
 
-  /** Parses strictly, because duplicate members are ambiguous. */
+  /** Parses the JSON strictly, because parsers disagree about duplicate members. */
   #claimsOf(bytes: Uint8Array): TokenClaims | undefined {
     try {
       const { value, duplicates } = parseJson(Buffer.from(bytes))
@@ -90,7 +90,9 @@ export class Signatures {
   }
 }
 
-/** Whether the token is canonical base64. Otherwise different texts could represent the same token. */
+/**
+ * Whether the token is canonical base64. Otherwise several texts could encode the same token, each with its own hash.
+ */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 }

@@ -69,7 +69,7 @@ export class TokenDependencies {
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (node === undefined || isThere(ofNode, node.uid)) &&
       (!legacy || (holdsToken(ofSecret!, token.hash) && !this.#isMarked(ofSecret!)))
-    // Nothing in the pod changes when its grace period ends, so the result is not cached.
+    // The end of the grace period changes nothing in the pod, so a result for a terminating pod must not be cached.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
     return stands
   }
@@ -94,7 +94,7 @@ function isThere(object: ApiObject | undefined, uid: string | undefined): boolea
   return uid === undefined || object.metadata.uid === uid
 }
 
-/** `known` is the hash of the token. */
+/** Whether the Secret contains the token with the hash `known`. */
 function holdsToken({ data }: Secret, known: string): boolean {
   const held = Buffer.from(data?.token ?? '', 'base64').toString()
   return timingSafeEqual(hash('sha256', held, 'buffer'), Buffer.from(known, 'base64'))

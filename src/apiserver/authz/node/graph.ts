@@ -23,11 +23,11 @@ export class NodeGraph {
   /** Number of pods that need an object, per node. */
   readonly #needed = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, VolumeNeeds>()
-  /** Volumes that reference a Secret. */
+  /** Keys of the volumes that reference a Secret, by the key of the Secret. */
   readonly #volumesOf = new Map<string, Set<string>>()
-  /** Node of each attachment. */
+  /** Name of the node of each VolumeAttachment. */
   readonly #attachments = new Map<string, string>()
-  /** Node of each ResourceSlice. */
+  /** Name of the node of each ResourceSlice. */
   readonly #slices = new Map<string, string>()
 
   constructor(lookup: Lookup, vendor: Vendor) {

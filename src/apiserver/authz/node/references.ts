@@ -2,9 +2,9 @@
 import type { ApiObject } from '../../../api/model/object.ts'
 
 export interface PodNeeds {
-  /** '' for an unscheduled pod. */
+  /** Name of the pod's node; '' for an unscheduled pod. */
   readonly node: string
-  /** Distinct keys such as `secrets/a/b`. */
+  /** Keys of the objects that the pod needs, such as `secrets/a/b`, without duplicates. */
   readonly needs: ReadonlySet<string>
 }
 
@@ -92,7 +92,7 @@ function containerNeeds({ env = [], envFrom = [] }: Container, need: Need): void
   }
 }
 
-/** The status lists the claims that were generated for the pod. */
+/** The status lists the claims that were generated from templates for the pod. */
 function claimNeeds({ resourceClaims = [] }: PodSpec, status: PodStatus, need: Need): void {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus } = status
   const generated = new Set(resourceClaims.filter((each) => !each.resourceClaimName).map(({ name }) => name))

@@ -8,7 +8,10 @@
 import { HeldRules, hasWord, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
-/** About a hundred milliseconds of work: a hundred times what 2,000 rules against 10,000 take. */
+/**
+ * Limit of about a hundred milliseconds of work, which is a hundred times the cost of checking 2,000 rules against
+ * 10,000.
+ */
 const maxSteps = 3_000_000
 const stepsBetweenTurns = 2000
 
@@ -55,7 +58,7 @@ class Effort {
     this.#sinceTurn += steps
   }
 
-  /** Whether to yield to other requests. */
+  /** Whether this work should yield to other requests. */
   get isTurn(): boolean {
     if (this.#sinceTurn < stepsBetweenTurns) return false
     this.#sinceTurn = 0
@@ -92,7 +95,9 @@ function* coversFrom(
   return true
 }
 
-/** Whether one rule contains all words of these lists. Such a rule must contain the first word of each. */
+/**
+ * Whether one rule of the user contains all words of these lists. Such a rule must contain the first word of each list.
+ */
 function coversAtOnce(
   userRules: HeldRules,
   rule: Rule,

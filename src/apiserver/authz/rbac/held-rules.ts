@@ -10,12 +10,12 @@ import { allowsPath, type Rule } from './rule.ts'
 /** The lists of a resource rule. */
 export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
-/** Rules indexed by the words of one list. */
+/** Rules whose list contains a wildcard. */
 interface Index {
   readonly byWord: ReadonlyMap<string, readonly Rule[]>
   /** Rules with a wildcard. */
   readonly every: HeldRules
-  /** Cached results. */
+  /** Results of earlier lookups by word. */
   readonly answers: Map<string, HeldRules>
 }
 
@@ -86,7 +86,7 @@ export class HeldRules {
 
 interface PathIndex {
   readonly byPath: ReadonlyMap<string, readonly Rule[]>
-  /** Rules that allow all paths or a prefix. */
+  /** Rules that allow all paths or all paths with a prefix. */
   readonly open: readonly Rule[]
 }
 

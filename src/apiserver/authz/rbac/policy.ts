@@ -34,7 +34,7 @@ export interface Subject {
 /** A RoleBinding or ClusterRoleBinding, prepared for decisions. */
 export interface Binding {
   readonly kind: 'RoleBinding' | 'ClusterRoleBinding'
-  /** '' for a ClusterRoleBinding. */
+  /** Namespace of the binding; '' for a ClusterRoleBinding. */
   readonly namespace: string
   readonly name: string
   readonly role: RoleRef
@@ -221,7 +221,7 @@ type StoredSubject = NonNullable<StoredBinding['subjects']>[number]
 
 function subjectOf({ kind, name = '', namespace = '' }: StoredSubject, own: string): Subject[] {
   if (kind === 'User' || kind === 'Group') return [{ kind, name, namespace: '' }]
-  // A service account without a namespace is in the namespace of the binding.
+  // A subject that is a service account without a namespace belongs to the namespace of the binding.
   const home = namespace === '' ? own : namespace
   return kind === 'ServiceAccount' && home !== '' ? [{ kind, name, namespace: home }] : []
 }

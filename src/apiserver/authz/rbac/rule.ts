@@ -29,11 +29,11 @@ export interface Rule {
   readonly verbs: Words
   readonly groups: Words
   readonly resources: Words
-  /** Undefined matches all names, and requests without a name. */
+  /** Resource names that the rule allows. Undefined allows all names, and requests without a name. */
   readonly names: Words
-  /** Exact paths. */
+  /** Non-resource paths that must match exactly. */
   readonly paths: Words
-  /** Path prefixes. */
+  /** Prefixes of non-resource paths. */
   readonly beginnings: readonly string[]
 }
 

@@ -59,12 +59,12 @@ export function on(verbs: string, groups: string, resources: string): DefaultRul
   return { verbs: split(verbs), apiGroups: split(groups), resources: split(resources) }
 }
 
-/** A rule or subject that exists since a version. */
+/** Marks a rule or subject as existing only since a version. */
 export function since<T extends object>(version: KubeVersion, part: T): T & Versions {
   return { ...part, since: version }
 }
 
-/** A rule or subject that exists before a version. */
+/** Marks a rule or subject as existing only before a version. */
 export function until<T extends object>(version: KubeVersion, part: T): T & Versions {
   return { ...part, until: version }
 }
