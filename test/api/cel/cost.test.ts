@@ -15,30 +15,30 @@ const integer = { type: 'integer' }
 
 describe('estimated rule costs', () => {
   const rows: { readonly [rule: string]: readonly [JsonObject, number] } = {
-    // A name, a field and a comparison each cost one. A constant costs nothing.
+    // A name, a field selection and a comparison cost one unit each. A constant costs nothing.
     'self > 1': [integer, 2],
     'self.a > 1 && self.a < 5': [{ type: 'object', properties: { a: integer } }, 6],
     'has(self.a)': [{ type: 'object', properties: { a: integer } }, 1],
-    // A character may take four bytes.
+    // The estimate assumes four bytes per character.
     'self == "abc"': [text(100), 2],
     'self == oldSelf': [text(100), 42],
     'self.startsWith("abcdefghijk")': [text(), 3],
     'self.contains("abcdefghijk")': [text(100), 1 + 40 * 2],
     'self.matches("^[a-z]+$")': [text(100), 1 + 41 * 2],
     'self in ["a", "b"]': [text(10), 1 + 10 + 2],
-    // Each iteration of a loop: the condition, the result so far, and the rule.
+    // Each iteration of a loop costs the condition, the reading of the accumulated result, and the rule.
     'self.all(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 5],
     'self.exists(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 6],
     'self.all(x, self.all(y, x != y))': [listOf(integer, 10), 1 + 1 + 10 * (3 + 1 + 1 + 10 * (3 + 2))],
     'self.map(x, x + 1).size() == 1': [listOf(integer, 10), 1 + 11 + 10 * (12 + 2) + 2],
     'size(self) < 5': [text(), 3],
-    // The size of an element of a computed list is taken for that of the validated value, here an object.
+    // The elements of a computed list are assumed to have the size of the validated value, which is an object here.
     '["a"].exists(x, self.s.contains(x))': [{ type: 'object', properties: { s: text(100) } }, 10 + 1 + 4 + 3],
     'self.map(x, x + "a").all(y, y == "b")': [listOf(text(5), 3), 1 + 11 + 3 * (12 + 1 + 3) + 1 + 3 * (3 + 1 + 1)],
     'self.all(k, v, k < v)': [listOf(integer, 10), 1 + 1 + 10 * (3 + 3)],
     'self.transformMap(i, v, v).size() == 1': [listOf(integer, 10), 1 + 31 + 10 * (3 + 1) + 2],
     'self.transformMapEntry(i, v, {v: i}).size() == 1': [listOf(integer, 10), 1 + 31 + 10 * (2 + 32) + 2],
-    // The optional is evaluated twice.
+    // The optional value is evaluated twice.
     'self.?s.optMap(s, 1).hasValue()': [{ type: 'object', properties: { s: text() } }, 2 * 2 + 13 + 1],
     'self.?s.optFlatMap(s, self.?s).hasValue()': [{ type: 'object', properties: { s: text() } }, 2 * 2 + 12 + 2 + 1],
     'self.distinct().size() == 1': [listOf(integer, 10), 1 + 200 + 11 + 2],
@@ -52,7 +52,7 @@ describe('estimated rule costs', () => {
     'sets.equivalent(self, [1, 2])': [listOf(integer, 10), 1 + 10 + 40 + 1],
     'self.isSorted()': [listOf(text(5), 10), 1 + 10 * 3],
     'self.split(",", 2).size() == 1': [text(100), 1 + 80 + 2],
-    // The length of the text does not count.
+    // The cost does not depend on the length of the text.
     'isIP(self) || isURL(self) || isQuantity(self) || isSemver(self)': [text(), 8],
     'ip(self) == ip("::1")': [text(), 2 + 1 + 1],
     'cidr(self).containsIP("::1")': [text(), 2 + 4 + 1],
@@ -98,7 +98,7 @@ describe('actual rule costs', () => {
       costsOf('cidr(self).containsIP("10.0.0.1")', { schema: text(), self: '10.0.0.0/8' }).actual,
       1 + 1 + 1 + 1,
     )
-    // The first deciding element ends the loop.
+    // The loop ends at the first element that determines its result.
     assert.equal(costsOf('self.exists(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 6)
     assert.equal(costsOf('self.matches("^[a-z]+$")', { schema: text(), self: 'a'.repeat(99) }).actual, 1 + 10 * 2)
   })

@@ -17,7 +17,7 @@ interface Row {
   readonly schema: JsonObject
   readonly self: Json
   readonly oldSelf?: Json
-  /** True, except for those in `not`. */
+  /** Rules that must be true for the data. Those in `not` must be false. */
   readonly rules: readonly string[]
   readonly not?: readonly string[]
 }

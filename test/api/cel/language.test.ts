@@ -1,4 +1,7 @@
-/** The language: literals, operators, macros and functions. Each row is true unless it says otherwise. */
+/**
+ * The language: literals, operators, macros and functions. Each expression must be true unless its row gives another
+ * result.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'

@@ -72,7 +72,7 @@ test('every Protobuf field has the recorded number and wire type', () => {
   assert.ok(seen.size > 100 && fields > 500)
 })
 
-/** Compares the alternative forms of a value by their numbers. */
+/** Compares the alternative types of a value with the recorded ones, by field number. */
 function compareForms(name: string, { boolean, list, object }: Alternatives): void {
   const ours = [
     ...(boolean === undefined ? [] : [[boolean, 'bool']]),
@@ -146,7 +146,10 @@ function wireOf(schema: Schema, home: string): string {
   }
 }
 
-/** Whether every field below has a number. The type of a document is in the envelope. */
+/**
+ * Whether the value can be a message: all fields below it have numbers. Ignores the type of a document, which is in the
+ * envelope.
+ */
 function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return true
   seen.add(schema)
@@ -180,7 +183,10 @@ test('random objects of every kind survive a Protobuf round trip', () => {
   console.error(`protobuf: ${each * kinds.size} random objects there and back, 0 differences`)
 })
 
-/** Returns the normal form on the server. The type of a document is only in the envelope. */
+/**
+ * Returns the value as the server would decode and default it, without the type of the document, which is only in the
+ * envelope.
+ */
 function normal(schema: ObjectSchema, value: JsonObject): JsonObject {
   return withoutTypes(schema, decode(schema, value).value) as JsonObject
 }
@@ -192,7 +198,7 @@ function withoutTypes(schema: Schema, value: Json): Json {
   return Object.fromEntries(members.map(([name, item]) => [name, withoutTypes(schema.fields[name]!.schema, item!)]))
 }
 
-/** Everything that a schema can express. */
+/** A schema that uses every feature of schemas. */
 const inner = s.object({ a: field(1, s.string()), b: field(2, s.int32(), { zeroValue: 'keep' }) })
 const fields: Fields = {
   text: field(1, s.string(), { zeroValue: 'keep' }),

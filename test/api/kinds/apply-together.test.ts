@@ -1,6 +1,6 @@
 /**
- * Two managers who apply the same configuration never conflict, in any version of any kind; and each can take back what
- * is its own. The configuration is a random valid object with its defaults, as a client would read it.
+ * Two managers who apply the same configuration never conflict, in any version of any kind, and each can give up its
+ * own fields. The configuration is a random valid object with its defaults, as a client would read it.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -37,7 +37,7 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   if (shown.status !== 201) return `seed ${from}: refused: ${shown.text.slice(0, 500)}`
   const config = configurationOf(shown.body)
   const first = await apply(kind, config, 'a')
-  // What nobody could own is not applied at all.
+  // Apply rejects a configuration whose list elements lack keys, because nobody could own such elements.
   if (first.status === 422 && /omits the key/.test(first.body.message)) return undefined
   const second = await apply(kind, config, 'b')
   const bare = { apiVersion: config.apiVersion!, kind: config.kind!, metadata: { name: shown.body.metadata.name } }
@@ -45,7 +45,7 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   const statuses = [first.status, second.status, takenBack.status]
   if (String(statuses) !== '201,200,200')
     return `seed ${from}: ${statuses}: ${(second.status === 200 ? takenBack : second).text.slice(0, 1500)}`
-  // What b still states stays, and it is alone with it.
+  // Manager b still applies every field, so no value changes, and b becomes the only owner.
   const managers = String(managersOf(takenBack.body))
   if (managers !== String(managersOf(first.body)).replace('a', 'b')) return `seed ${from}: managers ${managers}`
   try {
@@ -53,18 +53,21 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   } catch (error) {
     return `seed ${from}: ${(error as Error).message.slice(0, 1500)}`
   }
-  // Some kinds cannot be without what b takes back; nobody else has a say in it.
+  // Some kinds require fields that b gives up, so the server may reject this apply for an invalid object, but not for a
+  // conflict.
   const empty = await apply(kind, bare, 'b')
   return [200, 422].includes(empty.status) ? undefined : `seed ${from}: ${empty.text.slice(0, 1500)}`
 }
 
-/** What a client would keep in a file. */
+/** Returns the part of an object that a client would store in a file. */
 function configurationOf(object: JsonObject): JsonObject {
   const { name, labels, annotations } = object.metadata as JsonObject
   return { ...withoutStatus(object), metadata: JSON.parse(JSON.stringify({ name, labels, annotations })) }
 }
 
-/** Those of the two who own something: nobody, where the configuration states nothing that can be owned. */
+/**
+ * Returns which of the managers a and b own fields. Neither does if the configuration sets no field that can be owned.
+ */
 function managersOf({ metadata }: JsonObject): string[] {
   const { managedFields = [] } = metadata as { managedFields?: { manager: string }[] }
   return managedFields.map(({ manager }) => manager).filter((name) => name === 'a' || name === 'b')

@@ -1,9 +1,12 @@
-/** What a stored object has otherwise than it was sent, beyond defaults: what was lost, changed, or is nobody's doing. */
+/**
+ * Compares a stored object with the object that was sent. Reports values that were lost or changed, and values that
+ * were added without being defaults.
+ */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../src/api/json/json.ts'
 import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
 import { typeName } from './fields-of.ts'
 
-/** Fields that the server fills in, by type. */
+/** Fields that the server sets or defaults, by type. */
 const filled = new Set(
   [
     'ObjectMeta: uid resourceVersion creationTimestamp managedFields namespace generation annotations labels',
@@ -121,7 +124,7 @@ function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, p
   })
 }
 
-/** A zero value of a field that does not tell it from none. */
+/** Whether the value counts as unset: null, or a zero value of a field that is omitted if zero. */
 function isUnsent(value: Json, { zeroValue: zero }: Field): boolean {
   return value === null || (zero === 'omit' && isZero(value))
 }
@@ -131,14 +134,19 @@ function isZero(value: Json): boolean {
   return value === '' || value === 0 || value === false
 }
 
-/** Zero as it is written where nothing was sent: parts of it may be written, too. */
+/**
+ * Whether a zero value was added because the field is always written. Objects count as zero if all of their members do.
+ */
 function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
   const isNothing = (item: Json): boolean =>
     isZero(item) || item === null || (isObject(item) && Object.values(item).every((part) => isNothing(part!)))
   return zero === 'write' && (isNothing(value) || value === '0')
 }
 
-/** To what was sent the server may have added. */
+/**
+ * Returns a difference unless the stored value contains everything that was sent. The server may have added members or
+ * elements.
+ */
 function withMore(given: Json, kept: Json, path: string): string[] {
   const isThere =
     isObject(given) && isObject(kept)

@@ -28,12 +28,12 @@ test('every stored kind has a manifest', () => {
 
 for (const profile of ['orch', 'kubernetes'] as const)
   describe(`every kind is served under the profile ${profile}`, { concurrency: 4 }, async () => {
-    // With the control loops: some objects end only by them.
+    // The server runs the control loops, because some objects are deleted only by a loop.
     const client = (await serveUp({ after }, [`--profile=${profile}`])).client()
     const ids = [...new Set(storedKinds.map(manifestOf))]
     for (const id of profile === 'orch' ? ids : someOf(ids, 15))
       test(id, { timeout: 300_000 }, async () => {
-        // One after the other: all are the same objects.
+        // The versions run in sequence, because they use the same object.
         for (const kind of storedKinds.filter((each) => manifestOf(each) === id)) await live({ client, profile, kind })
       })
   })
@@ -75,7 +75,10 @@ function collectionOf({ profile, kind }: Case): string {
   return `${root}/${apiVersion}${kind.scope === 'Cluster' ? '' : '/namespaces/default'}/${kind.plural}`
 }
 
-/** The manifest; in another version than it is written in, what that version shows of the same object. */
+/**
+ * Returns the object of the manifest. If the manifest uses another version than the kind, the server converts it: the
+ * function creates the object, reads it in the version of the kind and deletes it.
+ */
 async function newObject(at: Case): Promise<ApiObject> {
   const { client, profile, kind } = at
   const written = manifestObject(manifestOf(kind), profile)
@@ -99,7 +102,7 @@ async function newObject(at: Case): Promise<ApiObject> {
 
 type Change = (step: string) => Promise<Answer>
 
-/** Each a way to set the label `step`. */
+/** Returns the ways to set the label `step`. */
 function changes({ client, kind, profile }: Case, path: string): [string, Change][] {
   const patch = async (type: string, body: unknown, query = '') => {
     const headers = { 'content-type': `application/${type}` }
@@ -119,7 +122,7 @@ function changes({ client, kind, profile }: Case, path: string): [string, Change
 
 const applying = '?fieldManager=tester&force=true'
 
-/** Control loops may write in between: what was overtaken is tried again. */
+/** A control loop may write the object in between, so a conflicting PUT is retried. */
 async function put(client: HttpClient, path: string, step: string): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const { body } = ok(await client.get(path))
@@ -147,7 +150,7 @@ async function assertRow(client: HttpClient, collection: string, name: string): 
   assert.equal(row?.cells.length, body.columnDefinitions.length)
 }
 
-/** What is seen of one object until it is gone. */
+/** Returns the events of one object up to its deletion. */
 async function follow(client: HttpClient, path: string, name: string): Promise<WatchEvent[]> {
   const stop = new AbortController()
   const seen: WatchEvent[] = []

@@ -1,4 +1,7 @@
-/** The fields of a schema, and those that a value of it has, as `Type.field`: to see what a test has touched. */
+/**
+ * Lists the fields of a schema, and the fields that a value sets, as `Type.field`. Tests use them to report which
+ * fields they cover.
+ */
 import { isObject, type Json, own } from '../../../src/api/json/json.ts'
 import type { Schema } from '../../../src/api/schema/schema.ts'
 
@@ -6,7 +9,7 @@ export function typeName({ name = '' }: { readonly name?: string }): string {
   return name.replace(/^.*\./, '')
 }
 
-/** All fields below a schema. */
+/** Returns all fields below a schema. */
 export function fieldsOf(schema: Schema, into = new Set<string>()): Set<string> {
   if (schema.type === 'list') return fieldsOf(schema.items, into)
   if (schema.type === 'map') return fieldsOf(schema.values, into)
@@ -19,7 +22,7 @@ export function fieldsOf(schema: Schema, into = new Set<string>()): Set<string> 
   return into
 }
 
-/** Those of them that are in a value. */
+/** Adds the fields that a value sets to `into`. */
 export function fieldsIn(schema: Schema, value: Json, into: Set<string>): void {
   if (schema.type === 'list' && Array.isArray(value)) for (const item of value) fieldsIn(schema.items, item, into)
   if (schema.type === 'map' && isObject(value))

@@ -1,4 +1,7 @@
-/** Fields whose feature is off: objects lose them, and a client that asks about fields is warned. */
+/**
+ * Fields whose feature gate is disabled: the server drops them from objects, and warns clients that request field
+ * validation.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

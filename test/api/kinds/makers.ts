@@ -1,4 +1,4 @@
-/** Makers of values that random objects of many kinds need: names, addresses, labels, choices. */
+/** Generators of values that random objects of many kinds need: names, addresses, labels and choices. */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { freeText, type MakeField, type Making } from './random-object.ts'
 
@@ -42,7 +42,7 @@ export const modes: MakeField = ({ pick }) =>
 export const fullSecret = maybe((making) => ({ name: subdomain(making)!, namespace: word(making)! }))
 export const namedSecret = maybe((making) => ({ name: subdomain(making)! }))
 
-/** Leaves one of these fields of those that are there. */
+/** Removes all of these fields that are set, except for one. */
 export function keepOne(object: JsonObject, names: readonly string[], { pick }: Making): void {
   const there = names.filter((name) => object[name] !== undefined)
   if (there.length < 2) return

@@ -1,6 +1,7 @@
 /**
- * The order of the fields in the definitions, which is that of the members in the JSON of an answer: the order of the
- * reference's types. In most of them it is the order of the Protobuf numbers; `member-order.json` has the others.
+ * The order of fields in the definitions determines the order of members in JSON responses and must equal that of the
+ * Go types in Kubernetes. For most types it is the order of the Protobuf numbers. `member-order.json` contains the
+ * order of all other types.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -23,7 +24,10 @@ interface Named {
   readonly schema: ObjectSchema
 }
 
-/** Every object type below a schema, by its full name; `home` is the group and version of names without one. */
+/**
+ * Yields every object type below a schema with its full name. `home` is the group and version of names without a
+ * package.
+ */
 function* typesBelow(schema: Schema, home: string, seen: Set<string>): Generator<Named> {
   if (schema.type === 'any' && schema.described) yield* typesBelow(schema.described(vendorOf('orch')), home, seen)
   if (schema.type === 'list') yield* typesBelow(schema.items, home, seen)
@@ -40,7 +44,7 @@ function parentOf(name: string): string {
   return name.slice(0, name.lastIndexOf('.'))
 }
 
-/** A part that Protobuf has in a message of its own stands where that message does. */
+/** A field that Protobuf encodes in a nested message is sorted by the number of that message. */
 function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Field]): number {
   const [first, second] = [numbersOf(a), numbersOf(b)]
   const differing = first.findIndex((number, i) => number !== second[i])

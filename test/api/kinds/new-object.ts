@@ -22,7 +22,7 @@ export function newObject(kind: Kind, making: Making, name: string): JsonObject 
   }
 }
 
-/** Some kinds are called by what they say. */
+/** Returns the name of the object, which for some kinds must consist of values of the spec. */
 function nameOf(kind: Kind, made: JsonObject, name: string): string {
   if (kind.kind === customResourceDefinition.kind) return nameDefinition(made, name)
   if (kind !== apiService) return name
@@ -31,12 +31,12 @@ function nameOf(kind: Kind, made: JsonObject, name: string): string {
   return `${spec.version}.${spec.group}`
 }
 
-/** The group and the version, as valid values know them. */
+/** Returns the group and version of a kind in the format of the keys in `ValidValues.fields`. */
 export function homeOf({ group, version }: Kind): string {
   return `${group}.${version}`
 }
 
-/** The server sets the status of a new object. */
+/** Returns the object without its status, which the server sets for a new object. */
 export function withoutStatus({ status: _, ...rest }: JsonObject): JsonObject {
   return rest
 }

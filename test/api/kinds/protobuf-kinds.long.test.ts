@@ -1,7 +1,7 @@
 /**
- * Every stored kind in Protobuf, in every version and both profiles, against a client that was written from the recorded
- * facts alone: what it reads is what JSON says, what it sends is stored as the same JSON would be, and what it writes
- * back as it read it changes nothing.
+ * Every stored kind in Protobuf, in every version and both profiles, with a client that is derived from the recorded
+ * facts alone. What the client reads equals the JSON response. What it sends is stored like the same object in JSON.
+ * Writing back an unchanged object changes nothing.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -101,11 +101,11 @@ async function remove(at: Case, name: string): Promise<void> {
   const sent = { document: options, message: 'meta.v1.DeleteOptions', answered: messageOf(kind) }
   const { status, body } = await protobuf.send('DELETE', path, sent)
   assert.equal(status, 200, JSON.stringify(body))
-  // A definition goes when the server has cleaned up after it.
+  // The server deletes a definition after it has deleted the objects of the kind.
   const isDone = ({ status }: Answer) => kind.kind !== 'CustomResourceDefinition' || status !== 200
   const left = await until(() => client.get(path), isDone)
   if (left.status === 404) return
-  // Held by its finalizers, which nobody takes away here.
+  // The object still has finalizers, which no control loop removes in this test.
   const spec = kind.kind === 'Namespace' ? '/finalize' : ''
   const { body: held } = left
   const freed = { ...held, metadata: { ...held.metadata, finalizers: [] }, ...(spec === '' ? {} : { spec: {} }) }
@@ -123,7 +123,10 @@ function collection(at: Case): string {
   return `${root}/${apiVersion(at)}${kind.scope === 'Cluster' ? '' : '/namespaces/default'}/${kind.plural}`
 }
 
-/** Without what two objects that were sent alike differ in: who they are, when they were made, what was drawn. */
+/**
+ * Masks the values in which two objects differ that were sent alike: the name, the UID, the times and the allocated
+ * values.
+ */
 function withoutIdentity(object: Loose): Loose {
   const text = JSON.stringify(object)
     .replaceAll(object.metadata.uid, 'UID')
@@ -131,12 +134,15 @@ function withoutIdentity(object: Loose): Loose {
     .replaceAll(/"\d+\.\d+\.\d+\.\d+"/g, '"ADDRESS"')
     .replaceAll(/"nodePort":\d+/g, '"nodePort":0')
   const { metadata, ...rest } = JSON.parse(text)
-  // Entries come in the order of their times.
+  // Sorts the managers by name, because their order depends on their times.
   const managedFields = metadata.managedFields?.toSorted((a: Loose, b: Loose) => (a.manager < b.manager ? -1 : 1))
   return { ...rest, metadata: { ...metadata, managedFields } }
 }
 
-/** In Protobuf only the envelope says what a document is: a claim in a StatefulSet is one without saying so. */
+/**
+ * Removes the types of nested objects. In Protobuf only the envelope contains a type, so claims in a StatefulSet have
+ * none.
+ */
 function withoutInnerTypes({ apiVersion, kind, ...rest }: Loose): Loose {
   const dropped = (key: string, value: Loose) => (key === 'apiVersion' || key === 'kind' ? undefined : value)
   const { spec, items } = rest

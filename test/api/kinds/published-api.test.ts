@@ -1,4 +1,4 @@
-/** What is published stays: nothing vanishes from an API version but by the rules of deprecation. */
+/** The published API: nothing disappears from an API version except by the rules of deprecation. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

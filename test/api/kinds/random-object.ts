@@ -1,7 +1,7 @@
 /**
- * Random objects that fit a schema, from a seed: the same seed gives the same ones. What a schema cannot say, such as the
- * form of a name or that two fields exclude each other, is said in `valid-values.ts`, in the words of the published API
- * and not of our rules: an object made here is one that Kubernetes 1.23 accepts.
+ * Generates random objects for a schema from a seed. The same seed generates the same object. `valid-values.ts` adds
+ * rules that a schema cannot express, such as the format of a name or fields that exclude each other. These rules
+ * follow the published API and not our code: Kubernetes 1.23 accepts every generated object.
  */
 import { type Json, type JsonObject, setKey } from '../../../src/api/json/json.ts'
 import type { Field, ListSchema, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
@@ -9,24 +9,24 @@ import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 import { typeName } from './fields-of.ts'
 
 export interface Making extends RandomSource {
-  /** A number that was not given before. */
+  /** Returns a number that it has not returned before. */
   count(): number
 }
 
-/** The value of a field; undefined leaves it out. */
+/** Generates the value of a field, or undefined to omit the field. */
 export type MakeField = (making: Making) => Json | undefined
 
 export interface ValidValues {
   /**
-   * By type and field, `Container.name`; they are made whenever the object is. Where versions differ, by the group and
-   * the version of the kind too: `autoscaling.v2beta1.MetricSpec.type`.
+   * Generators by type and field, such as `Container.name`. These fields are always set. If API versions differ, the
+   * key starts with the group and version of the kind, as in `autoscaling.v2beta1.MetricSpec.type`.
    */
   readonly fields: { readonly [typeAndField: string]: MakeField }
-  /** Fields that must be there though their schema does not say so. */
+  /** Fields that are always set because they are required, although the schema does not require them. */
   readonly needed: readonly string[]
-  /** Lists that are worth more than two elements, with how many. */
+  /** Maximum number of elements of lists that need more than two for good coverage. */
   readonly longest: { readonly [typeAndField: string]: number }
-  /** By type: makes the parts of an object agree. Changes it. */
+  /** Functions by type that make the fields of a generated object consistent. They modify the object. */
   readonly agree: { readonly [type: string]: (object: JsonObject, making: Making) => void }
 }
 
@@ -35,7 +35,7 @@ export function makingFrom(seed: number): Making {
   return { ...seeded(seed), count: () => ++counted }
 }
 
-/** Text that is easily taken for something else, or spoilt on its way. */
+/** Texts that are easily misinterpreted or corrupted by an encoding. */
 const texts = [
   'a',
   'word',
@@ -56,7 +56,7 @@ export function freeText(making: Making): string {
   return making.pick(texts)
 }
 
-/** `home` is the group and the version of the kind. */
+/** Generates an object. `home` is the group and version of the kind. */
 export function makeObject(schema: ObjectSchema, making: Making, values: ValidValues, home = ''): JsonObject {
   return makeOne(schema, { making, values, home, depth: 0, longest: 2 }) as JsonObject
 }
@@ -66,7 +66,7 @@ interface Place {
   readonly values: ValidValues
   readonly home: string
   readonly depth: number
-  /** How many elements a list or map has at most. */
+  /** Maximum number of elements of a list or map. */
   readonly longest: number
 }
 
@@ -106,7 +106,7 @@ function several({ making, longest }: Place): undefined[] {
   return Array(1 + making.below(longest)).fill(undefined)
 }
 
-/** Elements differ in what tells them apart. */
+/** Generates a list without duplicate elements or keys. */
 function makeList(schema: ListSchema, place: Place): Json {
   const items = several(place).map(() => makeOne(schema.items, { ...place, longest: 2 }))
   if (schema.list === 'atomic') return items
@@ -148,12 +148,12 @@ function makeField(
   return made ? makeOne(schema, { ...place, depth: place.depth + 1 }) : undefined
 }
 
-/** A zero that was sent is not the same as nothing, where a field tells them apart. */
+/** Returns the zero value of a type. A field that distinguishes zero from unset must keep a sent zero. */
 function zeroOf(schema: Schema): Json | undefined {
   if (schema.type === 'string' && schema.values === undefined) return ''
   if (schema.type === 'boolean') return false
   return schema.type === 'integer' ? 0 : undefined
 }
 
-/** The deeper, the less. */
+/** Probability that an optional field is set, by depth. */
 const likely = [1, 0.5, 0.5, 0.4, 0.4]

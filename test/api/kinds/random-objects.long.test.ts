@@ -1,6 +1,7 @@
 /**
- * Random valid objects of every kind, through every version that is served: each is accepted, stored as it was sent but
- * for defaults, read back the same by all versions, and unchanged by writing back what was read. So is its status.
+ * Random valid objects of every kind, in every served version. The server accepts each object, stores it as sent except
+ * for defaults, and returns the same content in all versions. Writing back what was read changes nothing. The same
+ * holds for the status.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -24,15 +25,15 @@ import { validValues } from './valid-values.ts'
 /** The kinds of the specification. */
 const allKinds = kindsOfVersion('1.23')
 
-/** What is only answered is not kept. */
+/** Virtual kinds are excluded because their objects are not stored. */
 const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
 const client = (await serve({ after }, [noControls])).client()
 const vendor = vendorOf('orch')
 const seed = 20_260_101
-/** `Type.field` of all that was sent. */
+/** All fields that were sent, as `Type.field`. */
 const sentFields = new Set<string>()
 
-/** How many of a kind at most: more of those that have more to say. */
+/** Maximum number of objects by kind, for kinds with many fields. */
 const most: { readonly [kind: string]: number } = {
   Pod: 100,
   PersistentVolume: 250,
@@ -42,9 +43,12 @@ const most: { readonly [kind: string]: number } = {
   Service: 60,
 }
 const fewest = 20
-/** How many are sent whatever is in them. Of the others, unless ORCH_LONG is 1, those with a field that was not sent yet. */
+/**
+ * Number of objects of each kind that are always sent. Unless ORCH_LONG is 1, further objects are sent only if they
+ * have a field that was not sent before.
+ */
 const always = 2
-/** How many are under way together. */
+/** Number of concurrent requests. */
 const atOnce = 4
 
 for (const kind of storedKinds) {
@@ -71,7 +75,7 @@ async function faultsOfSome(kind: Kind, some: readonly Drawn[]): Promise<string[
   return all.flatMap((faults, i) => faults.map((fault) => `seed ${some[i]!.from}: ${fault}`))
 }
 
-/** An object that can be sent, and a status for it if its kind has one. */
+/** A random object and, if its kind has a status, a random status. */
 interface Drawn {
   readonly from: number
   readonly sent: JsonObject
@@ -85,7 +89,7 @@ function draw(kind: Kind, from: number): Drawn {
   return { from, sent, status }
 }
 
-/** Whether one of the wanted fields is in it that was not sent yet. */
+/** Whether the object sets one of the wanted fields that was not sent before. */
 function isNews(kind: Kind, { sent, status }: Drawn, wanted: ReadonlySet<string>): boolean {
   const fields = new Set<string>()
   fieldsIn(kind.schema, sent, fields)
@@ -101,7 +105,7 @@ function statusOf({ schema }: Kind): ObjectSchema {
   return schema.fields.status!.schema as ObjectSchema
 }
 
-/** What no client sends, or what is refused or left out wherever it is sent. */
+/** Fields that clients do not send, or that the server rejects or drops wherever they are sent. */
 const neverSent = [
   /^(?:ObjectMeta|ManagedFieldsEntry|OwnerReference|PersistentVolumeClaimTemplate)\./,
   /^(?:EphemeralContainer|PodOS)\./,
@@ -139,12 +143,12 @@ test('the random objects set every writable field at least once', () => {
   assert.deepEqual(wanted.filter((name) => !sentFields.has(name)).sort(), [])
 })
 
-/** The fields of a kind that can be sent. */
+/** Returns the fields of a kind that clients can send. */
 function sendable({ schema }: Kind): readonly string[] {
   return [...fieldsOf(schema)].filter((name) => !isStatus(name) && !neverSent.some((form) => form.test(name)))
 }
 
-/** The status is sent through a way of its own. */
+/** Whether the field is a status, which the test sends separately through the subresource. */
 function isStatus(name: string): boolean {
   return allKinds.some(({ kind }) => name === `${kind}.status`)
 }
@@ -168,7 +172,9 @@ function collection({ group, version, plural, scope }: Kind): string {
   return `${root}/${apiVersionOf(vendor, group, version)}${scope === 'Cluster' ? '' : '/namespaces/default'}/${plural}`
 }
 
-/** Every version that is served shows it, and what each shows can be written back without a change. */
+/**
+ * Checks that all served versions return the object, and that writing back the object in any of them changes nothing.
+ */
 async function faultsOfReading(kind: Kind, at: string, stored: Answer): Promise<string[]> {
   const faults: string[] = []
   for (const other of allKinds.filter(({ plural, group }) => plural === kind.plural && group === kind.group)) {
@@ -188,7 +194,7 @@ async function faultsOfStatus(kind: Kind, at: string, drawn: JsonObject): Promis
   const schema = statusOf(kind)
   const { body } = await client.get(at)
   const status = { ...drawn }
-  // Only balancers have one: an update would take it away.
+  // Only Services of type LoadBalancer have a load balancer status. An update of other types would remove it.
   if (kind.kind === service.kind && body.spec.type !== 'LoadBalancer') delete status.loadBalancer
   fieldsIn(schema, status, sentFields)
   const written = await client.put(`${at}/status`, { ...body, status })

@@ -1,4 +1,4 @@
-/** Runs an object through the rules of its kind, as a create or an update does, without a server. */
+/** Applies the rules of a kind to an object without a server, as a create or update does. */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
@@ -33,14 +33,14 @@ export const ruleContext = {
 
 export interface Outcome {
   readonly object: ApiObject
-  /** `Required spec.capacity`, each once, in order of the alphabet. */
+  /** Distinct errors in alphabetical order, such as `Required spec.capacity`. */
   readonly faults: readonly string[]
 }
 
-/** For kinds that hold nothing. */
+/** Allocator without pools, for kinds that allocate no values. */
 const noPools: Allocator = { pools: [], maxValues: 0, draw: () => undefined, refuse: () => 'there is no pool' }
 
-/** What a write goes through beside the kind itself. */
+/** The parameters of a write besides the kind and the object. */
 export interface Ways {
   readonly subresource: string
   readonly version: EmulatedVersion
@@ -56,7 +56,7 @@ export function updateBy(kind: Kind, previous: ApiObject, sent: JsonObject, ways
   return writeBy({ kind, sent, previous }, ways)
 }
 
-/** The steps of a write that are the kind's own, as `apiserver/registry/writes/write-steps.ts` runs them. */
+/** Runs the steps of a write that depend on the kind, as `apiserver/registry/writes/write-steps.ts` does. */
 function writeBy(
   { kind: anyKind, sent, previous }: { kind: Kind; sent: JsonObject; previous: ApiObject | undefined },
   { subresource = '', version = oldestVersion, gates = defaultGatesOf(version), allocator = noPools }: Partial<Ways>,
@@ -86,7 +86,7 @@ function allocated(
     : []
 }
 
-/** What a table shows of an object, as it is stored. */
+/** Returns the table cells of a stored object. */
 export function cellsOf(kind: Kind, object: ApiObject, version: EmulatedVersion = oldestVersion): Json[] {
   const { columns = defaultColumns } = derivation(version).kind(kind).views
   return columns.map(({ cell }) => cell(object, ruleContext.now, ruleContext.vendor))

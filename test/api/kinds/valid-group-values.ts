@@ -1,4 +1,4 @@
-/** What is valid where a schema cannot say it, for the kinds of storage, scheduling, node and the like. */
+/** Valid values that a schema cannot express, for kinds of the storage, scheduling, node and other groups. */
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import {
   address,

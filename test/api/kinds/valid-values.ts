@@ -1,4 +1,4 @@
-/** What is valid where a schema cannot say it, for random objects: names, numbers with bounds, parts that must agree. */
+/** Valid values that a schema cannot express, for random objects: names, bounded numbers and consistent fields. */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { requestPem } from '../pki/encode.ts'
 import {
@@ -197,7 +197,7 @@ const volumes: ValidValues['fields'] = {
   'HostPathVolumeSource.type': maybe(oneOf('', 'Directory', 'FileOrCreate', 'BlockDevice')),
   'GitRepoVolumeSource.directory': maybe(fileName),
   'GCEPersistentDiskVolumeSource.partition': maybe(small),
-  // Several replicas can share it only to read.
+  // Several replicas can share the disk only if it is read-only.
   'GCEPersistentDiskVolumeSource.readOnly': oneOf(true),
   'AWSElasticBlockStoreVolumeSource.partition': maybe(small),
   'KeyToPath.path': fileName,
@@ -281,7 +281,8 @@ const metric: MakeField = (making) => {
       object: {
         metric: named,
         describedObject: scaled(making)!,
-        // Without a value it is shown with one of 0, which nobody may send back.
+        // Earlier versions show an unset value as 0, which clients must not write back. The target therefore always has
+        // a value.
         target: making.pick([
           { ...(target(making) as JsonObject), value: '10' },
           { type: 'Value', value: '10' },
@@ -294,7 +295,7 @@ const metric: MakeField = (making) => {
     },
   ])
 }
-/** The same in the words of v2beta1. */
+/** Generates a metric in the flat format of v2beta1. */
 const flatMetric: MakeField = (making) => {
   const named = { metricName: word(making)! }
   const perPod = { targetAverageValue: making.pick(['1k', '100m']) }
@@ -335,7 +336,7 @@ const services: ValidValues['fields'] = {
   'LoadBalancerIngress.hostname': maybe(subdomain),
 }
 
-/** The use of processors is put last wherever it is sent. */
+/** Moves the metric of CPU utilization to the end of the list, where the server moves it too. */
 function processorsLast(make: MakeField): MakeField {
   const isOfProcessors = (metric: Json) =>
     /"name":"cpu"/.test(JSON.stringify(metric)) && /[aA]verageUtilization/.test(JSON.stringify(metric))
@@ -454,7 +455,7 @@ const cluster: ValidValues['fields'] = {
   'PersistentVolumeClaimCondition.type': ({ count }) => `Odd ${count()}`,
 }
 
-/** Sources of volumes that can be devices. */
+/** Sources of volumes that can be block devices. */
 const claims = ['persistentVolumeClaim', 'ephemeral']
 
 function useVolumes(spec: JsonObject, making: Making): void {
@@ -495,18 +496,21 @@ function agreeInPod(spec: JsonObject, making: Making): void {
   useVolumes(spec, making)
 }
 
-/** As the group `events` has it: what older tellers say is not taken there. */
+/** Removes the fields of older reporters, which the group `events` rejects, and sets those of newer reporters. */
 function newerEvent(event: JsonObject, { pick }: Making): void {
   for (const name of Object.keys(event)) if (name.startsWith('deprecated')) delete event[name]
   Object.assign(event, { eventTime: '2030-01-02T03:04:05.000006Z', type: pick(['Normal', 'Warning']) })
   if (event.series !== undefined) event.series = { count: 2, lastObservedTime: '2030-01-02T03:04:06.000000Z' }
 }
 
-/** Fields that some types of Service alone may have. */
+/** Fields that are only valid for some types of Service. */
 const ofBalancers = ['loadBalancerSourceRanges', 'loadBalancerClass', 'allocateLoadBalancerNodePorts']
 const ofExternalNames = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
 
-/** Addresses and ports are drawn by the server: one that is asked for might be taken. */
+/**
+ * Makes the fields of a Service consistent. Removes addresses and node ports, because another Service may have
+ * allocated the same values.
+ */
 function agreeInService(spec: JsonObject, making: Making): void {
   const type = making.pick(['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'])
   const ports = (spec.ports ?? []) as JsonObject[]
@@ -537,7 +541,7 @@ const agree: ValidValues['agree'] = {
     ])
   },
   NodeSpec: (spec) => {
-    // The first of them is told twice.
+    // `podCIDR` must equal the first entry of `podCIDRs`.
     if (Array.isArray(spec.podCIDRs)) spec.podCIDR = spec.podCIDRs[0]!
   },
   ServiceSpec: agreeInService,
