@@ -121,7 +121,7 @@ export interface Sent {
   readonly body: string
 }
 
-/** Sequential requests by several clients, which share connections like those of one program. */
+/** Sends sequential requests by several clients, which share connections like those of one program. */
 export function http2Each(next: (index: number) => Sent, { connections, streams }: Http2Options): Drive {
   return async (side, seconds) => {
     const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
@@ -150,7 +150,7 @@ export async function compare(
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
-  // Alternating, and each first equally often, so that trends over time affect both.
+  // The two servers alternate, and each is first equally often, so that trends over time affect both.
   for (let round = 0; round < rounds; round++)
     for (const one of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
       const { side, drive } = { ours, bare }[one]
@@ -207,7 +207,7 @@ export function mean(measured: readonly Measured[]): Measured {
 }
 
 const full = 0.85
-/** CPU use by other programs above which a rate is unreliable. */
+/** Number of CPUs used by other programs above which a rate is unreliable. */
 export const noticed = 0.2
 
 /** Returns the bottleneck of the measurement. */

@@ -46,7 +46,7 @@ export class Bench {
   readonly #profiles: string | undefined
   #serverCount = 0
 
-  /** `profiles` is the directory for CPU profiles of our server. */
+  /** Creates a bench. `profiles` is the directory for CPU profiles of our server. */
   constructor(profiles?: string) {
     this.#profiles = profiles
   }
@@ -61,7 +61,7 @@ export class Bench {
     return directory
   }
 
-  /** Like `fill`, but shared by all rows of a run. */
+  /** Returns a directory like `fill`, but shares it among all rows of a run. */
   filled(count: number): Promise<string> {
     let directory = this.#filled.get(count)
     if (directory === undefined) {

@@ -49,7 +49,7 @@ export async function benchStore(seconds: number): Promise<StoreFigures> {
   return { commits, ...(await compactionCost(seconds)) }
 }
 
-/** Each client rewrites its own keys in turn, as fast as it gets responses. */
+/** Commits as fast as responses arrive. Each client rewrites its own keys in turn. */
 async function commitLoop(store: LmdbStore, clients: number, seconds: number): Promise<Commits> {
   const times: number[] = []
   const start = performance.now()
@@ -75,7 +75,9 @@ async function commitLoop(store: LmdbStore, clients: number, seconds: number): P
   }
 }
 
-/** Limit of lmdb alone: the same records in transactions of the same size on this thread, without clients. */
+/**
+ * Measures the limit of lmdb alone: the same records in transactions of the same size on this thread, without clients.
+ */
 function bareLoop(directory: string, batch: number, seconds: number): number {
   const tables = openTables(directory)
   const start = performance.now()

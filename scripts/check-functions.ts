@@ -55,7 +55,10 @@ console.log(
 )
 process.exitCode = faults.length > 0 ? 1 : 0
 
-/** The limit must equal the current count, so that an improvement is not lost again. */
+/**
+ * Reports a count that differs from its limit. The limit must equal the current count, so that an improvement is not
+ * lost again.
+ */
 function offLimit(count: number, limit: number, what: string): string[] {
   if (count > limit) return [`${count} ${what}, ${limit} are allowed: use an options object (--list names them)`]
   if (count < limit)

@@ -15,7 +15,7 @@ import { Definitions } from '../src/api/schema/openapi.ts'
 import { homeOf } from '../src/apiserver/http/openapi/group-version.ts'
 import { type PrintedKind, TypePrinter } from '../src/tools/cli/typescript/print-types.ts'
 
-/** `names` are the exports of the library, which no type may reuse. */
+/** Returns the text of all types. `names` are the exports of the library, which no type may reuse. */
 export function kindTypes(names: readonly string[]): string {
   const definitions = new Definitions(vendorOf('orch'), 2)
   const parts = [scale, eviction, tokenRequest]

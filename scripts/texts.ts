@@ -60,12 +60,12 @@ function inFiles(glob: string, pattern: RegExp): readonly Text[] {
   )
 }
 
-/** Whether a text has at least two words. */
+/** Whether a text contains at least two words. */
 function isProse(text: string): boolean {
   return /[a-z]+ [a-z]/i.test(text)
 }
 
-/** Doc comments, and lines of `//` that follow each other as one comment. */
+/** Returns doc comments, and lines of `//` that follow each other as one comment. */
 function commentsOf({ file, text }: Text): readonly Text[] {
   // A block begins after a space or a bracket: the `/*` in a media type such as `application/*` is not a comment.
   const blocks = [...text.matchAll(/(?<![^\s({[,])\/\*\*?([\s\S]*?)\*\//g)].map(([, block]) =>
@@ -90,7 +90,7 @@ function sentencesOf({ file, text }: Text): readonly Text[] {
     .map((sentence) => ({ file, text: sentence }))
 }
 
-/** The latest subjects. A clone without history has none. */
+/** Returns the latest subjects. A clone without history has none. */
 function commitSubjects(): readonly Text[] {
   try {
     const subjects = execFileSync('git', ['log', '-200', '--no-merges', '--format=%s'], { cwd: root, encoding: 'utf8' })

@@ -96,9 +96,9 @@ async function checkSources(): Promise<void> {
 }
 
 /**
- * Two processes for each core, because some wait while others keep the cores busy. Starting a process costs two seconds
- * of a core, so a process that was started for a special list continues with the last list, whose files can share a
- * process with any others.
+ * Runs all files in two processes for each core, because some wait while others keep the cores busy. Starting a process
+ * costs two seconds of a core, so a process that was started for a special list continues with the last list, whose
+ * files can share a process with any others.
  */
 async function runFiles(): Promise<void> {
   const started = performance.now()
@@ -163,8 +163,9 @@ async function runProcess(first: string, another: () => string | undefined): Pro
 }
 
 /**
- * A test that fails once in many runs blocks good changes. Retrying it hides nothing if the report mentions the first
- * failure. Failures outside a single file, in a check, or in many files at once are not chance and are not retried.
+ * Runs failed files again. A test that fails once in many runs blocks good changes. Retrying it hides nothing if the
+ * report mentions the first failure. Failures outside a single file, in a check, or in many files at once are not
+ * chance and are not retried.
  */
 async function runFailedAgain(): Promise<void> {
   const failing = [...counts].filter(([, { failed }]) => failed > 0)
@@ -182,7 +183,10 @@ async function runFailedAgain(): Promise<void> {
   }
 }
 
-/** A slow suite is a defect: start with these files. ORCH_TIMES=all lists every file. */
+/**
+ * Lists the slowest files. A slow suite is a defect, and its repair starts with these files. ORCH_TIMES=all lists every
+ * file.
+ */
 function highest(spent: readonly [string, Spent][], what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12
   const sorted = spent.toSorted(([, a], [, b]) => b[what] - a[what]).slice(0, most)

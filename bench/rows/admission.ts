@@ -12,7 +12,7 @@ import type { Row } from '../table.ts'
 const connections = 64
 const script = join(import.meta.dirname, '../writes.lua')
 
-/** Each run creates objects with new names. */
+/** Returns a load of creates. Each run creates objects with new names. */
 function creates(path: string, body: string): Drive {
   let driven = 0
   return (side, seconds) => {
@@ -23,7 +23,7 @@ function creates(path: string, body: string): Drive {
 
 const pods = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`
 
-/** About as large as the ConfigMap. */
+/** Returns the body of a pod that is about as large as the ConfigMap. */
 function podBody(): string {
   const env = Array.from({ length: 8 }, (_, i) => ({ name: `VARIABLE_${i}`, value: 'value '.repeat(8) }))
   const resources = { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } }

@@ -36,7 +36,7 @@ interface Taken {
   readonly cpu: number
 }
 
-/** Preparation is not measured: `work` returns the function to measure. */
+/** Measures the function that `work` returns. The preparation in `work` itself is not measured. */
 async function timed(server: Side, work: () => Promise<() => Promise<void>>): Promise<Taken> {
   const run = await work()
   const began = performance.now()
@@ -77,7 +77,7 @@ async function makeMaps(client: Client, ownerReferences: object[]): Promise<void
     )
 }
 
-/** Other programs may create ConfigMaps in a namespace, so ours have a label. */
+/** Returns the body of a ConfigMap. Other programs may create ConfigMaps in a namespace, so ours have a label. */
 function mapText(name: string, ownerReferences: object[]): string {
   const metadata = { name, labels: { ours: 'yes' }, ownerReferences }
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
@@ -113,7 +113,7 @@ function row(name: string, { seconds, cpu }: Taken, bound: number): Row {
   }
 }
 
-/** Memory of the garbage collector's graph per object, half of which have an owner. */
+/** Measures the memory of the garbage collector's graph per object. Half of the objects have an owner. */
 async function memoryRow(): Promise<Row> {
   const type: DiscoveredType = {
     group: '',
@@ -132,7 +132,7 @@ async function memoryRow(): Promise<Row> {
   for (let i = 0; i < followed; i++) {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: uid(i - (i % 100)) }
     const metadata = { name: `some-object-${i}`, namespace: 'default', uid: uid(i) }
-    // Like parsed requests, so that no strings are shared.
+    // The objects are parsed like requests, so that they share no strings.
     graph.set(type, JSON.parse(JSON.stringify(i % 2 === 0 ? metadata : { ...metadata, ownerReferences: [owner] })), 1)
   }
   const each = ((await heapInUse()) - before) / graph.size

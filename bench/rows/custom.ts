@@ -23,7 +23,7 @@ interface Subject {
 
 const configMaps: Subject = { path: collection, body: objectJson }
 
-/** A custom resource whose objects equal ConfigMaps except for the kind. */
+/** Returns a custom resource whose objects equal ConfigMaps except for the kind. */
 function customKind(plural: string, kind: string): Subject {
   const apiVersion = `${group}/v1`
   return {

@@ -72,7 +72,7 @@ function peakRow(ours: number, bare: number): Row {
 
 const stalled = 16
 
-/** Memory of a list while its reader does not read. */
+/** Measures the memory of a list while its reader does not read. */
 async function heldRow({ ours, bare }: Sides): Promise<Row> {
   const figures = { ours: await heldBy(ours, collection), bare: await heldBy(bare, '/list') }
   return {

@@ -39,7 +39,10 @@ function restRow(ours: Memory, bare: Memory): Row {
   }
 }
 
-/** Mapped pages of the data file are part of the system cache, which can be reclaimed, so they are not counted. */
+/**
+ * Measures the memory per object. Mapped pages of the data file are not counted, because they are part of the system
+ * cache, which can be reclaimed.
+ */
 function objectRow(empty: Memory, many: Memory): Row {
   const each = (many.own - empty.own) / count
   return {

@@ -84,7 +84,7 @@ function runner(config: string, cache: string): Run {
 
 const ticksPerSecond = 100
 
-/** CPU time in seconds of all child processes that have exited. */
+/** Returns the CPU time in seconds of all child processes that have exited. */
 function childrenCpu(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /, '')
@@ -99,7 +99,7 @@ interface Comparison {
   readonly times: number
 }
 
-/** Alternating, so that other load on the machine affects both. */
+/** Compares both programs. They alternate, so that other load on the machine affects both. */
 function compare(name: string, run: Run, { args, before, times }: Comparison): Row {
   const spent: { readonly [P in Program]: Spent[] } = { orchctl: [], kubectl: [] }
   for (let i = 0; i < times; i++)

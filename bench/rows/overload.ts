@@ -44,7 +44,7 @@ export async function prepare(bench: Bench, flags: readonly string[]): Promise<S
   return side
 }
 
-/** Each run creates objects with new names. */
+/** Returns a load of creates. Each run creates objects with new names. */
 export function creates(): Drive {
   let driven = 0
   return (side, seconds) => {
@@ -68,7 +68,10 @@ const floodSeconds = 8
 /** By then the flood has opened its connections. Handshakes are not measured here. */
 const handshakesMs = 3000
 
-/** The reader writes from 400 connections as fast as responses arrive, while another user reads ten times a second. */
+/**
+ * Measures the latency of a quiet user. Another user writes from 400 connections as fast as responses arrive, while the
+ * quiet one reads ten times a second.
+ */
 async function neighbourRow(side: Side): Promise<Row> {
   const client = await Client.connect(side, quietToken)
   const quiet = await waits(client, 2)

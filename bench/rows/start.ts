@@ -31,7 +31,7 @@ async function timeToReady(bench: Bench, directory: string): Promise<number> {
 
 const enough = 5
 
-/** Median of a few runs, or of as many as fit into some seconds. */
+/** Returns the median of a few runs, or of as many as fit into some seconds. */
 async function median(times: number, run: () => Promise<number>): Promise<number> {
   const values: number[] = []
   let spent = 0

@@ -39,8 +39,8 @@ export const tokenRows = {
 }
 
 /**
- * One server handles both, so it must be warm before the first measurement, or the second would be better. The median
- * turn by CPU time counts.
+ * Measures both tokens in many alternating turns. One server handles both, so it must be warm before the first
+ * measurement, or the second would be better. The median turn by CPU time counts.
  */
 async function inTurns(side: Side, bearers: readonly [string, string]): Promise<{ ours: Measured; bare: Measured }> {
   const drives = bearers.map((bearer) => http1(path, { connections: 32, bearer }))

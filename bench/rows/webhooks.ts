@@ -90,7 +90,7 @@ export const webhookRows = {
   },
 }
 
-/** Both servers are new for each case, so that they contain the same number of objects. */
+/** Measures one case. Both servers are new for each case, so that they contain the same number of objects. */
 async function measure(bench: Bench, { name, bound, prepare }: Case, clientConfig: object): Promise<Row> {
   const [plain, busy] = [
     await bench.startOrch(bench.newDirectory()),

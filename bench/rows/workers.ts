@@ -166,7 +166,7 @@ function rowsOf(workers: Count, now: Rates, one: Rates): Row[] {
   ]
 }
 
-/** `auto` was measured at rest, with one worker. */
+/** Returns the additional memory. `auto` was measured at rest, with one worker. */
 function furtherMemory(workers: Count, more: number): string {
   if (workers === 1) return ''
   return workers === 'auto'

@@ -20,7 +20,7 @@ const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', ki
 const numbers = Array.from({ length: count }, (_, i) => i)
 const isLarge = (i: number) => i % largeEvery === 0
 
-/** More than a thousand members in three levels, like a Pod template. */
+/** Returns a schema with more than a thousand members in three levels, like a Pod template. */
 function largeSchema(i: number, depth = 2): object {
   const member = (n: number) =>
     depth === 0 ? { type: 'string', description: `Leaf ${n} of kind ${i}.` } : largeSchema(i, depth - 1)

@@ -81,7 +81,7 @@ async function startServer(config: string) {
   return { env: { KUBECONFIG: config }, stop }
 }
 
-/** The kubeconfig is printed completely when the server is ready. */
+/** Returns the kubeconfig from the output. It is printed completely when the server is ready. */
 async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   for await (const chunk of output) {

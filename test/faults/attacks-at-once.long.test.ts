@@ -52,7 +52,7 @@ const maxGrowth = 1.2
 /** Pages that the allocators keep, and code compiled for the attacks. */
 const memoryNoise = 16 * mebibyte
 
-/** The tool collects garbage before and after the attacks. */
+/** Returns the environment of the server. The tool collects garbage before and after the attacks. */
 const environment = (collectFile: string) => ({
   NODE_OPTIONS: `--expose-gc --import=${join(import.meta.dirname, '../support/long-turns.mjs')}`,
   ORCH_COLLECT_FILE: collectFile,
@@ -193,7 +193,7 @@ interface Step extends Sent {
   readonly expected: number
 }
 
-/** Half of the clients use HTTP/1.1, half HTTP/2. */
+/** Connects the clients, half of them with HTTP/1.1 and half with HTTP/2. */
 async function connectClients(t: TestContext, server: ServerHandle): Promise<Client[]> {
   const ca = caOf(server)
   return Array.from({ length: clientCount }, (_, i) => ({
@@ -221,7 +221,10 @@ function overHttp2(t: TestContext, server: ServerHandle): Send {
     )
 }
 
-/** Creates, reads and updates an object, lists a page, and deletes the object, repeatedly. Receives each response. */
+/**
+ * Yields the steps of a client: creates, reads and updates an object, lists a page, and deletes the object, repeatedly.
+ * Receives each response.
+ */
 async function* steps(client: string): AsyncGenerator<Step, never, string> {
   for (let i = 0; ; i++) {
     const name = `${client}-${i}`
@@ -284,7 +287,7 @@ function starvedMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
 }
 
-/** A request that had to wait for the previous one is measured from the time at which it was due. */
+/** Sends a request at each due time. A request that had to wait for the previous one is measured from its due time. */
 async function sendSteadily(
   client: Client,
   { first, pauseMs }: { readonly first: number; readonly pauseMs: number },

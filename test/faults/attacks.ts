@@ -51,7 +51,7 @@ export class Attacker {
     return socket.resume()
   }
 
-  /** An exec connection that was upgraded to another protocol. */
+  /** Opens an exec connection, which the server upgrades to another protocol. */
   async exec(pod: string, command: readonly string[], headers: { readonly [name: string]: string }): Promise<Duplex> {
     const query = new URLSearchParams([...command.map((word) => ['command', word]), ['stdout', '1'], ['stdin', '1']])
     const asked = request({
@@ -129,7 +129,7 @@ export const victims: { readonly [name: string]: object } = {
   doubling: container({ env: doubling }),
 }
 
-/** The user's own objects that the attacks refer to. */
+/** Creates the user's own objects that the attacks refer to. */
 export async function prepare({ client }: Attacker): Promise<void> {
   const create = async (path: string, body: object) => {
     const { status, text } = await client.post(path, body)

@@ -87,7 +87,10 @@ async function proveImage(directory: string, image: Buffer, { commits, durable, 
   }
 }
 
-/** The log contains every retained change, including earlier ones in the journal, and every value that was replaced. */
+/**
+ * Checks that the log contains every retained change, including earlier ones in the journal, and every value that was
+ * replaced.
+ */
 function proveLog(
   tables: Tables,
   commits: ReadonlyMap<Revision, Acknowledged>,

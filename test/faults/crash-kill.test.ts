@@ -44,7 +44,7 @@ test('a server killed under load loses no acknowledged write, and watches resume
   })
 })
 
-/** One run of the server: it serves for a while, is killed, and starts again. */
+/** Runs the server once: it serves for a while, is killed, and starts again. */
 async function live(
   server: ServerHandle,
   recorder: Recorder,

@@ -64,7 +64,7 @@ async function replace({ server, end }: Fragile, how: string, count: number): Pr
   )
 }
 
-/** The end of the store's thread ends the process, which is then restarted. */
+/** Ends the store's thread. The process then ends too and is restarted. */
 async function endStore({ server, end }: Fragile, recorder: Recorder): Promise<void> {
   const exit = once(server.process, 'exit')
   end('hub')

@@ -114,7 +114,10 @@ export class FullDiskWorkload {
     this.counts.deletes++
   }
 
-  /** The store contains the acknowledged writes, before and after reopening, and the watch has received all of them. */
+  /**
+   * Asserts that the store contains the acknowledged writes, before and after reopening, and that the watch has
+   * received all of them.
+   */
   async compare(): Promise<void> {
     await this.#compareHeld()
     await this.#compareWithWatch(await this.#store.list({ prefix: '' }))

@@ -268,7 +268,7 @@ class Actor {
     this.#log.add(key, { called, returned: this.#log.tick(), does: 'read', seen })
   }
 
-  /** A list reads every key, all of them between its call and its return. */
+  /** Lists all keys. A list counts as a read of every key between its call and its return. */
   async #list(): Promise<void> {
     const called = this.#log.tick()
     const { body } = await this.#ask(collection, [200])
@@ -340,7 +340,7 @@ class Actor {
     return data.v
   }
 
-  /** Only the state of the object may cause errors here. Every other response is a fault. */
+  /** Sends a request. Only the state of the object may cause errors here, and every other response is a fault. */
   async #ask(path: string, statuses: readonly number[], method = 'GET', body?: unknown): Promise<Answer> {
     const headers = method === 'PATCH' ? { 'content-type': 'application/json-patch+json' } : {}
     const answer = await this.#client.send(path, { method, headers, ...(body === undefined ? {} : { body }) })

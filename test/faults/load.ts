@@ -50,12 +50,12 @@ export class Follower {
   readonly #done: Promise<void>
   #until = Number.POSITIVE_INFINITY
 
-  /** With `clients`, each connection lasts a second, and the next one uses the next client. */
+  /** Starts to watch. With `clients`, each connection lasts a second, and the next one uses the next client. */
   constructor(recorder: Recorder, start: number, clients?: readonly HttpClient[]) {
     this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
   }
 
-  /** Stops, whatever it has received. */
+  /** Stops the watch, regardless of what it has received. */
   stop(): void {
     this.#stop.abort()
   }

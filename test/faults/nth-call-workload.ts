@@ -45,7 +45,7 @@ async function write(store: LmdbStore, prefix: string, tell: (line: Line) => voi
   }
 }
 
-/** Any other error is a bug of the program. */
+/** Returns a StoreError. Throws any other error, which is a bug of the program. */
 function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   throw error

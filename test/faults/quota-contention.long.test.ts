@@ -38,7 +38,7 @@ async function countOf(client: HttpClient): Promise<number> {
   return (await client.get(maps)).body.items.length
 }
 
-/** Each client creates objects until it is rejected. Returns the number of created objects. */
+/** Makes each client create objects until it is rejected. Returns the number of created objects. */
 async function fill(all: readonly HttpClient[], tag: string): Promise<number> {
   const counts = await Promise.all(
     Array.from({ length: clients }, async (_, i) => {
@@ -53,7 +53,7 @@ async function fill(all: readonly HttpClient[], tag: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Each client creates and deletes the given number of times. Rejections are expected. */
+/** Makes each client create and delete the given number of times. Rejections are expected. */
 async function churn(all: readonly HttpClient[], rounds: number): Promise<void> {
   await Promise.all(
     Array.from({ length: clients }, async (_, i) => {

@@ -103,7 +103,7 @@ interface Gap {
   readonly electionMs: number
 }
 
-/** Repeatedly kills and restarts the leader. */
+/** Kills and restarts the leader repeatedly. */
 async function killLeaders(cluster: Cluster, clients: readonly HttpClient[], recorder: Recorder): Promise<Gap[]> {
   const gaps: Gap[] = []
   while (gaps.length < kills) {

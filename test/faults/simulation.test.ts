@@ -264,7 +264,7 @@ function line(type: string, json: string): string {
   return `{"type":"${type}","object":${json}}\n`
 }
 
-/** Errors that are allowed if the store fails or has compacted. Any other error is a fault. */
+/** Makes a call that may fail if the store fails or has compacted. Any other error is a fault. */
 async function refusable<T>({ counts, scheduler }: World, ask: () => Promise<T>): Promise<T | number> {
   try {
     return await ask()
@@ -309,7 +309,7 @@ async function pageThrough(world: World): Promise<void> {
   }
 }
 
-/** The caches always contain a true state, even while they are reloaded. */
+/** Checks repeatedly that the caches contain a true state, even while they are reloaded. */
 async function glanceOften(world: World): Promise<void> {
   const { random, scheduler, resource } = world
   for (let i = 0; i < 150; i++) {
@@ -356,7 +356,7 @@ function assertListed({ store }: World, selected: Selected, pages: readonly List
   assert.deepEqual(seen, selected.listed(stateAt(store.log, revision)), `the list at ${revision}`)
 }
 
-/** A most-recent get returns a value that the key had at some moment during the call. */
+/** Checks repeatedly that a most-recent get returns a value that the key had at some moment during the call. */
 async function getOften(world: World): Promise<void> {
   const { random, store, resource, counts } = world
   for (let i = 0; i < 20; i++) {

@@ -17,7 +17,10 @@ import { type ServerHandle, startServer } from '../support/server.ts'
 const each = long ? 100 : 10
 const writes = long ? 20_000 : 250
 const size = long ? 2000 : 100_000
-/** A short run leaves much uncollected garbage. Copies for each slow reader would take twice as much. */
+/**
+ * Allowed growth in bytes. A short run leaves much uncollected garbage. Copies for each slow reader would take twice as
+ * much.
+ */
 const allowed = (long ? 64 : 110) * 1024 ** 2
 
 async function openStalled(t: TestContext, server: ServerHandle, path: string): Promise<TLSSocket> {

@@ -72,7 +72,9 @@ async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, 
   assert.ok(measured.at(-1)!.rss <= 1.25 * measured[third - 1]!.rss + 32 * 2 ** 20, 'memory grows past its bound')
 }
 
-/** Each client sends when its next request is due. A late client sends immediately. */
+/**
+ * Sends requests at a steady rate. Each client sends when its next request is due, and a late client sends immediately.
+ */
 async function paced({ actors, perSecond }: Pace, forMs: number): Promise<number> {
   const gapMs = (1000 * actors.length) / perSecond
   const end = performance.now() + forMs

@@ -34,7 +34,7 @@ import {
   yaml,
 } from './sent-bodies.ts'
 
-// One object and the requests to it
+// An object, and the requests to it.
 
 interface Target {
   readonly client: HttpClient
@@ -111,12 +111,15 @@ function areSound(query: URLSearchParams): boolean {
   )
 }
 
-/** An accepted JSON body must be valid JSON. */
+/** Returns a fault if the server accepted a JSON body that is not valid JSON. */
 function faultOfBody(type: string, body: Body): string | undefined {
   return type === json && sentValue(body) === undefined ? 'accepted, but it is not JSON' : undefined
 }
 
-/** The strings in the maps that every kind has, and in a ConfigMap's data, must be returned as sent. */
+/**
+ * Returns a fault unless the response contains the sent strings in the maps that every kind has, and in a ConfigMap's
+ * data.
+ */
 function faultOfKept({ body }: Answer, sent: Body): string | undefined {
   const value = sentValue(sent)
   if (value === undefined) return undefined
@@ -218,7 +221,7 @@ const ways: { readonly [name: string]: (target: Target) => Promise<Tried> } = {
   delete: tryDelete,
 }
 
-/** Typical changes to string maps. */
+/** Returns operations that typically change string maps. */
 function plainOperations(random: RandomSource, before: Members): ModelOperation[] {
   const maps = ['/metadata/annotations', '/metadata/labels', ...('data' in before ? ['/data', '/data'] : [])]
   const path = () => `${random.pick(maps)}/${random.pick(['a', 'b.c', 'tier', 'note', '10', 'constructor'])}`
@@ -239,7 +242,7 @@ function anyOperations(random: RandomSource, before: Members): ModelOperation[] 
   return randomOperations(() => random.below(2 ** 32) / 2 ** 32, before).map((one) => textual(random, one))
 }
 
-/** Most fields take strings. */
+/** Replaces values with strings, because most fields take strings. */
 function textual(random: RandomSource, operation: ModelOperation): ModelOperation {
   return operation.op !== 'test' && operation.value !== undefined && random.chance(0.7)
     ? { ...operation, value: random.pick(['x', '', 'y']) }
@@ -276,7 +279,7 @@ async function tryDelete(target: Target): Promise<Tried> {
   return { ...tried, fault }
 }
 
-/** An executed deletion must match its options and preconditions. */
+/** Returns a fault if an executed deletion does not match its options and preconditions. */
 function faultOfOptions(type: string, body: Body, { body: before }: Answer): string | undefined {
   const value = sentValue(body)
   if (value === undefined) return body.text.length > 0 ? faultOfBody(type, body) : undefined

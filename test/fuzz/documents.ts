@@ -76,7 +76,7 @@ function randomPoint(random: RandomSource): number {
   return point >= 0xd800 && point <= 0xdfff ? 0x41 : point
 }
 
-/** The value as JSON text in a random notation: whitespace and escapes vary, the order does not. */
+/** Returns the value as JSON text in a random notation. Whitespace and escapes vary, but the order does not. */
 export function spellJson(random: RandomSource, value: Json): string {
   const space = () => random.pick(['', '', '', ' ', '\n', '  '])
   if (typeof value === 'string') return spellText(random, value)
@@ -127,7 +127,7 @@ const snippets = [
   '__proto__',
 ]
 
-/** A text with some bytes changed, cut, doubled or inserted. */
+/** Returns the text with some bytes changed, cut, doubled or inserted. */
 export function damaged(random: RandomSource, text: string): Buffer {
   let bytes: Buffer = Buffer.from(text)
   for (let i = 1 + random.below(3); i > 0; i--) bytes = damagedOnce(random, bytes)

@@ -65,7 +65,7 @@ async function ourReader(t: TestContext): Promise<Reader> {
   return { port: await listen(t, server), connections }
 }
 
-/** Undefined if the body was truncated. */
+/** Returns the text of a body. Undefined if the body was truncated. */
 function textOf(transport: ServerTransport): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = ''
@@ -110,7 +110,7 @@ async function waitForQuietTurns(): Promise<void> {
   for (let turn = 0; turn < quietTurns; turn++) await pause(2)
 }
 
-/** The requests that a server reads from these pieces until it closes the connection or waits for more. */
+/** Returns the requests that a server reads from these pieces until it closes the connection or waits for more. */
 async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]): Promise<readonly Read[]> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))

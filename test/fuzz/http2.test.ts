@@ -62,7 +62,7 @@ async function ourReader(t: TestContext): Promise<Reader> {
   return { port: await listen(t, server), connections }
 }
 
-/** Undefined if the body was truncated. */
+/** Returns a body. Undefined if the body was truncated. */
 function bodyOf(transport: ServerTransport): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -99,7 +99,7 @@ async function nodeReader(t: TestContext): Promise<Reader> {
 const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')
 
-/** Names and values repeat, so that the dynamic table adds and evicts entries. */
+/** Returns random headers. Names and values repeat, so that the dynamic table adds and evicts entries. */
 function someHeaders(random: RandomSource): [name: string, value: string][] {
   const count = random.chance(0.1) ? 60 : random.below(8)
   return Array.from({ length: count }, (_, i) => [
@@ -158,7 +158,7 @@ test("random requests from Node's HTTP/2 client arrive unchanged", { timeout: 60
   tell("requests of Node's client", { requests })
 })
 
-/** The bytes that Node's client sends for a few requests. */
+/** Returns the bytes that Node's client sends for a few requests. */
 async function recorded(random: RandomSource, { port }: Reader): Promise<Buffer> {
   const socket = connect({ port, host: '127.0.0.1' })
   const sent: Buffer[] = []
@@ -189,7 +189,7 @@ function damaged(random: RandomSource, sent: Buffer): Buffer {
   return result
 }
 
-/** The requests that a server reads from these pieces until it closes the connection or waits for more. */
+/** Returns the requests that a server reads from these pieces until it closes the connection or waits for more. */
 async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]): Promise<readonly Read[]> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => socket.destroy()).resume()

@@ -48,7 +48,7 @@ export function mutated(random: RandomSource, value: Value): Value {
   return holder[0]!
 }
 
-/** All lists and objects in the value, including the value itself. */
+/** Returns all lists and objects in the value, including the value itself. */
 function holdersIn(holder: Holder): Holder[] {
   const inner = Object.values(holder).filter((one): one is Holder => typeof one === 'object' && one !== null)
   return [holder, ...inner.flatMap(holdersIn)]

@@ -33,7 +33,7 @@ import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 test('random JSON patches have the same result as the model', () => {
@@ -89,7 +89,7 @@ const type: Type = {
   },
 }
 
-/** The type as a schema. */
+/** Returns the type as a schema. */
 function schemaOf(type: Type): Schema {
   switch (type.is) {
     case 'object':

@@ -23,7 +23,7 @@ import { survivalCheck } from '../support/survival-check.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')
@@ -75,7 +75,7 @@ function mutated(random: RandomSource, bytes: Buffer): Buffer {
   return result
 }
 
-/** Undefined if the message is rejected. */
+/** Reads a message. Returns undefined if the message is rejected. */
 function read({ schema }: Kind, bytes: Buffer): JsonObject | undefined {
   return unlessRefused(() => {
     try {

@@ -75,7 +75,7 @@ async function makeWorld(client: HttpClient, kind: Kind, random: RandomSource): 
   return { lives, newest, selectable: ['metadata.name', 'metadata.namespace', ...kind.fields] }
 }
 
-/** The objects that the server creates itself. */
+/** Returns the objects that the server creates itself. */
 async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Life[]> {
   const { items } = (await client.get(`/api/v1/${plural}`)).body
   return items.map(
@@ -87,7 +87,9 @@ async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Li
   )
 }
 
-/** The version of a deletion: the version of the collection right after it, because there are no other writers. */
+/**
+ * Returns the version of a deletion: the version of the collection right after it, because there are no other writers.
+ */
 async function removed(client: HttpClient, path: string, plural: string): Promise<number> {
   assert.equal((await client.delete(path, { gracePeriodSeconds: 0 })).status, 200)
   return Number((await client.get(`/api/v1/${plural}`)).body.metadata.resourceVersion)
@@ -158,7 +160,7 @@ function fieldTerm(random: RandomSource, { selectable, lives }: World): string {
   return `${path}${random.pick(['=', '==', '!='])}${escaped}`
 }
 
-/** The text of a query, sometimes damaged before or after its values are escaped. */
+/** Returns the text of a query, sometimes damaged before or after its values are escaped. */
 function sentText(random: RandomSource, query: URLSearchParams): string {
   if (query.size > 0 && random.chance(0.25)) {
     const name = random.pick([...query.keys()])

@@ -67,7 +67,7 @@ export function judge(world: World, place: Place, query: URLSearchParams, tokens
   return { codes: new Set([200, ...late]), watch, expectedNames, limit }
 }
 
-/** The list that a continue token is valid for. */
+/** Returns the list that a continue token is valid for. */
 export function scopeOf(place: Place, query: URLSearchParams): string {
   return JSON.stringify([place.namespace, query.get('labelSelector') ?? '', query.get('fieldSelector') ?? ''])
 }
@@ -139,7 +139,7 @@ const term = new RegExp(
   'y',
 )
 
-/** Undefined if the text is not a selector. */
+/** Parses a label selector. Returns undefined if the text is not a selector. */
 function labelTerms(text: string): LabelTerm[] | undefined {
   if (text.length > 64 * 1024) return undefined
   if (/^[ \t\r\n]*$/.test(text)) return []
@@ -196,7 +196,10 @@ interface FieldTerm {
 
 const fieldTerm = /^((?:(?!!=|=)[\s\S])*)(!=|==|=)((?:[^\\=]|\\[\\,=])*)$/
 
-/** Undefined if the text is not a selector. A comma after a backslash belongs to its term. */
+/**
+ * Parses a field selector. Returns undefined if the text is not a selector. A comma after a backslash belongs to its
+ * term.
+ */
 export function fieldTerms(text: string): FieldTerm[] | undefined {
   if (text.length > 64 * 1024) return undefined
   const terms = (text.match(/(?:[^\\,]|\\[\s\S]?)+/g) ?? []).map((one) => fieldTerm.exec(one))
@@ -219,7 +222,7 @@ function alive({ lives }: World, version: number): Life[] {
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** Lists are sorted by this key. */
+/** Returns the key by which lists are sorted. */
 const keyOf = ({ namespace, name }: Life) => `${namespace}/${name}`
 
 const isIn = (life: Life, namespace: string) => namespace === '' || life.namespace === namespace
@@ -240,7 +243,7 @@ function isChosen(life: Life, { namespace, name }: Place, query: URLSearchParams
   )
 }
 
-/** The names in a list without a limit. */
+/** Returns the names in a list without a limit. */
 function listed(world: World, place: Place, query: URLSearchParams): string[] {
   const version = Number(query.get('resourceVersion') ?? '')
   const match = query.get('resourceVersionMatch') ?? ''
@@ -250,7 +253,7 @@ function listed(world: World, place: Place, query: URLSearchParams): string[] {
     .map(({ name }) => name)
 }
 
-/** Events such as `ADDED a`: for the existing objects, or for creations and deletions after a version. */
+/** Returns events such as `ADDED a`: for the existing objects, or for creations and deletions after a version. */
 function events(world: World, place: Place, query: URLSearchParams): string[] {
   const version = Number(query.get('resourceVersion') ?? '')
   if (version === 0) return listed(world, place, query).map((name) => `ADDED ${name}`)

@@ -18,7 +18,7 @@ export function tell(what: string, counts: { readonly [name: string]: number }):
   console.error(`fuzz, ${what}: ${told.join(', ')} (seed ${seed})`)
 }
 
-/** The result, or undefined if the input was rejected as the client's fault. Any other error is a bug. */
+/** Returns the result, or undefined if the input was rejected as the client's fault. Any other error is a bug. */
 export function unlessRefused<T>(run: () => T): T | undefined {
   try {
     return run()
@@ -29,9 +29,9 @@ export function unlessRefused<T>(run: () => T): T | undefined {
 }
 
 /**
- * CPU time of the slowest of many runs, in milliseconds, independent of the load on the machine. A run that appears
- * slower than all before it is repeated, and its shortest time counts. Querying the CPU time takes longer than most
- * runs, so it is done only if the wall clock does not already rule out a slower run.
+ * Returns the CPU time of the slowest of many runs in milliseconds, independent of the load on the machine. A run that
+ * appears slower than all before it is repeated, and its shortest time counts. Querying the CPU time takes longer than
+ * most runs, so it is done only if the wall clock does not already rule out a slower run.
  */
 export class Slowest {
   ms = 0

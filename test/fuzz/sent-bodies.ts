@@ -106,8 +106,8 @@ export function bodyOf(random: RandomSource, value: Value, type: string): Body {
 }
 
 /**
- * Without anchors and with literal keys. Values that are too deep for the library are written as JSON, which is valid
- * YAML.
+ * Returns the value as YAML without anchors and with literal keys. Values that are too deep for the library are written
+ * as JSON, which is valid YAML.
  */
 function asYaml(value: Value): string {
   if (depthOf(value) > 100) return JSON.stringify(value)
@@ -119,7 +119,7 @@ function depthOf(value: Value): number {
   return 1 + Object.values(value).reduce<number>((deepest, each) => Math.max(deepest, depthOf(each as Value)), 0)
 }
 
-/** The value of a JSON text; undefined if it is invalid. */
+/** Returns the value of a JSON text; undefined if it is invalid. */
 export function sentValue({ text, value }: Body): Value | undefined {
   if (value !== undefined) return value
   try {

@@ -37,7 +37,7 @@ test('a slow request is logged in one line with the duration of each phase', asy
   assert.equal(server.output().match(/slow request/g)?.length, 1)
 })
 
-/** A fake collector that records the JSON that it receives. */
+/** Starts a fake collector that records the JSON that it receives. */
 async function collector(t: { after(run: () => void): void }) {
   // biome-ignore lint/suspicious/noExplicitAny: what was sent is looked into freely
   const spans: any[] = []

@@ -11,7 +11,7 @@ import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { startInProcess } from '../support/in-process.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 interface StoredObject {

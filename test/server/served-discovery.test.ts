@@ -16,7 +16,7 @@ interface ServedGroup {
   readonly preferredVersion: { readonly version: string }
 }
 
-/** Without the hashes, which differ between builds. */
+/** Returns the resource without its hash, which differs between builds. */
 function comparable({ storageVersionHash: _, ...resource }: Resource): Resource {
   return resource
 }

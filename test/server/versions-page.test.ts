@@ -11,7 +11,7 @@ import { emulatedVersions } from '../../src/api/versions/emulated-version.ts'
 const page = join(import.meta.dirname, '../../docs/versions.md')
 const mark = '<!-- table -->\n'
 
-/** Rows of the API versions that not every Kubernetes version serves by default. */
+/** Returns a table of the API versions that not every Kubernetes version serves by default. */
 function writeTable(): string {
   const vendor = vendorOf('kubernetes')
   const rows = allKinds

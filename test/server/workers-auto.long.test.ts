@@ -32,7 +32,7 @@ const loads = {
 
 const scaling = { maxWorkers, tickMs: 10, busyTicks: 2, restTicks: 2, moveTicks: 1 }
 
-/** A server whose loads a test sets. */
+/** Starts a server whose loads a test sets. */
 async function startAuto(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-auto-'))
   const file = join(directory, 'tokens.csv')
@@ -228,7 +228,7 @@ test('the workers divide the limits among them', { timeout }, async (t) => {
   await untilTrue(async () => (await seats()) === alone)
 })
 
-/** A create whose body is complete only when `finish` is called. */
+/** Starts a create whose body is complete only when `finish` is called. */
 function upload({ port, ca }: Auto, name: string) {
   const body = JSON.stringify({ metadata: { name } })
   const headers = {

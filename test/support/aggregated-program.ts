@@ -14,7 +14,7 @@ import { metricsOf } from './aggregated-metrics.ts'
 interface Start {
   readonly cert: string
   readonly key: string
-  /** CA of the front proxy. If undefined, no client certificate is required. */
+  /** PEM file with the CA of the front proxy. If undefined, no client certificate is required. */
   readonly authority: string | undefined
   readonly port: number
 }
@@ -58,7 +58,7 @@ const takeoverHeaders = {
   etag: '"kept"',
   'content-disposition': 'inline',
 }
-/** Writes as the visitor, installs a service worker, and shows its progress in the title. */
+/** A page that writes as the visitor, installs a service worker, and shows its progress in the title. */
 const takeoverPage = `<!doctype html><title>relayed</title><p>relayed<script>
   document.title = 'script ran'
   const headers = { 'content-type': 'application/json' }

@@ -10,9 +10,9 @@ import type { Ending } from './server.ts'
 export interface BackendCall {
   readonly method: string
   readonly url: string
-  /** Alternating names and values. */
+  /** HTTP headers as alternating names and values. */
   readonly headers: readonly string[]
-  /** Common name of the client certificate. */
+  /** Common name of the client certificate. Unset if the client sent no certificate. */
   readonly certificate?: string
 }
 
@@ -37,9 +37,9 @@ export class AggregatedServer {
   readonly calls: BackendCall[] = []
   /** Bytes received on a connection that should not have been reused. */
   readonly smuggled: string[] = []
-  /** How the bodies of requests ended to which it responded early. */
+  /** For each early response, whether the whole body of its request arrived. */
   readonly bodies: ('whole' | 'cut')[] = []
-  /** Number of sent megabytes of a huge response. */
+  /** Number of megabytes that were sent of a huge response. */
   sent: number | undefined
   readonly group: string
   readonly version: string

@@ -9,7 +9,7 @@ export { until } from './until.ts'
 export interface Credentials {
   readonly certificate?: CertifiedKey
   readonly token?: string
-  /** A list is sent as several headers. */
+  /** Headers of the request. A list is sent as several headers. */
   readonly headers?: { readonly [name: string]: string | string[] }
   /** Defaults to a connection for this request only. */
   readonly agent?: Agent

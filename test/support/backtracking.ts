@@ -247,7 +247,7 @@ export function stepsOf(code: readonly Code[], flags: string, text: string): num
 }
 
 const candidates = [...Array.from({ length: 128 }, (_, i) => String.fromCharCode(i)), 'é', 'µ', '\u2028', '\ud800']
-/** A character that almost nothing matches. */
+/** A character that almost no expression matches. */
 const stranger = '\u0001'
 
 /** Returns one character for each set of parts that it matches. All other characters behave like one of these. */
@@ -352,7 +352,10 @@ function superlinearSteps(stepsFor: (times: number) => number): number[] | undef
 
 const rounds = 12
 
-/** Second differences of a line are constant or shrink. Those of a square grow fourfold. */
+/**
+ * Whether the steps grow faster than the length. Second differences of a line are constant or shrink, and those of a
+ * square grow fourfold.
+ */
 function isSuperlinear([one, two, four]: readonly number[]): boolean {
   if (four! > maxSteps) return true
   const first = two! - 2 * one!

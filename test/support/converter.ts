@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { makeServerIdentity } from './identities.ts'
 import type { Ending } from './server.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: objects of any kind are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of objects of any kind
 export type Loose = any
 
 export interface ConversionReview {

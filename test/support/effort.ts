@@ -63,7 +63,7 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
   })()
   try {
     const result = await run()
-    // The last work is counted after one more turn.
+    // The code waits for one more turn, so that the last piece of work is counted too.
     await setImmediate()
     return { result, stretch }
   } finally {
@@ -72,7 +72,7 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
   }
 }
 
-/** CPU time of this thread. */
+/** Returns the CPU time of this thread in milliseconds. */
 function worked(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

@@ -23,7 +23,7 @@ export interface EtcdTls {
 
 export interface Cluster {
   readonly endpoints: readonly string[]
-  /** TLS options of clients. Undefined without TLS. */
+  /** TLS options of clients. Undefined if the cluster does not use TLS. */
   readonly tls: EtcdTls | undefined
   /** Returns the process id of a member. A restart changes it. */
   pid(member: number): number
@@ -172,7 +172,7 @@ interface PlanOptions {
   readonly args: readonly string[]
   /** Ports for clients, then for peers. */
   readonly ports: readonly number[]
-  /** Proxies between peers, if any. */
+  /** Proxies between peers. Empty if members cannot be disconnected from each other. */
   readonly wires: readonly PeerWire[]
 }
 
@@ -217,7 +217,7 @@ function launch(plan: Plan): Member {
   process.once('exit', killOnExit)
   const gone = once(child, 'exit').finally(() => process.off('exit', killOnExit))
   const ready = waitUntilReady(child)
-  // The owner awaits both. A failed start must not be reported as unhandled before that.
+  // The owner awaits both promises later. Until then, a failed start must not be reported as an unhandled rejection.
   gone.catch(() => {})
   ready.catch(() => {})
   return {

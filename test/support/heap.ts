@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 export async function heapInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // Objects held by a running callback are free after it.
+  // Waits for another turn first, because objects held by a running callback are free only after it.
   for (let i = 0; i < 4; i++) {
     await setImmediate()
     collect()

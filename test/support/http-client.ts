@@ -10,7 +10,7 @@ export interface Answer {
   readonly text: string
   readonly bytes: Buffer
   /** The body as JSON. Throws if it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of any response
   readonly body: any
 }
 
@@ -23,7 +23,7 @@ export interface Sent {
 
 export interface WatchEvent {
   readonly type: string
-  // biome-ignore lint/suspicious/noExplicitAny: events are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of any event
   readonly object: any
 }
 
@@ -34,7 +34,7 @@ export class HttpClient {
   constructor(options: { port: number; token: string; ca: string; cert?: string; key?: string }) {
     this.#options = options
     const { ca, cert, key } = options
-    // Parsed once, not for every connection.
+    // The certificate is parsed once instead of once per connection.
     const secureContext = createSecureContext({ ca, ...(cert && key ? { cert, key } : {}) })
     this.#agent = new Agent({ keepAlive: true, maxSockets: 64, secureContext })
   }

@@ -42,7 +42,8 @@ export const number = (value: number) => {
   bytes.writeUInt32BE(value)
   return bytes
 }
-// :method GET, :scheme https and :path / from the static table, and an authority, which every request needs.
+// The header block of a request: :method GET, :scheme https and :path / from the static table, and an authority, which
+// every request needs.
 export const plainHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x78])
 
 export const endStream = 1

@@ -107,7 +107,7 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
       await stop()
       output = ''
       running = await start(port, next, store).catch((error: unknown) => {
-        // A failed start closes the store.
+        // A failed start closes the store, so the next start needs it reopened.
         store = store.reopened()
         throw error
       })
@@ -130,7 +130,7 @@ const runAll: Run = async (args, { store, write }) => {
   const console = openConsole({ options, up: options }, {})
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))
-  // As for test servers: `*` leaves out the loops of a cluster.
+  // As for test servers, `*` does not include the loops of a cluster.
   const scheduler = await readSchedulerSettings(options.schedulerConfig)
   const loops = startOwnControlLoops(
     server,
@@ -149,7 +149,10 @@ function environmentOf(options: ServerOptions, store: MemoryStore, write: (line:
   return { log: openLog({ level, format, write }), ...(isInMemory(options) ? { store } : {}) }
 }
 
-/** Not for etcd or compacted history, because the store in memory keeps all history. */
+/**
+ * Whether the server can use the store in memory. It cannot use it for etcd or compacted history, because the store in
+ * memory keeps all history.
+ */
 function isInMemory({ etcdServers, historyDuration }: ServerOptions): boolean {
   return etcdServers.length === 0 && historyDuration === parseFlags(serverFlags, []).historyDuration
 }
@@ -182,7 +185,7 @@ function flagsFor(directory: string, port = 0): readonly string[] {
   return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
 }
 
-/** Value for `prepare`: an empty embedded store. */
+/** Prepares nothing. As the value for `prepare`, it makes the server use an empty embedded store. */
 export const embedded = async (): Promise<void> => {}
 
 /**

@@ -48,10 +48,10 @@ async function beginInMemory(dataDirectory: string): Promise<MemoryStore> {
 
 async function keepOnDisk(objects: MemoryStore, directory: string): Promise<void> {
   const { entries: all } = await objects.list({ prefix: '' })
-  // Each server has its own keys.
+  // The keys are omitted, because each server has its own.
   const entries = all.filter(({ key }) => !key.startsWith('meta/'))
   const store = await LmdbStore.open({ directory })
-  // In batches: the file becomes several times as large if all are written at once.
+  // The entries are written in batches. The file would become several times as large if they were written all at once.
   for (let i = 0; i < entries.length; i += 20) {
     const some = entries.slice(i, i + 20)
     const commits = await Promise.all(some.map(({ key, value }) => store.commit({ key, expected: 0, value })))

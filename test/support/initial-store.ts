@@ -9,7 +9,10 @@ import { takeSnapshot } from '../../src/testing/snapshots.ts'
 import * as stores from '../../src/testing/stores.ts'
 
 const eventTtlMs = 3_600_000
-/** Different from the initial content for `orch/testing`, whose control loops have completed their work. */
+/**
+ * Returns the name of the initial content, which differs from that for `orch/testing`, whose control loops have
+ * completed their work.
+ */
 const nameOf = (way: string) => `in-process ${way}`
 
 /** Opens a store for a server with these start options. */

@@ -23,13 +23,13 @@ function readTable(name: string, leading: number): LevelRow[] {
   })
 }
 
-/** Feature gates: `b+`, `g+!` and so on per version. */
+/** Returns the feature gates: `b+`, `g+!` and so on per version. */
 export const gateRows = (): LevelRow[] => readTable('gates.tsv', 1)
 
-/** Served types: group, version, plural, kind, scope and subresources; `on` or `off` per version. */
+/** Returns the served types: group, version, plural, kind, scope and subresources; `on` or `off` per version. */
 export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
 
-/** Types of later versions that are not built yet. */
+/** Types of later versions that this program does not implement yet. */
 const notBuilt: ReadonlySet<string> = new Set(['storagemigration.orch.io storageversionmigrations'])
 
 interface TypeName {
@@ -38,12 +38,12 @@ interface TypeName {
   readonly plural: string
 }
 
-/** Whether this program serves the type, which Kubernetes has. */
+/** Whether this program serves a type that Kubernetes has. */
 export function isBuilt({ group, version, plural }: TypeName): boolean {
   return [`${group} ${plural}`, `${group}/${version} ${plural}`].every((type) => !notBuilt.has(type))
 }
 
-/** The newest patch release of each version, such as `v1.23.17`. */
+/** Returns the newest patch release of each version, such as `v1.23.17`. */
 export function patchReleases(): Map<string, string> {
   const [, ...lines] = text('versions.tsv').trimEnd().split('\n')
   return new Map(lines.map((line) => line.split('\t') as [string, string]))
@@ -71,7 +71,7 @@ export interface LevelType {
   readonly fields?: { readonly [name: string]: LevelField }
 }
 
-/** Every type of every version by its full name, such as `core.v1.PodSpec`. */
+/** Returns every type of every version by its full name, such as `core.v1.PodSpec`. */
 export const typeFacts = (): { readonly [name: string]: LevelType } => packed('fields.json.gz')
 
 export interface LevelDiscovery {
@@ -83,7 +83,7 @@ export interface LevelDiscovery {
   readonly resources: { readonly [groupVersion: string]: readonly { readonly [key: string]: unknown }[] }
 }
 
-/** Recorded discovery documents by version. */
+/** Returns the recorded discovery documents by version. */
 export const recordedDiscovery = () => byVersion<LevelDiscovery>(packed('discovery.json.gz'))
 
 /** An object of the API without its type. */
@@ -96,7 +96,7 @@ export type LevelRoles = {
   readonly [list in 'clusterRoles' | 'clusterRoleBindings' | 'roles' | 'roleBindings']: readonly LevelObject[]
 }
 
-/** Default roles and bindings of every version. */
+/** Returns the default roles and bindings of every version. */
 export const recordedRoles = () =>
   byVersion<LevelRoles>(JSON.parse(brotliDecompressSync(readFileSync(join(directory, 'roles.json.br'))).toString()))
 
@@ -107,10 +107,10 @@ export interface LevelFlow {
   readonly priorityLevels: readonly LevelObject[]
 }
 
-/** Recorded flow control objects by version. */
+/** Returns the recorded flow control objects by version. */
 export const recordedFlow = () => byVersion<LevelFlow>(packed('flow.json.gz'))
 
-/** Admission plugins: `on` or `off` per version. */
+/** Returns the admission plugins: `on` or `off` per version. */
 export const pluginRows = (): LevelRow[] => readTable('admission-plugins.tsv', 1)
 
 export interface LevelFlag {

@@ -129,7 +129,10 @@ function dyingLine({ writes, answered }: Death, onKilled: () => void): (transpor
   }
 }
 
-/** The in-process server sends whole events and lists. */
+/**
+ * Returns a transport that changes the response. It need not join chunks, because the in-process server sends whole
+ * events and lists.
+ */
 function alteringLine(transport: Transport, alter: (text: string) => string): Transport {
   return async (request) => {
     const answer = await transport(request)

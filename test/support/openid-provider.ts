@@ -192,7 +192,7 @@ export class OpenidProvider {
     throw new Error('the provider redirects for ever')
   }
 
-  /** Any account may log in and consents to everything. */
+  /** Logs in. Any account may log in and consents to everything. */
   async #interact(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { params } = await this.#provider.interactionDetails(incoming, response)
     const accountId = params.login_hint ?? ''

@@ -6,7 +6,7 @@ import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import type { Field, ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 interface OwnFacts {
@@ -52,7 +52,7 @@ function ownFields(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts
   )
 }
 
-/** As published: see `api/schema/openapi.ts`. */
+/** Whether the published schema requires the field: see `api/schema/openapi.ts`. */
 function isRequired({ required, zeroValue: zero, schema, published }: Field): boolean {
   if (published !== undefined) return published === 'required'
   return required || (zero === 'write' && schema.type !== 'object' && schema.type !== 'time')
@@ -84,7 +84,10 @@ function typeOf(schema: Schema, kind: Kind, found: Map<string, OwnFacts>): strin
   }
 }
 
-/** A type of another group is recorded. Our own types are read like their kind. */
+/**
+ * Returns the full name of a type and adds its facts. A type of another group is recorded. Types of this project are
+ * derived like their kind.
+ */
 function typeNamed(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts>): string {
   if (schema.name === undefined) throw new Error(`a type of ${kind.kind} has no name`)
   if (schema.name.includes('.')) return schema.name

@@ -37,7 +37,7 @@ function sourcesOf(file: string): readonly Source[] {
   return [...found]
 }
 
-/** Returns which of these commands a file or its imports run, as in `spawn('etcd'`. */
+/** Returns which of these commands a file or its imports run, for example with `spawn('etcd'`. */
 export function commandsOf(file: string, commands: readonly string[]): readonly string[] {
   const used = sourcesOf(file)
   return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))

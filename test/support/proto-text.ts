@@ -1,7 +1,7 @@
 /** The recorded facts as `.proto` text for an independent compiler: all messages that the given ones need. */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 
-/** `core.v1.PodSpec` becomes the message `core_v1_PodSpec`. */
+/** Returns the name of a message in `.proto` text: `core.v1.PodSpec` becomes `core_v1_PodSpec`. */
 export function protoName(message: string): string {
   return message.replaceAll('.', '_')
 }

@@ -5,7 +5,7 @@ import { type ProfileName, vendorOf } from '../../src/api/model/vendor.ts'
 import type { Answer, HttpClient } from './http-client.ts'
 import { readDocument, readEnvelope, readFrames, writeDocument } from './protobuf-model.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any document
 export type Loose = any
 
 export interface ProtobufAnswer extends Omit<Answer, 'body'> {
@@ -25,7 +25,10 @@ export class ProtobufClient {
     this.#prefix = vendorOf(profile).extensionPrefix
   }
 
-  /** `message` is the expected type: `core.v1.ConfigMap`. `as` contains further parameters of the media type. */
+  /**
+   * Gets an object. `message` is the expected type, such as `core.v1.ConfigMap`. `as` contains further parameters of
+   * the media type.
+   */
   async get(path: string, message: string, as = ''): Promise<ProtobufAnswer> {
     return this.#read(await this.#client.get(path, { accept: `${this.mediaType}${as}` }), message)
   }
@@ -46,7 +49,7 @@ export class ProtobufClient {
   }
 }
 
-/** Returns the document with another prefix of its keys. */
+/** Returns the document with another prefix of its vendor extension keys. */
 function renamed(document: Loose, from: string, to: string): Loose {
   if (from === to || typeof document !== 'object' || document === null) return document
   if (Array.isArray(document)) return document.map((item) => renamed(item, from, to))

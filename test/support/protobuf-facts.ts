@@ -69,7 +69,7 @@ const repeated = new Set([
 /** The type whose vendor extensions are recorded under their Go names. */
 const schemaType = 'apiextensions.v1.JSONSchemaProps'
 
-/** `xKubernetesListType` is `x-orch-list-type` in JSON. */
+/** Returns the JSON name of a vendor extension: `xKubernetesListType` is `x-orch-list-type` in JSON. */
 function keywordOf(name: string): string {
   return name.replace(/^xKubernetes/, 'x-orch').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
@@ -121,7 +121,9 @@ function typeOf(text: string, within: string): FieldType {
     : { kind, shape: 'one' }
 }
 
-/** Some facts refer to a type of their own or a shared package by its last word only. */
+/**
+ * Returns the full name of a type. Some facts refer to a type of their own or a shared package by its last word only.
+ */
 function fullName(type: string, within: string): string {
   if (facts[type] !== undefined) return type
   const near = `${within.slice(0, within.lastIndexOf('.'))}.${type}`

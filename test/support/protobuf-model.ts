@@ -4,7 +4,7 @@
  */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read members of any document
 type Loose = any
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00])

@@ -99,7 +99,7 @@ export function readApi(text: string): PublishedApi {
 export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {
   const lost: string[] = []
   for (const [place, kind] of before.kinds) {
-    // Alpha versions may change in any release. Others may be removed when announced.
+    // Alpha versions may change in any release. Other versions may be removed when their announced release is reached.
     if (place.includes('alpha')) continue
     const found = now.kinds.get(place)
     if (found === undefined) {
@@ -149,7 +149,7 @@ function within(type: string): string | undefined {
   return /^[[{]/.test(type) ? type.slice(1, -1) : undefined
 }
 
-/** A field that accepts any value has lost none. */
+/** Returns the values that are no longer allowed. A field that accepts any value has lost none. */
 function lostValues(was: string, is: string, path: string): string[] {
   if (is === 'string') return []
   const allowed = is.slice('string('.length, -1).split('|')

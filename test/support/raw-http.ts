@@ -76,7 +76,7 @@ export async function sendHead(server: Served, lines: readonly string[], body = 
 }
 
 export function openSession(server: Served): ClientHttp2Session {
-  // Otherwise Node would not send a header twice.
+  // By default, Node would not send a header twice.
   const lenient = { ca: caOf(server), strictSingleValueFields: false }
   const session = connectHttp2(server.url, lenient)
   // Streams report the end of the session to their callers.

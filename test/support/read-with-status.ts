@@ -21,7 +21,10 @@ export async function readWithStatus(client: HttpClient, kind: Kind, path: strin
   }
 }
 
-/** Names of a definition are accepted first, and it is established a moment later. */
+/**
+ * Whether the status is complete. The names of a definition are accepted first, and the definition is established a
+ * moment later.
+ */
 function isSaid({ kind }: Kind, conditions: readonly { readonly type: string }[]): boolean {
   return conditions.length >= (kind === 'CustomResourceDefinition' ? 2 : 1)
 }

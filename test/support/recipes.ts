@@ -272,7 +272,7 @@ const authenticator: Recipe = {
       /** Authenticates visitors: requests whose header \`Visitor\` names them. For demonstrations. */
       import { type Authenticator, none } from './authenticator.ts'
 
-      /** Every visitor is the user \`visitor:<name>\`. */
+      /** Authenticates visitors. Every visitor is the user \`visitor:<name>\`. */
       export function visitors(): Authenticator {
         return ({ headers }) => {
           const name = headers.one('visitor')

@@ -48,12 +48,12 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // It has exited meanwhile.
+    // The process has exited in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
-/** A command that reads no input may exit before it is written. */
+/** Ignores a closed standard input. A command that reads no input may exit before the input is written. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }

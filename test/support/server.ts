@@ -74,7 +74,7 @@ export function versionFlags(flags: readonly string[]): string[] {
 
 type Command = 'apiserver' | 'up'
 
-/** `env` is added to the environment. */
+/** Starts `orch apiserver`. `env` is added to the environment. */
 export async function startServer(
   t: Ending,
   flags: readonly string[] = [],
@@ -194,7 +194,7 @@ interface Launch {
 /** Flags of every server in a separate process: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
 const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
 
-/** One worker unless a test asks for more, so that the load of the machine changes no test. */
+/** Returns the flag for one worker unless the flags set a number, so that the load of the machine changes no test. */
 function workerFlags(flags: readonly string[]): string[] {
   return [...everyFlags, ...flags].some((flag) => flag.startsWith('--workers=')) ? [] : ['--workers=1']
 }

@@ -15,7 +15,7 @@ export interface ClientStream {
 
 export class SpdyClient {
   readonly streams = new Map<number, ClientStream>()
-  /** Window updates by stream. 0 is the connection. */
+  /** Received window updates by stream. Stream 0 is the connection. */
   readonly windows = new Map<number, number>()
   readonly pings: number[] = []
   isClosed = false

@@ -1,7 +1,7 @@
 /** Polling for conditions without events. Fails after a timeout. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** The longer a wait lasts, the longer the pauses, because polling costs more than a small delay. */
+/** The pauses grow with the time waited, because polling costs more than a small delay. */
 const pauseMs = { first: 20, most: 100, part: 5 }
 
 /** Polls until the result matches and returns it. Fails with the last result after a timeout. */
@@ -21,7 +21,7 @@ export async function until<T>(
   }
 }
 
-/** Polls until the condition holds. */
+/** Polls until the condition is true. */
 export async function untilTrue(holds: () => Promise<boolean>, patienceMs = 60_000): Promise<void> {
   await until(holds, (held) => held, patienceMs)
 }

@@ -17,7 +17,10 @@ const files: readonly string[] = [
 
 const laterVersions = long ? ['1.28', '1.31', '1.34', '1.36'] : ['1.36']
 
-/** Returns these files with the version in their query: `test/a.test.ts?version=1.36`. `batch.mjs` reads it. */
+/**
+ * Returns these files with the version in their query, such as `test/a.test.ts?version=1.36`. `batch.mjs` reads the
+ * query.
+ */
 export function atLaterVersions(chosen: readonly string[]): string[] {
   return chosen
     .filter((file) => files.includes(file))
@@ -28,7 +31,7 @@ function withVersion(file: string, version: string): string {
   return `${file}?version=${version}`
 }
 
-/** The path of a file without its version. */
+/** Returns the path of a file without its version. */
 export function pathOf(file: string): string {
   return file.split('?', 1)[0]!
 }

@@ -17,7 +17,7 @@ export async function waitForCompaction(client: Client, resourceVersion: string)
   }, isExpired)
 }
 
-/** A response may break off if its version is compacted meanwhile. */
+/** Ignores a response that breaks off, because its version may be compacted in the meantime. */
 function ignoreBroken(error: unknown): void {
   if (!(error instanceof TransportError)) throw error
 }

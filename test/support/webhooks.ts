@@ -14,7 +14,7 @@ export interface WebhookCall {
   readonly authorization?: string
   readonly certificate?: string
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: reviews are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of any review
   readonly review: any
 }
 

@@ -53,7 +53,7 @@ export async function setReady(client: Client, { metadata: { name = '' } }: Pod,
   await client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
 }
 
-/** Makes every new pod ready until the signal aborts. */
+/** Marks every new pod as ready until the signal aborts. */
 export async function makeAllReady(client: Client, signal: AbortSignal): Promise<void> {
   try {
     for await (const event of client.watch(kinds.Pod, { namespace, signal }))
@@ -64,7 +64,7 @@ export async function makeAllReady(client: Client, signal: AbortSignal): Promise
   }
 }
 
-/** A pod watch whose events are held back while the gate is closed. */
+/** Creates a pod watch whose events are held back while the gate is closed. */
 export function laggingWatch() {
   let gate: PromiseWithResolvers<void> | undefined
   return {

@@ -13,7 +13,10 @@ import { heapInUse } from '../support/heap.ts'
 import { number, SpdyClient } from '../support/spdy-client.ts'
 import { soon } from '../support/until.ts'
 
-/** How much may wait for a client that does not read, and heap growth that is not caused by the flood. */
+/**
+ * Maximum number of bytes that may wait for a client that does not read, and heap growth that is not caused by the
+ * flood.
+ */
 const maxWaiting = 256 * 1024
 const noise = 1024 * 1024
 const idleMs = 600_000
@@ -114,7 +117,7 @@ test('port-forward over SPDY: reset streams are removed', {
 
 const mask = Buffer.from([1, 2, 3, 4])
 
-/** A WebSocket frame as clients send it. */
+/** Encodes a WebSocket frame as clients send it. */
 function frame(opcode: number, payload: Buffer, isFinal = true): Buffer {
   const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff]
   const head = Buffer.from([(isFinal ? 0x80 : 0) | opcode, length[0]! | 0x80, ...length.slice(1)])

@@ -10,7 +10,7 @@ import { soon } from '../support/until.ts'
 const usual: ChannelOptions = { count: 3, isBase64: false, canClose: false, idleMs: 60_000 }
 const mask = Buffer.from([1, 2, 3, 4])
 
-/** A frame as clients send it. */
+/** Encodes a frame as clients send it. */
 function frame(opcode: number, data: string | Buffer, { isFinal = true, isMasked = true } = {}): Buffer {
   const bytes = Buffer.from(data)
   const length = bytes.length < 126 ? [bytes.length] : [126, bytes.length >> 8, bytes.length & 0xff]

@@ -7,7 +7,10 @@ export function immutableField(path: string, next: unknown, previous: unknown): 
   return sameJson(next, previous) ? [] : [invalid(path, next, 'field is immutable')]
 }
 
-/** For kinds with an `immutable` field: once it is true, neither this field nor the data may change. */
+/**
+ * Returns the error for a change of an immutable object: once the `immutable` field is true, neither this field nor the
+ * data may change.
+ */
 export function forbiddenChange(path: string, next: unknown, previous: unknown): FieldError[] {
   if (sameJson(next, previous)) return []
   return [forbidden(path, 'field is immutable when `immutable` is set')]

@@ -61,7 +61,7 @@ function part(config: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Later versions fill in the namespace of the request. */
+/** Whether a Scale must contain its namespace. Later versions fill in the namespace of the request. */
 function isNamespaceRequired(context: RuleContext): boolean {
   return !isAtLeast(emulationOf(context).version, '1.24')
 }

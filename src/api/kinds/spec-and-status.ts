@@ -13,7 +13,7 @@ interface SpecAndStatus {
   status?: unknown
 }
 
-/** The rules of such a kind, plus the initial status and the generation. */
+/** The rules of a kind with a spec and a status, plus the initial status and the generation. */
 interface StatusRules<T extends SpecAndStatus> extends Omit<KindRules<T>, 'readOnly'> {
   /** Returns the status of a new object, after `prepareForCreate`. If unset, clients may send a status. */
   readonly newStatus?: (object: T, context: PrepareContext) => NonNullable<T['status']>
@@ -50,7 +50,7 @@ export function keep(next: SpecAndStatus, previous: SpecAndStatus, part: 'spec' 
   next[part] = previous[part]
 }
 
-/** The `status` subresource without additional rules. */
+/** The `status` subresource of kinds without additional rules. */
 export const plainStatus: Subresource<SpecAndStatus> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: ['spec'],

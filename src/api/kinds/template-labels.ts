@@ -12,7 +12,7 @@ interface Templated {
   status?: object
 }
 
-/** The `status` subresource of such a kind. */
+/** The `status` subresource of kinds that take labels from their pod template. */
 export const statusKeepingLabels: Subresource<Templated> = {
   ...plainStatus,
   prepareForUpdate: (next, previous) => {

@@ -55,7 +55,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   /** Returns the options that the client sent, without their type. Undefined for CONNECT. */
   readonly options: (() => JsonObject) | undefined
   /**
-   * Monotonic time at which admission of this write attempt started. If undefined, each phase measures its own time.
+   * Monotonic time at which this attempt to admit the write started. If undefined, each phase measures its own time.
    */
   readonly began?: number | undefined
   /** Deadline of the request on the machine's monotonic clock, or undefined if there is none. */
@@ -101,8 +101,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
 
 /**
- * Outcome of a write. `removed`: the object no longer exists. `failed`: nothing has changed. `unknown`: the store's
- * response was lost, so the write may have happened.
+ * Outcome of a write. `removed` means that the object no longer exists, `failed` that nothing has changed, and
+ * `unknown` that the store's response was lost, so the write may have happened.
  */
 export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
@@ -137,8 +137,9 @@ export interface Control<T = ApiObject | undefined> {
    */
   readonly accounts?: boolean
   /**
-   * Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the write. `memory` is the
-   * same object in both rounds of a write, so that a control can keep state for the second round.
+   * Changes the object. Returns the changed object, or undefined if nothing changes. Throws ApiError to reject the
+   * write. `memory` is the same object in both rounds of a write, so that a control can keep state for the second
+   * round.
    */
   mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
   /** Checks the request. Throws ApiError to reject the write. */

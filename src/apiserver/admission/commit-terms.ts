@@ -1,4 +1,4 @@
-/** Conditions and side effects of a commit on other keys of the store. */
+/** Conditions of a commit on other keys of the store, and its side effects on them. */
 
 /** A key that must have this revision or must merely exist. The revision 0 means that the key must be absent. */
 export interface Dependency {

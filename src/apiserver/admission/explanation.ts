@@ -61,12 +61,12 @@ export class AdmissionExplanation {
     this.#looks.push(look)
   }
 
-  /** The controls that ran, in order. Undefined if no control ran. */
+  /** Returns the controls that ran, in order. Undefined if no control ran. */
   get trace(): string | undefined {
     return this.#looks.length === 0 ? undefined : describeLooks(this.#looks)
   }
 
-  /** The changes of the controls. Undefined if no control ran. */
+  /** Returns the changes of the controls. Undefined if no control ran. */
   get changes(): string | undefined {
     return this.#changes && describeChanges(this.#changes)
   }

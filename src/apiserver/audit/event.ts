@@ -47,7 +47,7 @@ export class AuditedCaller {
     this.facts = facts
   }
 
-  /** The JSON members of the event, without braces. */
+  /** Returns the JSON members of the event, without braces. */
   get text(): string {
     this.#text ??= writeCaller(this.facts)
     return this.#text
@@ -61,7 +61,7 @@ export function beginningOf(apiVersion: string, level: Level): string {
 
 /** The properties of a request that are known before its response. */
 export interface RequestFacts {
-  /** The result of `beginningOf` for these events. */
+  /** The text that starts each of these events: see `beginningOf`. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string

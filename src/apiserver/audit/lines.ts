@@ -16,12 +16,15 @@ export class Lines {
   #length = 0
   #count = 0
 
-  /** `keptRoom` is the maximum size in bytes of a buffer that is reused after the lines are cleared. */
+  /**
+   * Creates an empty collection. `keptRoom` is the maximum size in bytes of a buffer that is reused after the lines are
+   * cleared.
+   */
   constructor(keptRoom: number) {
     this.#keptRoom = keptRoom
   }
 
-  /** Length in bytes, including newlines. */
+  /** Returns the length in bytes, including newlines. */
   get length(): number {
     return this.#length
   }
@@ -30,12 +33,12 @@ export class Lines {
     return this.#count
   }
 
-  /** The lines as bytes. The result is a view, not a copy, and is valid until the lines are cleared. */
+  /** Returns the lines as bytes. The result is a view, not a copy, and is valid until the lines are cleared. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** The lines as strings, without newlines. */
+  /** Returns the lines as strings, without newlines. */
   get texts(): string[] {
     return this.bytes.toString().split('\n').slice(0, -1)
   }

@@ -53,7 +53,7 @@ export class AuditRecord implements AuditNotes {
   /** Index of the audit level. */
   readonly #rank: number
 
-  /** `place` is the resource of the request, or undefined for non-resource paths. */
+  /** Creates a record. `place` is the resource of the request, or undefined for non-resource paths. */
   constructor(decision: Decision, auditId: string, place: Place | undefined) {
     this.decision = decision
     this.auditId = auditId

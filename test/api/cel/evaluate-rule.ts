@@ -20,7 +20,7 @@ export function compileForJson(rule: string, schema = any, version?: number): Co
   return runToCompletion(compileForJsonSliced(rule, schema, { version }))
 }
 
-/** The estimated cost of a rule in a version of Kubernetes. */
+/** Returns the estimated cost of a rule in a version of Kubernetes. */
 export function estimateOf(
   rule: string,
   { schema, costVersion }: { readonly schema: JsonObject; readonly costVersion: number },
@@ -30,7 +30,7 @@ export function estimateOf(
   return compiled.program.maxCost
 }
 
-/** Like `compiled`, but in steps. */
+/** Compiles a rule like `compiled`, but in steps. */
 export function compileForJsonSliced(
   rule: string,
   schema = any,

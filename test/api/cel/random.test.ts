@@ -82,7 +82,10 @@ function pick(list: readonly string[]): string {
   return list[random(list.length)]!
 }
 
-/** Most parts have an unknown type, because otherwise hardly any rule would pass the checker. */
+/**
+ * Returns a random expression. Most parts have an unknown type, because otherwise hardly any rule would pass the
+ * checker.
+ */
 function expression(depth: number): string {
   const made = depth <= 0 ? pick(atoms) : operation(() => expression(depth - 1))
   return random(5) > 0 ? `dyn(${made})` : made

@@ -56,7 +56,7 @@ const meant: readonly (readonly [text: string, value: Json])[] = [
 for (const [text, value] of meant)
   test(`YAML is parsed: ${JSON.stringify(text)}`, () => void assert.deepEqual(read(text), { value, duplicates: [] }))
 
-/** Nested lists, each of which repeats an alias of the previous one. */
+/** Returns YAML with nested lists, each of which repeats an alias of the previous list. */
 const laughs = (levels: number) =>
   [
     'a0: &a0 lol',
@@ -232,12 +232,15 @@ test(`${texts.length} strings survive a YAML round trip as keys and as values, a
     assert.deepEqual(read(yaml).value, expected, yaml)
     for (const version of ['1.1', '1.2'] as const)
       assert.deepEqual(parseDocument(yaml, { version }).toJS(), expected, yaml)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the text must not contain these characters
     assert.doesNotMatch(yaml, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
   }
 })
 
-/** Printed unquoted by kubectl: a UID can start with digits only, or look like a number with an exponent. */
+/**
+ * kubectl prints these values unquoted: a UID can consist of digits at the start, or look like a number with an
+ * exponent.
+ */
 const plainTexts = [
   ...['87642691-3d9b-4d3c-8f65-0123456789ab', '12e45678-1234-1234-1234-0123456789ab', '12345678-1234-5678-9abc-1'],
   ...['1234-5678', '10-1', '1-', '1.5-beta', '20-12-01', '1.2.3', '1.2.3-4', '0x1-2'],
@@ -315,8 +318,8 @@ for (const [name, shape] of Object.entries(shapes))
     tryRead(shape(20_000))
     const small = shape(50_000)
     const large = shape(800_000)
-    // Sixteen times the size would take 256 times as long in quadratic time. A few milliseconds cannot be measured
-    // reliably.
+    // Compares with a body of sixteen times the size, which would take 256 times as long in quadratic time. A few
+    // milliseconds cannot be measured reliably.
     await assertBelow(80, 'times as much for 1.6 MB as for 100 KB', () => {
       const once = cpuMs(() => tryRead(small))
       return cpuMs(() => tryRead(large)) / Math.max(once, 8)

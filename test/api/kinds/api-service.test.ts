@@ -137,7 +137,7 @@ interface Seen {
   readonly status?: { readonly conditions?: readonly JsonObject[] }
 }
 
-/** Polls, because the server updates APIServices asynchronously. */
+/** Waits until the APIService matches. Polls because the server updates APIServices asynchronously. */
 async function eventually(name: string, fits: (seen: Seen) => boolean): Promise<void> {
   const ends = Date.now() + 60_000
   while (!fits((await client.get(`${path}/${name}`)).body)) {

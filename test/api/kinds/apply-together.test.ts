@@ -13,7 +13,7 @@ import { serve } from '../../support/in-process.ts'
 import { newObject, withoutStatus } from './new-object.ts'
 import { makingFrom } from './random-object.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const client = (await serve({ after }, [noControls])).client()

@@ -14,7 +14,7 @@ import { serveUp } from '../../support/in-process.ts'
 import { someOf } from '../../support/long.ts'
 import { manifestNames, manifestObject, manifestOf } from '../../support/manifests.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
@@ -122,7 +122,7 @@ function changes({ client, kind, profile }: Case, path: string): [string, Change
 
 const applying = '?fieldManager=tester&force=true'
 
-/** A control loop may write the object in between, so a conflicting PUT is retried. */
+/** Sets the label with a PUT. Retries conflicts, because a control loop may write the object in between. */
 async function put(client: HttpClient, path: string, step: string): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const { body } = ok(await client.get(path))

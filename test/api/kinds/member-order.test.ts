@@ -12,7 +12,7 @@ import { vendorOf } from '../../../src/api/model/vendor.ts'
 import * as metaTypes from '../../../src/api/schema/meta-types.ts'
 import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const notByNumber: { readonly [type: string]: string } = JSON.parse(
@@ -44,7 +44,10 @@ function parentOf(name: string): string {
   return name.slice(0, name.lastIndexOf('.'))
 }
 
-/** A field that Protobuf encodes in a nested message is sorted by the number of that message. */
+/**
+ * Compares two fields by number. A field that Protobuf encodes in a nested message is sorted by the number of that
+ * message.
+ */
 function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Field]): number {
   const [first, second] = [numbersOf(a), numbersOf(b)]
   const differing = first.findIndex((number, i) => number !== second[i])

@@ -629,7 +629,7 @@ export const validValues: ValidValues = {
   agree: { ...agree, ...groupValues.agree, ...definitionsAgree, ...workloadValues.agree },
 }
 
-/** The metadata of a new object. */
+/** Returns the metadata of a new object. */
 export function metadataOf(making: Making, name: string): JsonObject {
   const owner = {
     apiVersion: 'v1',

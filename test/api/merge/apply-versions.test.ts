@@ -111,7 +111,7 @@ test('managers that used a version that no longer exists are removed with the ne
   )
 })
 
-/** A PUT in the version of the fields. The managers are then derived from the difference. */
+/** Writes the object with a PUT in the version of the fields. The managers are then derived from the difference. */
 function put(live: ApiObject, name: string, fields: JsonObject): ApiObject {
   const apiVersion = String(fields.apiVersion)
   const schema: ObjectSchema = apiVersion === 'v1' ? v1 : v2

@@ -12,7 +12,9 @@ export interface ModelOperation {
   value?: Value
 }
 
-/** RFC 6902, except that `replace` can add a member and `test` treats a missing member as null. */
+/**
+ * Applies a patch as in RFC 6902, except that `replace` can add a member and `test` treats a missing member as null.
+ */
 export function modelJsonPatch(document: Value, operations: readonly ModelOperation[]): Value | 'refused' {
   const holder: Value[] = [structuredClone(document)]
   for (const operation of operations) if (!modelOperation(holder, operation)) return 'refused'
@@ -168,7 +170,7 @@ function randomPath(random: Random, document: Value): string {
   return path
 }
 
-/** Makes every attempt to modify a value an error. */
+/** Freezes a value with all its parts, so that every attempt to modify it is an error. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

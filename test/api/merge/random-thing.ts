@@ -5,7 +5,7 @@ import { kindOf } from './world.ts'
 
 export type Random = (below: number) => number
 
-/** A small random number generator (mulberry32). */
+/** Returns a small random number generator (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed
   return (below) => {
@@ -123,7 +123,7 @@ function shuffled<T>(random: Random, items: readonly T[]): T[] {
     .map(([, item]) => item)
 }
 
-/** Makes every modification of a value throw. */
+/** Freezes a value with all its parts, so that every attempt to modify it is an error. */
 export function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

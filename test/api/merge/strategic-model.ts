@@ -43,7 +43,7 @@ function memberType(type: Type, name: string): Type {
   return (type.is === 'object' ? type.fields[name] : undefined) ?? { is: 'text' }
 }
 
-/** If there is nothing, or an empty list, to merge with, the value is used as sent. */
+/** Merges a value. If there is nothing, or an empty list, to merge with, returns the value as sent. */
 function modelValue(type: Type, before: Value | undefined, value: Value): Value {
   if (isMap(value) && isMap(before)) return modelStrategic(type, before, value)
   if (!Array.isArray(value) || !Array.isArray(before) || before.length === 0) return value

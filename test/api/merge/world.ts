@@ -36,16 +36,16 @@ export interface Step {
   readonly subresource?: string
   readonly readOnly?: readonly string[]
   readonly apiVersion?: string
-  /** From here on the object has this schema. */
+  /** From this step on, the object has this schema. */
   readonly schema?: ObjectSchema
 }
 
 export interface Seen {
-  /** The object without its type, name and managers. */
+  /** The expected object without its type, name and managers. */
   readonly object: JsonObject
   readonly owners: { readonly [manager: string]: readonly string[] }
   readonly times: { readonly [manager: string]: string | undefined }
-  /** Conflicts such as `a: .data.k`. The object is then unchanged. */
+  /** The expected conflicts, such as `a: .data.k`. A conflict leaves the object unchanged. */
   readonly conflicts: readonly string[]
 }
 

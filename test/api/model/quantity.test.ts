@@ -15,7 +15,7 @@ import {
 import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 
 const canonical: { readonly [text: string]: string } = {
-  // Decimal: the largest suffix without a fraction.
+  // The decimal format uses the largest suffix that needs no fraction.
   '0': '0',
   '-0': '0',
   '00': '0',
@@ -38,7 +38,7 @@ const canonical: { readonly [text: string]: string } = {
   '1000E': '1e21',
   '12345678901234567890': '12345678901234567890',
   '18446744073709551616000': '18446744073709551616k',
-  // Binary: as long as it is an integer of at least 1024.
+  // The binary format is kept if the value is an integer of at least 1024.
   '1Ki': '1Ki',
   '1024Ki': '1Mi',
   '1024Mi': '1Gi',
@@ -53,7 +53,7 @@ const canonical: { readonly [text: string]: string } = {
   '7Ei': '7Ei',
   '8Ei': '9223372036854775807',
   '-100Ei': '-9223372036854775807',
-  // Exponents stay exponents, in steps of three.
+  // An exponent stays an exponent, in steps of three.
   '1e3': '1e3',
   '1E3': '1E3',
   '1e+3': '1e+3',
@@ -68,7 +68,7 @@ const canonical: { readonly [text: string]: string } = {
   '1.0000000001': '1000000001n',
   '1e-100': '1e-9',
   '0.00000000000000000001Ei': '11529216n',
-  // Already scaled like a suffix: kept as written.
+  // A number that already fits its suffix is kept as written.
   '1.250': '1.250',
   '1.234567': '1.234567',
   '+5': '+5',

@@ -11,7 +11,7 @@ import {
 } from '../../../src/api/selectors/label-selector.ts'
 import { seeded } from '../../storage/store/random-source.ts'
 
-/** The literal meaning of a requirement. */
+/** Whether the labels match the requirement, by its literal meaning. */
 function holds(requirement: Requirement, labels: Labels): boolean {
   const value = labels !== undefined && Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined
   switch (requirement.op) {

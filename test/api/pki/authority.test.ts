@@ -71,7 +71,7 @@ test('adopting a CA replaces the local CA, even if the local CA is damaged', asy
     assert.equal(after[name].key, before[name].key)
     assert.ok(new X509Certificate(after[name].certificate).verify(issuer.publicKey), name)
   }
-  // As after a crash between the two writes: the key of one CA next to the certificate of the other.
+  // Restores the state after a crash between the two writes: the key of one CA next to the certificate of the other.
   writeFileSync(join(own.directory, 'ca.key'), before.ca.key, { mode: 0o600 })
   await assert.rejects(openAll(own), PkiFileError)
   await adoptCa(own.directory, ca)

@@ -33,9 +33,9 @@ export function pem(label: string, bytes: Buffer): string {
 export interface RequestParts {
   readonly subject?: Buffer[]
   readonly key?: KeyObject
-  /** The SubjectPublicKeyInfo, if it is not that of the key. */
+  /** The SubjectPublicKeyInfo of the request. Defaults to that of the key. */
   readonly publicKey?: Buffer
-  /** What follows the key. Defaults to the attributes. */
+  /** The part of the request after the key. Defaults to the attributes. */
   readonly rest?: Buffer[]
   /** The algorithm identifier of the signature. */
   readonly algorithm?: Buffer

@@ -50,7 +50,7 @@ test('each Kubernetes version has its feature gates with stage, default and lock
   assert.deepEqual(differing, [])
 })
 
-/** Types that only the specification has: v1beta1 of the webhook configurations at 1.23. */
+/** Returns the types that only the specification has: v1beta1 of the webhook configurations at 1.23. */
 const beyondKubernetes = (version: string, group: string) =>
   group === 'admissionregistration.orch.io' && version === 'v1beta1'
 
@@ -73,7 +73,7 @@ for (const level of emulatedVersions)
     assert.deepEqual(served.sort(), expected.sort())
   })
 
-/** The object types of a version by their full names. */
+/** Returns the object types of a version by their full names. */
 class TypesOfVersion {
   readonly found = new Map<string, ObjectSchema>()
   readonly #seen = new Set<string>()
@@ -115,7 +115,7 @@ function isIn(
   return isAtLeast(level, since) && (until === undefined || !isAtLeast(level, until))
 }
 
-/** The type of a field as the facts write it, for plain types and named types. */
+/** Returns the type of a field in the notation of the facts, for plain types and named types. */
 function typeText(schema: Schema, home: string): string {
   switch (schema.type) {
     case 'list':

@@ -12,7 +12,7 @@ const builtForAdmission = ['v1', 'v1beta1'].flatMap((version) =>
   ['MutatingWebhook', 'ValidatingWebhook'].map((type) => `admissionregistration.${version}.${type}.matchConditions`),
 )
 
-/** Network and storage. Types of the group `resource` are complete. */
+/** Later fields of network and storage kinds whose rules are built. Types of the group `resource` are complete. */
 const builtForNetworkAndStorage = [
   'coordination.v1.LeaseSpec.preferredHolder',
   'coordination.v1.LeaseSpec.strategy',

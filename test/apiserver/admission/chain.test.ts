@@ -42,7 +42,7 @@ function request(operation: AdmissionOperation, subresource = '', type = pods): 
   }
 }
 
-/** A control that records its calls. */
+/** Creates a control that records its calls. */
 function noting(name: string, handles: Control['handles'], asked: string[]): Control {
   const note = (phase: string) => {
     asked.push(`${name} ${phase}`)

@@ -12,7 +12,7 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import { manifestNames, manifestObject } from '../../support/manifests.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 interface Discovered {
@@ -148,7 +148,7 @@ function renamed({ metadata, ...rest }: ApiObject): ApiObject {
   return { ...rest, metadata: { ...kept, name: nameLike(metadata.name!) } } as ApiObject
 }
 
-/** Some names, such as those of APIServices, have a required format. */
+/** Returns a name for another object. Some names, such as those of APIServices, have a required format. */
 function nameLike(name: string): string {
   return name.startsWith('v1') || name.includes('.') ? name : `${name}-2`
 }

@@ -31,7 +31,7 @@ const jane = {
   hd: 'x',
 }
 
-/** The provider is contacted in the background, so that early tokens may fail. */
+/** Waits until the server accepts the token. The provider is contacted in the background, so early tokens may fail. */
 async function known(server: Served, token: string): Promise<AuthenticatedUser> {
   return await until(
     () => authenticatedUser(server, { token }),

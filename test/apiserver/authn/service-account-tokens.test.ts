@@ -353,7 +353,7 @@ describe('tokens signed outside the server', () => {
   })
 })
 
-/** Four of the six bits of a signature's last character are unused. */
+/** Changes the unused bits of a signature's last character. Four of its six bits are unused. */
 function lastBitsChanged(last: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return letters[letters.indexOf(last) ^ 1]!

@@ -9,7 +9,7 @@ import { type LevelObject, recordedRoles } from '../../support/levels.ts'
 
 const recorded = recordedRoles()
 
-/** Roles and bindings that Kubernetes does not have. */
+/** Whether Kubernetes does not have the role or binding. */
 const isOwn = (name: string) => name.startsWith('system:ops-')
 
 /** Returns the objects by namespace and name, without type and empty members. */

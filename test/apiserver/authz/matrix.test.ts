@@ -42,7 +42,10 @@ const patches = [
   ['application/apply-patch+yaml', '&fieldManager=m'],
 ] as const
 
-/** The world has no pods, and an apply of a missing object is a create: see create-by-update.test.ts. */
+/**
+ * Returns the patch types to test. The world has no pods, and an apply of a missing object is a create: see
+ * create-by-update.test.ts.
+ */
 function patchesOf({ resource }: Type) {
   return resource === 'pods' ? patches.slice(0, 2) : patches
 }
@@ -102,7 +105,7 @@ function attempts(): Attempt[] {
   return [...inNamespaces, ...overall, ...ofNamespaces(), ...ofPaths()]
 }
 
-/** A namespace is namespaced in itself. */
+/** Returns requests for namespaces. A namespace is authorized as if it were in itself. */
 function ofNamespaces(): Attempt[] {
   const namespaces = { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace' } as const
   return ['a', 'b'].flatMap((name) => {
@@ -172,8 +175,8 @@ async function carryOut(person: Person, all: readonly Attempt[]): Promise<string
 }
 
 /**
- * An allowed request may fail for any reason except authorization. A forbidden one must be a 403 that names user,
- * action and scope.
+ * Returns the fault of a response, if any. An allowed request may fail for any reason except authorization. A forbidden
+ * one must be a 403 that names user, action and scope.
  */
 function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   if (mayHave(person, wish)) return status === 401 || isRefusal(text) ? `refused: ${text.slice(0, 200)}` : ''
@@ -185,7 +188,10 @@ function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   return text.includes(expectedMessage) && text.includes(scope) ? '' : `told otherwise: ${text.slice(0, 300)}`
 }
 
-/** Admission controls may reject an allowed request with other messages. */
+/**
+ * Whether the text is a rejection by authorization. Admission controls may reject an allowed request with other
+ * messages.
+ */
 function isRefusal(text: string): boolean {
   return /forbidden: User .* cannot /.test(text)
 }

@@ -45,7 +45,7 @@ test('ABAC: policies grant access', async (t) => {
   assert.equal((await nobody.get('/version')).status, 403)
 })
 
-/** A service that answers reviews as configured and records them. */
+/** Starts a service that answers reviews as configured and records them. */
 async function serviceFor(t: TestContext, answer: (review: Review) => object | undefined) {
   const { certificate, key } = await makeIdentity({
     commonName: 'service',

@@ -10,7 +10,9 @@ import { assertBrief } from '../../support/effort.ts'
 const judge = (held: readonly PolicyRule[], given: readonly PolicyRule[], most = 20): Coverage =>
   runToCompletion(coverage(held.map(ruleOf), given, most))
 
-/** Brute force: every single permission of a rule must be in one of the held rules. */
+/**
+ * Whether the rule is covered, by brute force: every single permission of the rule must be in one of the held rules.
+ */
 function isCovered(held: readonly PolicyRule[], rule: PolicyRule): boolean {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
   const has = (words: readonly string[] | undefined, word: string) => words?.includes('*') || words?.includes(word)

@@ -146,7 +146,10 @@ test('conflicting migration flags are rejected', async () => {
 // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
 type AnyObject = any
 
-/** Go writes null for unset times and empty lists. This server omits them or writes empty lists. */
+/**
+ * Removes null and empty values. Go writes null for unset times and empty lists, and this server omits them or writes
+ * empty lists.
+ */
 function withoutNothing(value: AnyObject): AnyObject {
   if (Array.isArray(value)) return value.map(withoutNothing)
   if (typeof value !== 'object' || value === null) return value

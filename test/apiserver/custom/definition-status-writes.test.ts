@@ -25,7 +25,7 @@ import {
   waitForEvent,
 } from './definitions.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const approved = { annotations: { 'api-approved.orch.io': 'unapproved, a test' } }
@@ -57,7 +57,7 @@ async function patchStatus(client: HttpClient, name: string, status: JsonObject)
   return await client.send(`${definitions}/${name}/status`, { method: 'PATCH', headers: merge, body: { status } })
 }
 
-/** A forged status that claims all names. */
+/** Returns a forged status that claims all names. */
 function grantOf({ plural = '', kind = '' }: DefinitionOptions): JsonObject {
   return {
     acceptedNames: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },

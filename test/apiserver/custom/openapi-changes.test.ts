@@ -13,7 +13,7 @@ import { type Served, serveKind } from '../../../src/apiserver/registry/catalogu
 const vendor = vendorOf('orch')
 const written = new Map<string, number>()
 
-/** A custom type that counts how often its schema is written. */
+/** Returns a custom type that counts how often its schema is written. */
 async function typeOf(plural: string, field: string): Promise<Served> {
   const schema = { type: 'object', properties: { [field]: { type: 'string' } } }
   const kind = `${plural.charAt(0).toUpperCase()}${plural.slice(1, -1)}`

@@ -15,7 +15,7 @@ const collection = collectionOf(definitionOptions)
 const rounds = long ? 40 : 4
 const writers = 4
 
-/** A schema with one spec field whose default is its own name. */
+/** Returns a schema with one spec field whose default is its own name. */
 function schemaOf(member: string) {
   const spec = { type: 'object', default: {}, properties: { [member]: { type: 'string', default: member } } }
   return { type: 'object', properties: { spec } }
@@ -56,7 +56,10 @@ function membersOf({ spec }: Shown): string {
   return Object.keys(spec).join()
 }
 
-/** Each response is an object of one schema, or reports that the kind does not exist. */
+/**
+ * Writes objects until the signal aborts. Each response must be an object of one schema, or report that the kind does
+ * not exist.
+ */
 async function write(on: HttpClient, prefix: string, found: string[], signal: AbortSignal): Promise<void> {
   for (let i = 0; !signal.aborted; i++) {
     const made = await on.post(collection, { ...typeOf(definitionOptions), metadata: { name: `${prefix}-${i}` } })

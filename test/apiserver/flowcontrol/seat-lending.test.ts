@@ -102,7 +102,7 @@ test('since 1.26, metrics show the seat limits of the priority levels', async (t
         newer!,
       )?.[1],
     )
-  // 600 seats and 245 shares, of which the level has 100 and lends 90%.
+  // The pool has 600 seats and 245 shares, of which the level has 100 and lends 90%.
   assert.deepEqual(['nominal_limit', 'lower_limit', 'upper_limit', 'current_limit'].map(seats), [245, 24, 845, 245])
   assert.doesNotMatch(older!, /apiserver_flowcontrol_nominal_limit_seats\{/)
 })

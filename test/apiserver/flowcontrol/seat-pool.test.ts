@@ -7,7 +7,7 @@ import { TickBudget } from '../../../src/apiserver/flowcontrol/tick-budget.ts'
 
 const queuing = { queues: 64, handSize: 1, queueLengthLimit: 1000 }
 
-/** A request without work, so that any number can start in a tick. */
+/** Returns a request without work, so that any number can start in a tick. */
 const seats = (count: number) => ({ seats: count, work: 0 })
 
 /** Runs the requests of several flows one after the other, each for its own duration. */

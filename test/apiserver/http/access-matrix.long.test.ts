@@ -227,7 +227,7 @@ async function stateOf(server: Restartable): Promise<string> {
   return (await client.get('/api/v1/secrets')).text + (await client.get('/api/v1/namespaces')).text
 }
 
-/** A client for each certificate; '' for none. */
+/** Returns a client for each certificate; '' stands for none. */
 async function clientsOf(server: Restartable): Promise<Map<string, HttpClient>> {
   const usages = ['client auth'] as const
   const issuer = asIssuer(pairOf(server, 'ca'))

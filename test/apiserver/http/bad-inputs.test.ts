@@ -377,12 +377,12 @@ async function answerTo(
   })
 }
 
-/** The version of the last write. */
+/** Returns the version of the last write. */
 async function lastWrite(client: HttpClient): Promise<string> {
   return (await client.get(`${configMaps}?limit=1`)).body.metadata.resourceVersion
 }
 
-/** Rejected requests and dry runs must not write anything. */
+/** Returns the fault of the response, if any. Rejected requests and dry runs must not write anything. */
 async function faultOf(client: HttpClient, row: Row): Promise<string | undefined> {
   const before = await lastWrite(client)
   const answer = await answerTo(client, row[0])
@@ -441,7 +441,7 @@ test('every bad-input row names a test or explains why there is none', () => {
   console.error(`rows of bad inputs: ${rows.length}, of which ${told}`)
 })
 
-/** The test must exist in the file under this name. */
+/** Asserts that the file contains a test with this name. */
 function assertHeld(row: string, file: string, name: string): void {
   const path = join(root, 'test', file)
   assert.ok(existsSync(path), `${row}: there is no ${file}`)

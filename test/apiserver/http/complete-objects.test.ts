@@ -58,7 +58,10 @@ const post = send('POST', 'application/yaml')
 const patch = (form: string) => send('PATCH', `application/${form}-patch+json`)
 const apply = send('PATCH', 'application/apply-patch+yaml')
 const collection = (at: string) => at.slice(0, at.lastIndexOf('/'))
-/** Apply rejects both, because an applied field is always intentional. */
+/**
+ * Formats the object for apply. Removes the two errors, which apply rejects because an applied field is always
+ * intentional.
+ */
 const applied = ({ stranger: _, metadata, ...sent }: JsonObject) =>
   JSON.stringify({ ...sent, metadata: { ...(metadata as JsonObject), ownerReferences: [owner] } })
 const operations = ({ spec, metadata, stranger }: JsonObject) =>

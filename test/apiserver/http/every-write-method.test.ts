@@ -38,7 +38,7 @@ const whole: { readonly [name: string]: Way } = {
   'patch of a status': { method: 'PATCH', path: '/api/v1/namespaces/default/status', type: patch('merge') },
 }
 
-/** The name that an object must have with this method. */
+/** Returns the name that an object must have with this method. */
 function nameFor({ path }: Way): string {
   return (
     /\/(existing|fresh)/.exec(path)?.[1] ??
@@ -46,7 +46,10 @@ function nameFor({ path }: Way): string {
   )
 }
 
-/** `members` is the JSON text of an object without its braces. `operations` is the same as a JSON patch. */
+/**
+ * Sends a write. `members` is the JSON text of an object without its braces, and `operations` is the same as a JSON
+ * patch.
+ */
 function send(client: HttpClient, way: Way, { members, operations }: Sent): Promise<Answer> {
   const body = way.type === patch('json') ? operations : `{${members},"metadata":{"name":"${nameFor(way)}"}}`
   return client.send(way.path, { method: way.method, raw: body, headers: { 'content-type': way.type } })

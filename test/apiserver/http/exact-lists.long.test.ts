@@ -57,7 +57,7 @@ test('a list with a selector and a small limit does not query etcd for each obje
   assert.ok(asked < 60, `etcd was asked ${asked} times`)
 })
 
-/** The number of range requests, from etcd's own metrics. */
+/** Returns the number of range requests from etcd's own metrics. */
 async function rangesOf({ endpoints }: Cluster): Promise<number> {
   const text = await (await fetch(`${endpoints[0]}/metrics`)).text()
   return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])
@@ -84,7 +84,7 @@ test(`a list of ${count} objects is complete, with and without pages`, { timeout
   assert.equal(all.metadata.continue, undefined)
 })
 
-/** The number of objects on the pages after this one. */
+/** Returns the number of objects on the pages after this one. */
 async function countRest(client: HttpClient, page: Page): Promise<number> {
   let rest = 0
   for (let token = page.metadata.continue; token !== undefined; ) {

@@ -9,7 +9,7 @@ import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import type { WatchEvent } from '../../support/http-client.ts'
 import { embedded, type InProcess, startInProcess } from '../../support/in-process.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${namespace}/${plural}`
@@ -29,7 +29,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       return body
     }
 
-    /** The events of a watch from this version, up to this count. */
+    /** Returns up to `count` events of a watch from this version. */
     const events = async (path: string, version: number, count: number): Promise<WatchEvent[]> => {
       const seenEvents: WatchEvent[] = []
       const signal = AbortSignal.timeout(120_000)

@@ -127,7 +127,10 @@ test('a small HPACK header block that expands to many headers is rejected', asyn
   await assertAlive()
 })
 
-/** The status codes on a connection, by stream. They are entries of the static table, or digits. */
+/**
+ * Returns a function that resolves to the status codes on a connection, by stream. In the response they are entries of
+ * the static table, or digits.
+ */
 function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
   const numbered = new Map([
     [0x88, '200'],

@@ -102,7 +102,7 @@ test('all formats of a list have the same content', { timeout: 300_000 }, async 
   }
 })
 
-/** A line of indented JSON without its whitespace. */
+/** Removes the whitespace of a line of indented JSON. */
 function trimmed(line: string): string {
   return line.trim().replace(/^("(?:[^"\\]|\\.)*"): /, '$1:')
 }

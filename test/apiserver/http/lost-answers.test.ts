@@ -16,7 +16,7 @@ import { longTest } from '../../support/long.ts'
 import { type Ending, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const owner = endOfFile()
@@ -45,7 +45,7 @@ async function startWired(t: Ending): Promise<Wired> {
   return { server, client: server.client(), wire }
 }
 
-/** All events of objects with this label, as seen by the witness, until the test ends. */
+/** Collects the events of objects with this label, as seen by the witness, until the test ends. */
 async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; until(count: number): Promise<void> }> {
   const { body } = await witness.get(path)
   const stop = new AbortController()

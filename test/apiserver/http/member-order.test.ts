@@ -11,7 +11,7 @@ const server = await serve({ after })
 const client = server.client()
 const path = '/api/v1/namespaces/default/configmaps'
 
-/** The keys at this path of a response, in the order of the text. None of them is a number. */
+/** Returns the keys at this path of a response in the order of the text. None of the keys is a number. */
 function keysAt({ text }: Pick<Answer, 'text'>, ...place: readonly (string | number)[]): string[] {
   // biome-ignore lint/suspicious/noExplicitAny: any place of any answer
   return Object.keys(place.reduce((value: any, key) => value[key], JSON.parse(text)))
@@ -196,8 +196,8 @@ test('the schema in a CustomResourceDefinition has the member order of its type 
 })
 
 /**
- * A value in the former storage format: apiVersion and kind first, everything else sorted by bytes, the version before
- * the uid.
+ * Returns a value in the former storage format: apiVersion and kind first, everything else sorted by bytes, the version
+ * before the uid.
  */
 function olderValue(key: string, name: string): Buffer {
   const before = `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1"},"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","name":"${name}","namespace":"default",`

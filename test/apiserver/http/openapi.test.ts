@@ -20,7 +20,7 @@ import { ownFacts } from '../../support/own-facts.ts'
 import { fieldsOf } from '../../support/protobuf-facts.ts'
 import { root } from '../../support/server.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 interface FieldFacts {
@@ -38,7 +38,7 @@ interface TypeFacts {
   readonly gvk?: readonly string[] | 'many'
   readonly mapType?: string
   readonly scalar?: string
-  /** Messages that are inlined in JSON, by field name. */
+  /** Messages that are inlined in JSON, by the name of the field that contains them in Protobuf. */
   readonly inlined?: { readonly [name: string]: { readonly type: string; readonly tag: number } }
   /** A message that exists only in Protobuf. */
   readonly wireOnly?: boolean
@@ -51,7 +51,7 @@ const facts: { readonly [name: string]: TypeFacts } = {
 }
 const vendor = vendorOf('orch')
 const published = (name: string) => definitionName(vendor, name)
-/** The facts of served types; some recorded types are not served yet. */
+/** Returns the facts of served types. Some recorded types are not served yet. */
 const servedTypes = () =>
   Object.entries(facts).filter(([name, { wireOnly }]) => !wireOnly && Object.hasOwn(v2.definitions, published(name)))
 
@@ -312,14 +312,14 @@ test('URLs of OpenAPI v3 documents contain a hash, so that responses can be cach
 
 const packageOf = (name: string) => name.slice(0, name.lastIndexOf('.'))
 
-/** The inlined message with this tag. */
+/** Returns the name of the inlined message with this tag. */
 function messageWithin(name: string, tag: number): string {
   const found = Object.values(facts[name]!.inlined ?? {}).find((message) => message.tag === tag)
   assert.ok(found, `${name} has no message ${tag}`)
   return `${packageOf(name)}.${found.type}`
 }
 
-/** The type in the notation of the facts, with published names. */
+/** Returns the type in the notation of the facts, with published names. */
 function typeOf(schema: Loose): string {
   if (schema.$ref) return schema.$ref.slice('#/definitions/'.length)
   if (schema.type === 'array') return `${typeOf(schema.items)}[]`
@@ -337,8 +337,8 @@ function markersOf(property: Loose): JsonObject {
 }
 
 /**
- * A list without a list type is atomic, or merged by its merge key if a patch merges it. Recorded merge markers of
- * strings have no meaning.
+ * Returns the expected merge markers of a field. A list without a list type is atomic, or merged by its merge key if a
+ * patch merges it. Recorded merge markers of strings have no meaning.
  */
 function markersExpected(fact: FieldFacts): JsonObject {
   const { patchStrategy, patchMergeKey } = fact.type === 'string' ? ({} as Partial<FieldFacts>) : fact
@@ -354,7 +354,9 @@ function markersExpected(fact: FieldFacts): JsonObject {
   }
 }
 
-/** No client writes a list of objects, so recorded merge markers of its items have no meaning. */
+/**
+ * Removes the recorded merge markers of the items. They have no meaning, because no client writes a list of objects.
+ */
 function withoutMerging({ listType: _, listMapKeys: __, ...fact }: FieldFacts): FieldFacts {
   return fact
 }
@@ -365,7 +367,7 @@ function kindsOf(definition: Loose): string[] {
   )
 }
 
-/** Types that are sent in every group version have the kinds of all of them. */
+/** Returns the expected kinds of a type. Types that are sent in every group version have the kinds of all of them. */
 function kindsExpected(name: string, { gvk = [] }: TypeFacts, { paths }: Loose): readonly string[] {
   if (gvk !== 'many') return gvk
   const places = Object.keys(paths).filter((path) => /^\/(api|apis\/[^/]+)\/[^/]+\/$/.test(path))

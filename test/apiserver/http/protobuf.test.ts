@@ -14,7 +14,7 @@ import { long } from '../../support/long.ts'
 import { differencesFromJson, type Loose, ProtobufClient, watchFrames } from '../../support/protobuf-client.ts'
 import { readDocument, writeDocument } from '../../support/protobuf-model.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const server = await serve({ after })
@@ -261,7 +261,7 @@ test('custom resources fall back to the next accepted format, but their definiti
   assert.equal(sent.status, 415)
 })
 
-/** The envelope of a ConfigMap, with additional data after its type. */
+/** Returns the envelope of a ConfigMap with additional data after its type. */
 const sealed = (hex: string) =>
   Buffer.from(`6b387300 0a0f 0a027631 1209436f6e6669674d6170 ${hex}`.replaceAll(' ', ''), 'hex')
 
@@ -349,7 +349,7 @@ test('missing type fields are handled as in JSON, and unknown fields are skipped
   )
 })
 
-/** ConfigMaps in another version, which counts how often an object is converted for output. */
+/** Returns ConfigMaps in another version, which counts how often an object is converted for output. */
 function countingKind() {
   const { apiVersion: _, kind: __, metadata: ___, ...fields } = configMap.schema.fields
   const counter = { reads: 0 }

@@ -29,7 +29,7 @@ import { untilTrue } from '../../support/until.ts'
 const openFiles = 400
 const pods = '/api/v1/namespaces/default/pods'
 
-/** The status of a request whose response never ends. */
+/** Starts a request whose response never ends. Resolves to its status. */
 async function begin(session: ClientHttp2Session, path: string, token: string): Promise<number> {
   const stream = session.request({ ':path': path, authorization: `Bearer ${token}` })
   stream.on('error', () => {})
@@ -84,7 +84,7 @@ test("one user's proxied requests exhaust neither the file descriptors nor the r
   assert.equal(await begin(other, `${pods}/p2:${port}/proxy/`, 'admin-token'), 200)
 })
 
-/** An HTTPS server that keeps idle connections open forever, and a relay to it. */
+/** Starts an HTTPS server that keeps idle connections open forever, and a relay to it. */
 async function startUpstream(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-proxied-'))
   const make = certificatesIn(directory)

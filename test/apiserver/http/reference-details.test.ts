@@ -10,7 +10,7 @@ import { configMaps } from '../../support/paths.ts'
 
 const client = (await serve({ after })).client()
 
-/** The fields in the causes of an error, sorted. */
+/** Returns the fields in the causes of an error, sorted. */
 function causes({ body }: Answer): string[] {
   return body.details.causes.map(({ reason, field }: { reason: string; field: string }) => `${reason} ${field}`).sort()
 }

@@ -19,7 +19,7 @@ import { embedded, serve, startInProcess } from '../../support/in-process.ts'
 import { root, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const deadlineMs = 10_000
@@ -54,7 +54,7 @@ before(async () => {
   wired = behindWire!.client()
 })
 
-/** The third server, with its proxy restored. */
+/** Restores the proxy of the third server and returns a client of that server. */
 async function mended(): Promise<HttpClient> {
   wire.set('cut')
   wire.set('pass')
@@ -98,7 +98,7 @@ async function read(client: HttpClient, path: string): Promise<State> {
   return stateOf(answer.body.items)
 }
 
-/** This many events of a watch from a version. */
+/** Returns `count` events of a watch from a version. */
 async function events(client: HttpClient, path: string, version: number, count: number): Promise<WatchEvent[]> {
   const seen: WatchEvent[] = []
   const signal = AbortSignal.timeout(deadlineMs + 2 * slackMs)
@@ -400,7 +400,7 @@ async function ready(client: HttpClient): Promise<void> {
   }
 }
 
-/** The exit code and output of a failed start. */
+/** Returns the exit code and output of a failed start. */
 async function failedStart(flags: readonly string[]): Promise<{ code: number | null; said: string; ended: number }> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-replicas-'))
   const own = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=']

@@ -59,7 +59,7 @@ function refused(answer: Answer, field: string, text: RegExp): void {
   assert.match(answer.body.message, text)
 }
 
-/** The allocations in the store: `cluster-ips-v4/10.96.0.1 default/orch`. */
+/** Returns the allocations in the store, such as `cluster-ips-v4/10.96.0.1 default/orch`. */
 async function held(): Promise<string[]> {
   const { entries } = await store.list({ prefix: 'claims/' })
   const name = (value: Uint8Array) => Buffer.from(value).toString().replace('objects/core/services/', '')
@@ -76,7 +76,7 @@ interface Service {
   }
 }
 
-/** The allocations in the spec of a Service. */
+/** Returns the allocations in the spec of a Service. */
 function heldBy({ metadata, spec }: Service): string[] {
   const { clusterIPs = [], ports = [], healthCheckNodePort } = spec
   const holder = `${metadata.namespace}/${metadata.name}`
@@ -86,7 +86,7 @@ function heldBy({ metadata, spec }: Service): string[] {
   ].map((claim) => (typeof claim === 'number' ? `node-ports/${claim} ${holder}` : String(claim)))
 }
 
-/** The store and the Services agree, and no allocation has two owners. */
+/** Asserts that the store and the Services agree and that no allocation has two owners. */
 async function assertAgree(client: HttpClient): Promise<void> {
   const { body } = ok(await client.get('/api/v1/services'))
   const said = (body.items as Service[]).flatMap(heldBy).sort()

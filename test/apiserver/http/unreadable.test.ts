@@ -44,7 +44,7 @@ function newer(value: Buffer): void {
   value.writeUInt32LE(crc32(value.subarray(7)), 2)
 }
 
-/** The storage format whose checksum did not include the key. */
+/** Converts a value to the storage format whose checksum did not include the key. */
 function older(value: Buffer): void {
   value[0] = 1
   value.writeUInt32LE(crc32(value.subarray(6)), 2)
@@ -54,7 +54,7 @@ async function create(client: HttpClient, names: readonly string[]): Promise<voi
   for (const name of names) assert.equal((await client.post(path, { metadata: { name }, data: { name } })).status, 201)
 }
 
-/** `b` is damaged, `d` is newer, `a` and `c` are readable. */
+/** Asserts that the server reports `b` as damaged and `d` as newer, and serves `a` and `c`. */
 async function assertServes(server: Served): Promise<void> {
   const client = server.client()
   const list = await client.get(path)

@@ -88,7 +88,7 @@ describe('applies by one manager through two versions', () => {
 })
 
 describe('applying to an object that is deleted concurrently', () => {
-  /** A deletion and an apply, sent together on one connection: the apply first finds the object, and then does not. */
+  /** Sends a deletion and an apply together on one connection. The apply first finds the object, and then does not. */
   async function race(session: ClientHttp2Session, name: string, metadata: JsonObject): Promise<[number, string]> {
     const headers = { ':path': `${maps}/${name}`, authorization: 'Bearer admin-token' }
     const deletion = session.request({ ...headers, ':method': 'DELETE' }, { endStream: true })

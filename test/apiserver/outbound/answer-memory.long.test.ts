@@ -15,7 +15,7 @@ function callerWith(limits?: AnswerMemoryLimits): HttpsCaller {
   return caller
 }
 
-/** The size of the response, or the fault of the call. */
+/** Returns the size of the response, or the fault of the call. */
 async function outcome(
   caller: HttpsCaller,
   { destination }: RawAnswers,

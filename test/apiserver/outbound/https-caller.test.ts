@@ -122,7 +122,7 @@ test('running out of file descriptors is classified as a limit of the API server
   assert.equal(outcomeOf('ECONNREFUSED'), 'connection')
 })
 
-/** One connection to a server that answers no request. */
+/** Opens one connection to a server that answers no request. */
 async function singleConnection() {
   let requests = 0
   const { destination } = await answerRaw({ after }, () => requests++)

@@ -43,7 +43,7 @@ test('addresses of cloud metadata services are rejected', () => {
   refusedBy(standard, ['fd00:c1::a9fe:a9fe', 'fd00:a9fe:a9fe::1', 'fd00:100::100:200', 'fec0::1'])
 })
 
-/** IPv6 addresses that embed an IPv4 address, some in several spellings. */
+/** Returns IPv6 addresses that embed an IPv4 address, some in several spellings. */
 const embeddings = (a: string, b: string) => [
   ...[`::ffff:${a}:${b}`, `0:0:0:0:0:FFFF:${a}:${b}`, `::ffff:0:${a}:${b}`, `::${a}:${b}`],
   ...[

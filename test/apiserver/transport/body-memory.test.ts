@@ -142,7 +142,7 @@ function beginHttp2(): Buffer[] {
   return [preface, requestFrame(1, { ':path': '/held', ':method': 'POST' })]
 }
 
-/** A request whose headers fill most of a TLS record. */
+/** Returns a request whose headers fill most of a TLS record. */
 function longRequest(stream: number): Buffer {
   return requestFrame(stream, { ':path': '/', 'x-filler': 'x'.repeat(16_000) }, endHeaders | endStream)
 }

@@ -23,7 +23,7 @@ import { soon, until, untilTrue } from '../../support/until.ts'
 const user = (name: string, ...groups: string[]) => ({ name, uid: '', groups, extra: new Map() })
 const path = '/api/v1/namespaces/default'
 
-/** Opens a connection of this user; undefined if it is rejected or cut off. */
+/** Opens a connection of this user. Returns undefined if it is rejected or cut off. */
 async function connect(t: TestContext, server: Served, token: string): Promise<TLSSocket | undefined> {
   const socket = await openSocket(server, 'http/1.1').catch(() => undefined)
   if (socket === undefined) return undefined
@@ -239,7 +239,7 @@ test('connection limits apply to the total of all workers', { timeout: 300_000 }
   await untilClosed(more)
 })
 
-/** Opens an unauthenticated connection from 127.0.0.2; undefined if the server rejects it. */
+/** Opens an unauthenticated connection from 127.0.0.2. Returns undefined if the server rejects it. */
 async function openStranger(t: TestContext, server: Served): Promise<TLSSocket | undefined> {
   const socket = await openSocket(server, 'http/1.1', '127.0.0.2').catch(() => undefined)
   if (socket === undefined) return undefined

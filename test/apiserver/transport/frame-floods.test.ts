@@ -136,7 +136,10 @@ function floodOf(make: MakeFrame): Buffer {
   return Buffer.concat(frames)
 }
 
-/** The code of the GOAWAY that ends the connection; undefined if the server still answers pings. */
+/**
+ * Sends the bytes. Returns the code of the GOAWAY that ends the connection; undefined if the server still answers
+ * pings.
+ */
 function flood(socket: TLSSocket, bytes: Buffer): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const answer = frame('ping', 1, 0, Buffer.alloc(8, 'p'))

@@ -61,7 +61,7 @@ interface Shown {
   readonly key: string
 }
 
-/** A client certificate below this many unknown CAs. */
+/** Returns a client certificate with this many unknown CAs above it. */
 function chainOf(length: number): Shown {
   const notBefore = Date.now() - day
   const notAfter = Date.now() + day

@@ -13,7 +13,7 @@ import { root, startServer } from '../../support/server.ts'
 const kit = process.env.ORCH_KIT ?? join(root, '../shared/conformance')
 const skip = existsSync(join(kit, 'replay.mjs')) ? false : `there is no kit at ${kit}`
 
-/** The names of the failed cases, and the number of passed ones. */
+/** Returns the names of the failed cases and the number of passed ones. */
 async function replay(t: TestContext, engine: string): Promise<{ passed: number; failed: string[] }> {
   const server = await startServer(t, [
     `--http-engine=${engine}`,

@@ -14,7 +14,7 @@ import type { ServerTransport } from '../../../src/apiserver/transport/server-tr
 import { readStream } from '../../../src/base/concurrency/read-stream.ts'
 import { until } from '../../support/until.ts'
 
-/** A client, and the server's end of its connection. */
+/** Opens a connection. Returns the client's socket and the server's end of the connection. */
 async function begin(t: TestContext, onRequest: (transport: ServerTransport) => void): Promise<[Socket, Socket]> {
   const http = new Http1Server(orchEngine, defaultTimes, { onRequest, maySwitch: () => false })
   const server = createServer((socket) => {

@@ -54,7 +54,7 @@ function socketFrom(remoteAddress: string): Socket {
   return socketWith({ remoteAddress, remotePort: ++lastPort })
 }
 
-/** A socket that is not connected but has these addresses. */
+/** Returns a socket that is not connected but has these addresses. */
 function socketWith(addresses: { readonly [name: string]: string | number }): Socket {
   const values = Object.entries(addresses).map(([name, value]) => [name, { value }] as const)
   return Object.defineProperties(new Socket(), Object.fromEntries(values))

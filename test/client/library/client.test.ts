@@ -69,9 +69,9 @@ test('objects are typed, and the client adds apiVersion and kind', async () => {
   assert.deepEqual([value, created.apiVersion, created.kind], ['1', 'v1', 'ConfigMap'])
   const updated = await client.update(ConfigMap, configMap('typed', { a: '2' }))
   assert.equal(updated.metadata.managedFields?.[0]?.manager, 'orch-client')
-  // @ts-expect-error A ConfigMap holds texts.
+  // @ts-expect-error The values of a ConfigMap are strings.
   await assert.rejects(client.update(ConfigMap, { metadata: inDefault('typed'), data: { a: 1 } }), /json|string/i)
-  // @ts-expect-error There is no such field.
+  // @ts-expect-error The kind has no such field.
   assert.equal(updated.dta, undefined)
 })
 

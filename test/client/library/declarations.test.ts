@@ -32,7 +32,7 @@ spec:
             type: object
             required: [size]
             properties:
-              size: {type: integer, description: How large it is.}
+              size: {type: integer, description: Size of the widget.}
               port: {x-kubernetes-int-or-string: true}
               "odd-name": {type: array, items: {type: string, enum: [a, b]}}
               anything: {x-kubernetes-preserve-unknown-fields: true}
@@ -48,7 +48,7 @@ export interface Widget {
   kind: string
   metadata: ObjectMeta
   spec: {
-    /** How large it is. */
+    /** Size of the widget. */
     size: number
     port?: number | string
     'odd-name'?: ("a" | "b")[]
@@ -80,7 +80,7 @@ const odd: ('a' | 'b')[] | undefined = spec['odd-name']
 const label: string | undefined = spec.labels?.x
 // @ts-expect-error A size is needed.
 await client.create(Widget, { metadata: {}, spec: {} })
-// @ts-expect-error There is no such kind of thing in it.
+// @ts-expect-error The spec has no such field.
 spec.colour
 export { size, port, odd, label }
 `
@@ -122,7 +122,10 @@ const moreInPackage = [
   'VolumeAttachment',
 ]
 
-/** Every type of the package is assignable to that of the sources: no field is missing or has another type. */
+/**
+ * Returns code that assigns every type of the package to that of the sources. It compiles only if no field is missing
+ * or has another type.
+ */
 function comparison(): string {
   const names = Object.keys(kinds)
   assert.ok(names.length > 70)

@@ -37,7 +37,7 @@ function begin(t: TestContext, concurrency = 2) {
     await running
   }
   t.after(end)
-  /** Keys started since the last call. */
+  /** Returns the keys started since the last call. */
   const taken = () => started.splice(0)
   const count = (name: string) => {
     const samples = metrics.metrics.flatMap((metric) =>

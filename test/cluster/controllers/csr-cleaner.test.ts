@@ -19,7 +19,7 @@ const key = generateKey()
 const minute = 60_000
 const hour = 60 * minute
 
-/** A clock that is ahead of the real one. */
+/** Returns a clock that is ahead of the real one. */
 const ahead = (ms: number) => ({ now: () => Date.now() + ms, monotonic: () => performance.now() })
 
 /** Returns a certificate that expires at this time. */
@@ -76,7 +76,7 @@ test('the manager deletes old CertificateSigningRequests', async (t) => {
     await create('approved-then-failed')
     await decide('approved-then-failed', 'Approved', 90 * minute)
     await decide('approved-then-failed', 'Failed', 30 * minute)
-    // The time of the failure counts, although the approval has a later time.
+    // The time of the failure determines the age, although the approval has a later time.
     await create('failed-long-ago')
     await decide('failed-long-ago', 'Approved', 0)
     await decide('failed-long-ago', 'Failed', 61 * minute)

@@ -13,7 +13,7 @@ interface Row {
   readonly name: string
   readonly pod: PodParts
   readonly cluster: ClusterParts
-  /** Reason by node, or '' if the node is feasible. */
+  /** The reason for each node, or '' if the node is feasible. */
   readonly wanted: { readonly [node: string]: string }
 }
 

@@ -103,7 +103,7 @@ test('aborting a watch while it connects is not an error', async (t) => {
   assert.deepEqual(await first, { value: undefined, done: true })
 })
 
-/** One writer's changes of names that no other writer uses, so that every write succeeds. */
+/** Makes one writer's changes of names that no other writer uses, so that every write succeeds. Returns the changes. */
 async function write(client: HttpClient, writer: number, random: RandomSource): Promise<Told[]> {
   const made: Told[] = []
   const live = new Map<string, Told>()

@@ -44,7 +44,7 @@ async function failureOf(promise: Promise<unknown>): Promise<CallError> {
 }
 
 describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
-  /** A server that echoes requests. */
+  /** Creates a server that echoes requests. */
   function echo(settings: http2.Settings): http2.Http2Server {
     const server = http2.createServer({ settings })
     server.on('stream', async (stream: http2.ServerHttp2Stream) => {

@@ -567,7 +567,7 @@ function disposable<T extends { close(): Promise<void> }>(thing: T): T & AsyncDi
   return Object.assign(thing, { [Symbol.asyncDispose]: () => thing.close() })
 }
 
-/** A store that cannot answer yet counts as not having reached the state. */
+/** Waits until the condition holds. A store that cannot answer yet counts as not having reached the state. */
 async function untilReached(holds: () => Promise<boolean>): Promise<void> {
   await untilTrue(() => holds().catch(() => false))
 }

@@ -16,7 +16,7 @@ export class JournalWriter {
     this.#time = time
   }
 
-  /** An undefined value deletes the key. */
+  /** Writes a key. An undefined value deletes the key. */
   async write(
     key: string,
     value: string | undefined,

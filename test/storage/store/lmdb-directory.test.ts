@@ -44,7 +44,7 @@ async function withStore(directory: string, run: (store: LmdbStore) => Promise<v
   }
 }
 
-/** The kernel takes a moment to end a process and release its locks. */
+/** Waits until the directory can be opened. The kernel takes a moment to end a process and release its locks. */
 async function opensSoon(directory: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -131,7 +131,9 @@ class Comparison {
     return this.#pairs.find((pair) => pair.model === model) ?? none
   }
 
-  /** A store at a number between two commits has the state of the earlier one. */
+  /**
+   * Translates a revision of the store to the model's. Between two commits, the store has the state of the earlier one.
+   */
   #modelOf(real: Revision): Revision {
     return this.#pairs.findLast((pair) => pair.real <= real)!.model
   }
@@ -165,8 +167,8 @@ export async function compareWithModel(store: Store, seed: number, steps: number
 }
 
 /**
- * Like `compareWithModel`, but restarts the store after a number of steps, so that no result can come from memory
- * alone.
+ * Compares a store with the model like `compareWithModel`, but restarts the store after a number of steps, so that no
+ * result can come from memory alone.
  */
 export async function compareAcrossRestarts(
   store: Store,

@@ -63,7 +63,7 @@ export function bytes(value: string): Bytes {
   return Buffer.from(value)
 }
 
-/** Keys that a commit reserves, with the holder as their value. */
+/** Returns keys for a commit to reserve, with the holder as their value. */
 export function heldBy(holder: string, ...keys: readonly Key[]): ReservedKey[] {
   return keys.map((key) => ({ key, value: bytes(holder) }))
 }

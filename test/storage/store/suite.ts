@@ -23,7 +23,7 @@ export function storeSuite(name: string, open: Open): void {
   modelSuite(name, open, long ? [1, 2, 3] : [1])
 }
 
-/** For clusters of a backend that passes `storeSuite` with a single member. */
+/** Registers the tests for clusters of a backend that passes `storeSuite` with a single member. */
 export function clusterSuite(name: string, open: Open): void {
   if (long) storeSuite(name, open)
   else {

@@ -17,7 +17,7 @@ export function inTurns(stores: readonly Store[]): Store {
   }
 }
 
-/** A connection that loses one of its broadcasts. */
+/** Wraps a connection so that it loses one of its broadcasts. */
 export function losing(port: MessagePort, lost: number): MessagePort {
   const { port1, port2 } = new MessageChannel()
   let carried = 0

@@ -10,7 +10,7 @@ import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { manifestObject, manifestOf } from '../../support/manifests.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')
@@ -121,7 +121,7 @@ async function createHistories(client: HttpClient): Promise<void> {
 
 const mebibyte = 1024 * 1024
 
-/** The maximum size of a ConfigMap, and what etcd stores by default. The texts compress well. */
+/** Creates ConfigMaps of the maximum size, which is also what etcd stores by default. The texts compress well. */
 async function createLargeObjects(client: HttpClient): Promise<void> {
   const data = { a: 'x'.repeat(mebibyte / 2), b: 'y'.repeat(mebibyte / 2 - 2) }
   await create(client, `${core}/configmaps`, { metadata: { name: 'large', labels }, data })

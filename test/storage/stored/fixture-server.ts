@@ -16,7 +16,7 @@ import { HttpClient } from '../../support/http-client.ts'
 import { root, tokens } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
 
-/** The kinds of the specification. */
+/** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
 /** The directory of fixtures, with one subdirectory for each version that wrote some. */

@@ -79,7 +79,7 @@ async function isStored(name: string): Promise<boolean> {
   return (await reached.api.client.get(`${configMaps}/${name}`)).status === 200
 }
 
-/** An untyped Blob is sent without a preflight request. */
+/** Returns code that writes without reading the response. An untyped Blob is sent without a preflight request. */
 const writeBlindly = (to: string, name: string) => `
   fetch(${JSON.stringify(to + configMaps)}, {
     method: 'POST',

@@ -164,7 +164,7 @@ function addStoredVersion(object: CustomResourceDefinition): void {
 function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   const { vendor, gates = defaultGates() } = context
   const keyword = `${vendor.extensionPrefix}validations`
-  // Later versions drop the parts of rules that they do not enforce.
+  // Later versions drop the fields of CEL rules that they do not enforce.
   if (isSince('1.25', context)) return []
   const isEnforced = gates.has('CustomResourceValidationExpressions')
   return versions.flatMap(({ name, schema }) => {

@@ -306,7 +306,7 @@ export type CustomResourceDefinition = ObjectOf<typeof fields>
 export type DefinitionSpec = NonNullable<CustomResourceDefinition['spec']>
 /** The names of the custom resource and of its kind. */
 export type DefinitionNames = NonNullable<DefinitionSpec['names']>
-/** One version of the custom resource. */
+/** The fields of one version of the custom resource. */
 export type DefinitionVersion = NonNullable<DefinitionSpec['versions']>[number]
 /** The observed state of a definition, which the server reports. */
 export type DefinitionStatus = NonNullable<CustomResourceDefinition['status']>

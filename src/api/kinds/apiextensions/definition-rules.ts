@@ -79,7 +79,7 @@ function checkText(path: FieldPath, value: string, check: NameCheck): FieldError
   return value === '' ? [required(path)] : check(value).map((text) => invalid(path, value, text))
 }
 
-/** Reports an empty value as malformed, not as missing. */
+/** Reports an empty value as malformed instead of missing. */
 function checkLabel(path: FieldPath, value: string): FieldError[] {
   return checkDns1035Label(value).map((text) => invalid(path, value, text))
 }

@@ -161,7 +161,7 @@ function checkPriority(value: number, highest: number, path: FieldPath): FieldEr
   return value > 0 && value <= highest ? [] : [invalid(path, value, `must be positive and at most ${highest}`)]
 }
 
-/** Without a Service there is no TLS connection, so the TLS settings must be unset. */
+/** Requires unset TLS settings if the APIService has no Service, because there is no TLS connection then. */
 function checkLocal({ caBundle = '', insecureSkipTLSVerify = false }: Spec, path: FieldPath): FieldError[] {
   const bytes = Buffer.byteLength(caBundle, 'base64')
   return [

@@ -63,7 +63,7 @@ export type ScalingPolicy = InferFields<typeof policyFields>
 export type ScalingRules = InferFields<typeof ruleFields>
 export type Behavior = InferFields<typeof behaviorFields>
 
-/** Fills in default rules only if a behavior is set. */
+/** Fills in the default scaling rules if a behavior is set. */
 export const behavior = s.object(behaviorFields, {
   name: 'HorizontalPodAutoscalerBehavior',
   doc: 'Rules for scaling up and for scaling down.',

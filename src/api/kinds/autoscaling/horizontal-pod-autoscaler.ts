@@ -218,7 +218,10 @@ function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: F
   ]
 }
 
-/** Since 1.34, new targets must name their API group. Core kinds other than ReplicationController cannot be scaled. */
+/**
+ * Checks the target of an autoscaler. Since 1.34, new targets must name their API group. Core kinds other than
+ * ReplicationController cannot be scaled.
+ */
 function checkTarget(
   { spec }: HorizontalPodAutoscaler,
   previous: HorizontalPodAutoscaler | undefined,

@@ -272,7 +272,10 @@ function checkContainer(
   return source.container ? errors : [...errors, required(child(path, 'container'), 'must specify the container')]
 }
 
-/** Scaling to zero requires a metric that exists without pods and can trigger scaling up again. */
+/**
+ * Requires a metric that exists without pods if the autoscaler may scale to zero. Otherwise nothing could trigger
+ * scaling up again.
+ */
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
   if (minReplicas !== 0 || metrics.some(({ type }) => type === 'Object' || type === 'External')) return []
   return [forbidden(path, 'must contain at least one Object or External metric to support scaling to zero replicas')]

@@ -166,7 +166,7 @@ export const cronJob = defineKind({
   },
 })
 
-/** The same as v1, except that deleting a CronJob through v1beta1 orphans its Jobs by default. */
+/** CronJob v1beta1: the same as v1, except that deleting a CronJob through v1beta1 orphans its Jobs by default. */
 export const cronJobV1beta1 = defineVersion(cronJob, {
   version: 'v1beta1',
   fields,

@@ -148,7 +148,7 @@ function checkJob({ metadata, spec = {} }: Job, context: RuleContext): FieldErro
   ]
 }
 
-/** The pods of an Indexed Job have the name of the Job and their index as hostname. */
+/** Checks the hostnames of the pods of an Indexed Job, which consist of the name of the Job and an index. */
 function checkHostnames({ name = '' }: ObjectMeta, { completionMode, completions = 0 }: JobSpec): FieldError[] {
   if (completionMode !== 'Indexed' || completions <= 0) return []
   const longest = `${name}-${completions - 1}`
@@ -169,7 +169,7 @@ function checkUpdate(next: Job, previous: Job, context: RuleContext): FieldError
   ]
 }
 
-/** The completions are immutable, except that an Indexed Job can be scaled together with its parallelism. */
+/** Rejects changes of the completions, except that an Indexed Job can be scaled together with its parallelism. */
 function checkCompletions(next: JobSpec, stored: JobSpec, context: RuleContext): FieldError[] {
   const path = 'spec.completions'
   const { completions, parallelism, completionMode } = next

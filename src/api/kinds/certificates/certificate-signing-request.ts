@@ -341,7 +341,8 @@ function hasSeveralNames(request: string): boolean {
   try {
     return readCertificateRequest(Buffer.from(request, 'base64')).subject.commonNames.length > 1
   } catch (error) {
-    // A request from before this validation may be malformed. Approving it is harmless because it cannot be signed.
+    // The request may be older than this validation and therefore malformed. Approving it is harmless, because it
+    // cannot be signed.
     if (error instanceof MalformedInput) return false
     throw error
   }

@@ -75,7 +75,7 @@ function signerOf({ spec }: ClusterTrustBundle): string {
   return spec?.signerName || '<none>'
 }
 
-/** The name of a bundle for a signer starts with the signer's name, with colons instead of slashes. */
+/** Requires that the name of a bundle for a signer starts with the signer's name, with colons instead of slashes. */
 function checkName({ metadata: { name = '' }, spec }: ClusterTrustBundle): FieldError[] {
   const path = 'metadata.name'
   const { signerName = '' } = spec ?? {}

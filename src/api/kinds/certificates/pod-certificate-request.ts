@@ -161,7 +161,7 @@ function checkUid(uid: string, path: FieldPath): FieldError[] {
   return uid.length > maxUidLength ? [tooLong(path, maxUidLength)] : []
 }
 
-/** Built-in signers issue certificates for at most a day, others for at most 91 days. */
+/** Checks the requested lifetime: at most a day for built-in signers, and at most 91 days for other signers. */
 function checkExpiration(
   { maxExpirationSeconds: seconds = 0, signerName = '' }: Spec,
   path: FieldPath,
@@ -172,7 +172,7 @@ function checkExpiration(
   return seconds >= hour && seconds <= max ? [] : [invalid(path, seconds, `must be in the range [${hour}, ${max}]`)]
 }
 
-/** Since 1.36, a stub request contains the public key and proves the possession of the private key. */
+/** Checks the public key and the proof of possession of the private key. Since 1.36, a stub request contains both. */
 function checkKey(value: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const { pkixPublicKey = '', proofOfPossession = '', stubPKCS10Request = '', podUID = '' } = value
   if (isSince('1.36', context)) {
@@ -211,7 +211,7 @@ function faultsOf(path: FieldPath, check: () => void): FieldError[] {
 
 const times = ['notBefore', 'beginRefreshAt', 'notAfter'] as const
 
-/** The outcome is final: once a request has one, its status cannot change. */
+/** Rejects changes of the status of a request that already has an outcome, because an outcome is final. */
 function checkStatus(next: Status, previous: Status): FieldError[] {
   const path = 'status'
   if (isDecided(previous)) return immutableField(path, next, previous)

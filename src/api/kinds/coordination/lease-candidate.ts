@@ -94,7 +94,7 @@ function checkVersion(text: string, path: FieldPath): FieldError[] {
   return isSemanticVersion(text) ? [] : [invalid(path, text, 'must be a valid semantic version')]
 }
 
-/** A candidate cannot emulate a version later than its own. */
+/** Requires that the emulated version of a candidate is not later than the version of its binary. */
 function checkOrder({ binaryVersion = '', emulationVersion = '' }: InferFields<typeof specFields>, path: FieldPath) {
   if (!isSemanticVersion(binaryVersion) || !isSemanticVersion(emulationVersion)) return []
   return compareReleases(emulationVersion, binaryVersion) > 0

@@ -229,7 +229,9 @@ function checkUnchanged(next: Event, previous: Event): FieldError[] {
   ]
 }
 
-/** Extra checks for events created through the events group, which rejects the fields of older reporters. */
+/**
+ * Performs additional checks on events created through the events group, which rejects the fields of older reporters.
+ */
 function checkStrictly({ eventTime, series, type = '', ...older }: Event): FieldError[] {
   const { firstTimestamp, lastTimestamp, count, source } = older
   const unset = { firstTimestamp, lastTimestamp, count, source: source?.component || source?.host }

@@ -210,7 +210,7 @@ function rangesOf({ spec }: Node): Located[] {
 
 const featureName = /^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z0-9]+)*$/
 
-/** The features of a node are sorted and have names such as `MyFeature/part`. */
+/** Requires that the declared features of a node are sorted and have names such as `MyFeature/part`. */
 function checkFeatures({ declaredFeatures: names = [] }: NodeStatus): FieldError[] {
   const path = 'status.declaredFeatures'
   return names.slice(0, maxFaults).flatMap((name, i) => {

@@ -83,7 +83,7 @@ function hasVolumeName({ spec }: PersistentVolumeClaim): boolean {
   return !!spec?.volumeName
 }
 
-/** The annotation predates the field and takes precedence. */
+/** Returns the storage class. The annotation predates the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolumeClaim, vendor: Vendor): string {
   return metadata.annotations?.[classKey(vendor)] ?? spec?.storageClassName ?? ''
 }

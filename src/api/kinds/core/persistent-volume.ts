@@ -157,7 +157,7 @@ function claimOf({ claimRef }: PersistentVolumeSpec): string {
   return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : ''
 }
 
-/** The annotation predates the field and takes precedence. */
+/** Returns the storage class. The annotation predates the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolume, vendor: Vendor): string {
   return metadata.annotations?.[vendorKey(vendor, 'storage-class', 'volume.beta')] ?? spec?.storageClassName ?? ''
 }
@@ -223,7 +223,7 @@ function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeS
   return same ? [] : [forbidden('spec', 'the volume source may not change after creation')]
 }
 
-/** Since 1.25, a deprecated node label may be replaced by its successor. */
+/** Rejects changes of the node affinity. Since 1.25, a deprecated node label may be replaced by its successor. */
 function checkSameNodes(
   { nodeAffinity: next }: PersistentVolumeSpec,
   { nodeAffinity: previous }: PersistentVolumeSpec,

@@ -129,7 +129,7 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   fillPodRequests(spec)
 }
 
-/** The condition of a pod that the scheduler must not consider yet. */
+/** Returns the condition of a pod that the scheduler must not consider yet. */
 function gatedCondition(context: PrepareContext): PodCondition {
   return {
     type: 'PodScheduled',
@@ -215,14 +215,19 @@ function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldErro
   ]
 }
 
-/** Pod templates may leave the image to the controller. */
+/**
+ * Requires a reference in each volume from an image. Pod templates may omit the reference because the controller can
+ * add it.
+ */
 function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
   return volumes.flatMap(({ image }, i) =>
     image === undefined || image.reference ? [] : [required(`spec.volumes[${i}].image.reference`)],
   )
 }
 
-/** A claim from a template is named after the pod. */
+/**
+ * Checks that the names of claims from templates are valid. A claim is named after the pod and its entry in the pod.
+ */
 function checkClaimNames(pod: string, { resourceClaims = [] }: PodSpec): FieldError[] {
   return resourceClaims.flatMap(({ name = '', resourceClaimTemplateName, source = {} }, i) => {
     const isGenerated = (resourceClaimTemplateName ?? source.resourceClaimTemplateName) !== undefined
@@ -248,7 +253,10 @@ function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
   )
 }
 
-/** The claim of an ephemeral volume is named after the pod and the volume. No other volume may use that claim. */
+/**
+ * Rejects a volume that uses the claim of an ephemeral volume of the same pod. Such a claim is named after the pod and
+ * the volume.
+ */
 function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
   const nameOf = ({ name = '', ephemeral }: Volume) => (ephemeral ? `${pod}-${name}` : undefined)
   const volumeNames = new Set(volumes.map(nameOf))
@@ -322,7 +330,10 @@ function checkUpdate(next: Pod, previous: Pod, context: RuleContext): FieldError
 
 const defaultGrace = 30
 
-/** A node needs time to stop a pod. An unassigned or finished pod needs no grace period. */
+/**
+ * Returns the grace period in seconds. A node needs time to stop a pod, but an unassigned or finished pod needs no
+ * grace period.
+ */
 function gracePeriod({ spec = {}, status = {} }: Pod, requested: number | undefined): number {
   const ended = status.phase === 'Succeeded' || status.phase === 'Failed'
   if (!spec.nodeName || ended) return 0

@@ -217,7 +217,7 @@ function checkScopes(quotaSpec: Spec, path: FieldPath, context: RuleContext): Fi
   ]
 }
 
-/** Errors name the list, not the element, because clients expect that path. */
+/** Checks the scope selector. Errors name the list instead of the element, because clients expect that path. */
 function checkSelector(quotaSpec: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const expressions = quotaSpec.scopeSelector?.matchExpressions ?? []
   const names = new Set(expressions.map(({ scopeName = '' }) => scopeName))

@@ -72,7 +72,9 @@ function keepNames(object: ServiceAccount): void {
   if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name ? { name } : {}))
 }
 
-/** Since 1.32, restricting pods to the Secrets of their account is deprecated. */
+/**
+ * Returns the warnings. Since 1.32, the annotation that restricts pods to the Secrets of their account is deprecated.
+ */
 function warningsFor(
   { metadata }: ServiceAccount,
   previous: ServiceAccount | undefined,

@@ -85,7 +85,7 @@ export const service = defineKind({
   },
 })
 
-/** Since 1.29, an address of a load balancer has a mode. */
+/** Sets the default mode of load balancer addresses, which have a mode since 1.29. */
 function fillModes({ spec, status }: Service, context: RuleContext): void {
   if (spec?.type !== 'LoadBalancer' || !emulationOf(context).gates.has('LoadBalancerIPMode')) return
   for (const each of status?.loadBalancer?.ingress ?? []) if (each.ip) each.ipMode ??= 'VIP'

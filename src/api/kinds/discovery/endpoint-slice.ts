@@ -53,7 +53,7 @@ const portFields = {
 
 type Port = InferFields<typeof portFields>
 
-/** The port type. `atomic` differs between versions: v1 ports are owned as a whole. */
+/** Returns the port type. `atomic` differs between versions: v1 ports are owned as a whole. */
 export const portOf = (options: { readonly atomic?: boolean }) =>
   s.object(portFields, {
     name: 'EndpointPort',
@@ -150,7 +150,10 @@ function addressesOf({ endpoints = [] }: EndpointSlice): Located[] {
   )
 }
 
-/** The parts whose changes increment the generation. Labels are included because they assign the slice to a Service. */
+/**
+ * Returns the parts whose changes increment the generation. They include the labels, which assign the slice to a
+ * Service.
+ */
 function generationFields({ metadata, endpoints, ports }: EndpointSlice) {
   return [endpoints, ports, metadata.labels ?? {}]
 }

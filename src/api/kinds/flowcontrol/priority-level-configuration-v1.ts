@@ -65,7 +65,7 @@ function toStored({ spec: sent, ...rest }: Newer): PriorityLevelConfiguration {
   return { ...rest, spec: { ...sent, limited: limits } } as PriorityLevelConfiguration
 }
 
-/** In v1beta3, 0 shares mean the default, unless this annotation is set. */
+/** Key of the annotation for levels with 0 shares. Without it, 0 means the default in v1beta3. */
 const zeroSharesKey = (vendor: Vendor) => vendorKey(vendor, 'v1beta3-preserve-zero-concurrency-shares', 'flowcontrol')
 
 /** Sets the annotation on a level without shares, so that a client can write back what it has read. */

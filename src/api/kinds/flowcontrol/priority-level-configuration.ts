@@ -83,7 +83,7 @@ export const limitedFields = {
   }),
 }
 
-/** Since 1.30, a level of v1 may have no shares of its own and only borrow from others. */
+/** Whether levels of v1 may have no shares of their own and only borrow from others. True since 1.30. */
 const allowsNoShares = (context: RuleContext) => isSince('1.30', context)
 
 const limited = s.object(limitedFields, {
@@ -291,7 +291,10 @@ function checkQueuing(value: InferFields<typeof queuingFields>, path: FieldPath)
   ]
 }
 
-/** Each queue of a hand is dealt from bits of one hash, so the hash must have enough bits for the whole hand. */
+/**
+ * Returns why a hand size is invalid. Each queue of a hand is dealt from bits of one hash, so the hash must have enough
+ * bits for the whole hand.
+ */
 function faultOfHand(queues: number, handSize: number): string | undefined {
   if (handSize <= 0) return 'must be positive'
   if (handSize > queues) return `should not be greater than queues (${queues})`

@@ -65,7 +65,9 @@ export const ipAddress = defineKind({
 
 const parentPath = 'spec.parentRef'
 
-/** The group may be empty, because Services belong to the core group. */
+/**
+ * Checks the reference to the owner of an address. The group may be empty, because Services belong to the core group.
+ */
 function checkParent({ spec }: IPAddress): FieldError[] {
   if (spec?.parentRef === undefined) return [required(parentPath)]
   const { group = '', namespace = '', ...names } = spec.parentRef

@@ -285,7 +285,7 @@ const volumeKinds = new Set(
   portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume`.split(/\s+/),
 )
 
-/** Error paths omit `spec` because clients expect that. */
+/** Checks the capabilities. Error paths omit `spec` because clients expect that. */
 function checkCapabilities(value: Spec): FieldError[] {
   const dropped = new Set(value.requiredDropCapabilities)
   const all = value.allowedCapabilities?.includes('*') && dropped.size > 0

@@ -206,7 +206,7 @@ export const csiDriver = defineKind({
 const immutableNames = ['attachRequired', 'volumeLifecycleModes'] as const
 const formerlyImmutableNames = ['fsGroupPolicy', 'podInfoOnMount'] as const
 
-/** Since 1.29, most fields of a driver may change. */
+/** Whether most fields of a driver may change. True since 1.29. */
 function changesFreely(context: RuleContext): boolean {
   return isAtLeast(emulationOf(context).version, '1.29')
 }

@@ -115,7 +115,7 @@ export const storageClass = defineKind({
 
 const immutableNames = ['parameters', 'provisioner', 'reclaimPolicy'] as const
 
-/** Since 1.36, all immutable fields report the same cause. */
+/** Rejects changes of immutable fields. Since 1.36, all immutable fields report the same cause. */
 function checkUpdate(next: StorageClass, previous: StorageClass, context: RuleContext): FieldError[] {
   const isUniform = isAtLeast(emulationOf(context).version, '1.36')
   const changed = immutableNames.filter((name) => !sameJson(next[name], previous[name]))

@@ -37,7 +37,10 @@ function pulls({ imagePullPolicy }: Container): boolean {
   return imagePullPolicy === 'Always'
 }
 
-/** The policy of an existing container cannot change, so only new containers and those with a new image are checked. */
+/**
+ * Returns the containers to check. The policy of an existing container cannot change, so only new containers and those
+ * with a new image are checked.
+ */
 function newContainers({ object, oldObject }: AdmissionRequest<Pod>): Container[] {
   const known = new Map(containersOf(specOf(oldObject)).map(({ name, image }) => [name, image]))
   return containersOf(specOf(object)).filter(({ name, image }) => !known.has(name) || known.get(name) !== image)

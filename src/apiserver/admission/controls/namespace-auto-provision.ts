@@ -32,7 +32,7 @@ async function provide(ownWrites: OwnWrites, request: AdmissionRequest): Promise
   try {
     await ownWrites.createMissing(namespaces, { namespace: '', name: request.namespace }, {})
   } catch (error) {
-    // The name is invalid for a namespace, or a control rejected it.
+    // The server cannot create the namespace because its name is invalid or a control rejected it.
     if (error instanceof ApiError && (error.code === 422 || error.code === 403)) throw refusal(request, error.message)
     throw error
   }

@@ -19,7 +19,7 @@ interface Parts {
 }
 
 export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
-  /** An access review is not stored, so it may name any namespace. */
+  /** Whether the request is an access review. Access reviews are not stored, so they may name any namespace. */
   const isQuestion = ({ type }: AdmissionRequest) =>
     type.plural === 'localsubjectaccessreviews' && type.group === groupName(vendor, 'authorization')
   return {

@@ -138,7 +138,8 @@ function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: strin
 }
 
 /**
- * The ResourceClaims generated for a pod, as listed in its status. They grant the pod's node read access to the claims.
+ * Returns the ResourceClaims generated for a pod, as listed in its status. They grant the pod's node read access to the
+ * claims.
  */
 function claimStatuses(pod: Pod | undefined): unknown {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus = null } = pod?.status ?? {}

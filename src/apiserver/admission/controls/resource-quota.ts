@@ -76,7 +76,8 @@ function mayMatter(request: AdmissionRequest): boolean {
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
   if (subresource === 'resize') return isPods(type)
-  // A terminated pod no longer uses resources. A terminating object may be removed by this write.
+  // A terminated pod no longer uses resources, and this write may remove a terminating object. Both can change the
+  // usage.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
   return usageVaries(type, vendor) || object?.metadata.deletionTimestamp !== undefined
 }
@@ -108,7 +109,7 @@ interface Plan {
   readonly increase: Amounts
   /** Usage that the write removes, as negative amounts. */
   readonly decrease: Amounts
-  /** Usage of the stored object. */
+  /** Usage of the object before the write. */
   readonly before: Amounts
 }
 
@@ -157,7 +158,7 @@ function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan
 const maxCharges = 20
 
 async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
-  // The status of a pod reports facts and is not rejected.
+  // A status update of a pod is not rejected, because the status reports facts.
   if (!isCharged(request.subresource)) return
   for (const plan of plans) {
     if (plan.increase.size === 0) continue
@@ -270,7 +271,7 @@ function isUnsettled(quota: StoredObject, { request, after }: Accounting): boole
   return unknown && isMeantFor(quota, request, request.object)
 }
 
-/** If the outcome is unknown, `apiserver/upkeep/quota-debts.ts` settles the debts later. */
+/** Settles the debts of a write. If the outcome is unknown, `apiserver/upkeep/quota-debts.ts` settles them later. */
 async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteOutcome): Promise<void> {
   if (outcome === 'unknown') return
   const due = outcome === 'stored' ? debts.stored : [...debts.charges, ...(outcome === 'removed' ? debts.removed : [])]
@@ -281,8 +282,8 @@ async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteO
 }
 
 /**
- * A recount of usage includes all open debts, which makes them void. A concurrent write whose charge was not counted is
- * evaluated again.
+ * Deletes all open debts of a quota whose usage is recounted, because the recount includes them. A concurrent write
+ * whose charge was not counted is evaluated again.
  */
 async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})

@@ -44,7 +44,7 @@ export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Con
         ? storedAccount.then((later) => useAccount(request, later))
         : useAccount(request, storedAccount)
     },
-    // Other controls may have changed the pod, and ephemeral containers are added later.
+    // Checks the pod again, because other controls may have changed it and ephemeral containers are added later.
     validate: (request) => {
       if (isMirror(request)) return checkMirror(request)
       if (request.operation === 'UPDATE' && request.subresource === '') return undefined
@@ -87,10 +87,7 @@ function nameOf(request: AdmissionRequest<Pod>): string {
 
 const patienceMs = 1000
 const pauseMs = 100
-/**
- * Minimum number of lookups. If the machine is overloaded, the control loop may run only rarely, even in a whole
- * second.
- */
+/** Minimum number of lookups within that second. On an overloaded machine, the control loop may rarely run. */
 const minLooks = 10
 
 /** Waits only for the default account. Other accounts are created by users before the pods that need them. */
@@ -136,7 +133,7 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   return object
 }
 
-/** An account may restrict its pods to its own secrets. */
+/** Checks the secrets of a pod if its account restricts pods to its own secrets. */
 function judge(request: AdmissionRequest<Pod>, storedAccount: StoredObject | undefined): void {
   if (storedAccount === undefined && request.operation === 'UPDATE') return
   const account = accountOf(request, storedAccount)

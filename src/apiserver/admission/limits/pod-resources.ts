@@ -18,7 +18,10 @@ export function askedByPod(spec: PodSpec, { version }: Emulation): PodResources 
   return { requests: writeAmounts(amounts('requests')), limits: writeAmounts(amounts('limits')) }
 }
 
-/** Before 1.28, a resource that a container does not specify is unknown for the pod. */
+/**
+ * Returns the amounts as computed before 1.28, when a resource that a container does not specify was unknown for the
+ * whole pod.
+ */
 function earlierAmounts({ containers = [], initContainers = [] }: PodSpec, list: 'requests' | 'limits'): Amounts {
   const amounts = sumOf(containers.map(({ resources }) => resources?.[list] ?? {}))
   for (const { resources } of initContainers) raiseTo(amounts, readAmounts(resources?.[list]))

@@ -45,7 +45,7 @@ export interface Evaluated {
   readonly resource: Partial<CheckedAttributes>
 }
 
-/** A value, or the error of an evaluation. */
+/** The value of an expression, or the error of its evaluation. */
 export type Outcome = { readonly value: Value } | { readonly error: string; readonly errorType: ErrorType }
 
 /** Maximum number of authorizer queries by one expression. */

@@ -137,7 +137,10 @@ class Judging implements Judgement {
 
 const maxMessage = 5 * 1024
 
-/** If a message expression fails or returns an unusable text, the message or the expression is used instead. */
+/**
+ * Returns the message of a violation. If the message expression fails or returns an unusable text, uses the fixed
+ * message, or else the expression itself.
+ */
 async function messageOf(validation: CompiledValidation, evaluation: Evaluation): Promise<string> {
   const { message, messageExpression, source } = validation
   const fallback = message.trim() === '' ? `failed expression: ${source.trim()}` : message.trim()

@@ -58,7 +58,7 @@ export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions>
 }
 
 interface KnownPolicy<S extends PolicySpec, C extends CommonExpressions> extends Omit<Policy<S, C>, 'bindings'> {
-  /** Identifies the stored state. */
+  /** Identifies the stored state of the policy and its bindings. */
   readonly state: string
 }
 
@@ -89,7 +89,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     )
   }
 
-  /** All policies with at least one binding, ordered by name. */
+  /** Returns all policies with at least one binding, ordered by name. */
   get all(): readonly Policy<S, C>[] {
     if (!this.#policies.isStored || !this.#bindings.isStored) return this.#bound
     const hasNewPolicies = this.#policies.refresh()

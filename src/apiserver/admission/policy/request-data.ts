@@ -43,7 +43,7 @@ async function shown(form: ObjectForm, object: ApiObject | undefined): Promise<J
   return object === undefined ? null : asJson(await new TimeSlice().run(form.show(object)))
 }
 
-/** Unlike webhooks, policies see a generated name. */
+/** Returns the request for expressions. Unlike webhooks, policies see a generated name. */
 function requestJson(request: AdmissionRequest, form: ObjectForm): JsonObject {
   const { uid: _, ...head } = headOf(request, form, '')
   return request.drawnFrom === undefined ? head : { ...head, name: request.name }

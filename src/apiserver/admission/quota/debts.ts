@@ -43,7 +43,7 @@ export function recordOf({ key, uid, change }: Debt): ReservedKey {
   return { key, value: Buffer.from(JSON.stringify({ quota: uid, change: writeAmounts(change) })) }
 }
 
-/** An unreadable record counts as an empty debt. Settling it deletes it. */
+/** Reads a debt. An unreadable record counts as an empty debt, and settling it deletes it. */
 export function readDebt({ key, value }: ReservedKey): Debt {
   const [namespace = '', name = ''] = key.slice(debtsPrefix.length).split('/')
   const { uid, change } = readRecord(Buffer.from(value).toString())
@@ -57,7 +57,7 @@ function readRecord(text: string): Pick<Debt, 'uid' | 'change'> {
     const change = isObject(record) ? own(record, 'change') : undefined
     if (typeof uid === 'string' && isObject(change)) return { uid, change: readAmounts(change as WrittenAmounts) }
   } catch {
-    // Invalid JSON. Handled below.
+    // The value is not valid JSON, which the code below handles.
   }
   return { uid: '', change: new Map() }
 }

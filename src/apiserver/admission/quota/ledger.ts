@@ -104,7 +104,7 @@ export class Ledger {
     return batch.filter(({ debt }) => debt === undefined || there.has(debt.key))
   }
 
-  /** A deleted quota has no limits and no debts. */
+  /** Deletes the debts of a deleted quota, which has no limits anymore. */
   async #forget(batch: readonly Entry[]): Promise<void> {
     for (const { debt, resolve, reject } of batch)
       await (debt === undefined ? Promise.resolve() : this.#writes.release(debt.key)).then(

@@ -186,7 +186,7 @@ export class WebhookCalls {
   }
 }
 
-/** The tenant whose calls may fail together: a namespace or, for cluster-scoped objects, a user. */
+/** Returns the tenant whose calls may fail together: a namespace or, for cluster-scoped objects, a user. */
 function tenantOf({ namespace, user }: AdmissionRequest): string {
   return namespace === '' ? `user ${user.name}` : `namespace ${namespace}`
 }

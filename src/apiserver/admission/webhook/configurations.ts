@@ -29,7 +29,7 @@ export interface RequestType {
 }
 
 interface Compiled {
-  /** Identifies the stored state. */
+  /** Identifies the stored state of the configuration. */
   readonly state: string
   readonly webhooks: readonly Webhook[]
 }
@@ -59,7 +59,7 @@ export class WebhookConfigurations {
     this.#isStored = lookup.follow(this.#type, { changed: outdate, reset: outdate })
   }
 
-  /** All webhooks that are currently cached. */
+  /** Returns all webhooks that are currently cached. */
   get webhooks(): readonly Webhook[] {
     if (this.#isOutdated) this.#bringUp()
     return this.#webhooks

@@ -1,4 +1,4 @@
-/** All webhooks that this server calls, for metrics and the kind AdmissionWebhook. */
+/** The list of all webhooks that this server calls, for metrics and the kind AdmissionWebhook. */
 import type { WebhookConfigurations } from './configurations.ts'
 import type { Webhook } from './webhook.ts'
 

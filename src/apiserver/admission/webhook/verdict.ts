@@ -73,14 +73,14 @@ function* parse(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body, { maxCount: maxValues })).value
   } catch {
-    // The parser's message is omitted because it quotes the input.
+    // The error omits the parser's message because it quotes the input.
     throw malformed('the response is not valid JSON')
   }
   if (!isObject(value)) throw malformed('the response is not a JSON object')
   return value
 }
 
-/** In v1beta1, a response without a type is accepted. */
+/** Checks the type of the response. In v1beta1, the type may be missing. */
 function assertType(review: JsonObject, { vendor, version }: ReviewRequest): void {
   const expectedVersion = apiVersionOf(vendor, 'admission', version)
   const apiVersion = stringField(review, 'apiVersion')

@@ -133,7 +133,7 @@ test('a webhook timeout does not count as a failure if the webhook responded to 
   assert.equal(breaker.state.failures, 1)
 })
 
-/** A webhook whose breaker has just allowed a probe, with a real client and a test clock. */
+/** Creates a webhook whose breaker has just allowed a probe, with a real client and a test clock. */
 function probedWebhook(path: string, settings: object = {}) {
   const time = { now: 0 }
   const clock = { now: () => time.now, monotonic: () => time.now }
@@ -328,7 +328,7 @@ test('every server that shares a store applies a new webhook configuration withi
     return performance.now() - began
   }
   await waitFor(false)
-  // The slower direction. The measurement is repeated on a disturbed machine.
+  // Measures the slower direction. Repeats the measurement if other load disturbed it.
   const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
     await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
     const inForce = await waitFor(true)

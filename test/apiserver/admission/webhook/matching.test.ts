@@ -11,7 +11,7 @@ const selector = { matchLabels: { hooked: 'yes' } }
 const configuration = { metadata: { name: 'c' }, webhooks: [{ name: 'w', namespaceSelector: selector }] }
 const [webhook] = compileConfiguration(configuration as never, 'validating', systemClock)
 
-/** The namespace `n` with these labels at this revision. */
+/** Returns the namespace `n` with these labels at this revision. */
 function namespaceAt(revision: number, labels: { readonly [key: string]: string }): StoredObject {
   return { key: 'n', revision, object: { metadata: { name: 'n', labels } } } as unknown as StoredObject
 }

@@ -23,7 +23,10 @@ export type OpenJournaled = (retention: Retention) => Promise<JournaledStore>
 
 export const hour: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: ['secret/'] }
 
-/** `rounds` is how often each of a hundred keys is written before compaction and a restart. */
+/**
+ * Registers the tests of a journal. `rounds` is how often each of a hundred keys is written before compaction and a
+ * restart.
+ */
 export function journalSuite(name: string, open: OpenJournaled, { rounds: count }: { rounds: number }): void {
   test(`${name}: the journal returns the changes of a key and old states`, async () => {
     const opened = await open(hour)

@@ -22,7 +22,7 @@ export interface Part {
   readonly rows: readonly Row[]
 }
 
-/** `r('get', 'cm a')`: splits words at blanks outside quotes. */
+/** Creates a row, as in `r('get', 'cm a')`. Splits words at blanks outside quotes. */
 export function r(command: string, line: string, said: Omit<Row, 'command' | 'args'> = {}): Row {
   const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
   const bare = words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, a = '', b = '') => `${a}${b}`))

@@ -9,7 +9,7 @@ import { AnswerParser } from '../../../../src/wire/http/client/answer-parser.ts'
 
 const maxBytes = 1000
 
-/** The result for a response that arrives in pieces of this size, followed by the end of the connection. */
+/** Returns the result for a response that arrives in pieces of this size, followed by the end of the connection. */
 function read(text: string, pieceSize: number): string {
   const answer = new AnswerBuffer(maxBytes)
   const parser = new AnswerParser(answer)

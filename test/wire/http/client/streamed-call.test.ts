@@ -37,7 +37,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<Dialed> 
   return poolTo((server.address() as AddressInfo).port)
 }
 
-/** A server that calls `answer` when it has received the first part of a request. */
+/** Starts a server that calls `answer` when it has received the first part of a request. */
 function raw(answer: (socket: Socket) => void): Promise<Dialed> {
   const sockets = new Set<Socket>()
   after(() => sockets.forEach((socket) => void socket.destroy()))
@@ -237,7 +237,7 @@ test('only read requests are repeated on a new connection', async () => {
   }
 })
 
-/** A server that accepts connections but never completes a handshake. */
+/** Starts a server that accepts connections but never completes a handshake. */
 async function hanging() {
   const sockets: Socket[] = []
   const server = createServer((socket) => void sockets.push(socket.resume().on('error', () => {})))

@@ -78,7 +78,7 @@ export function checkConstraints(constraints: MatchResources | undefined, path: 
 
 const mutableOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
-/** A policy that changes objects must not match deletions. */
+/** Rejects rules of a mutating policy that match deletions. */
 export function checkNoDeletions({ resourceRules = [] }: MatchResources = {}, path: FieldPath): FieldError[] {
   const operations = resourceRules.flatMap(({ operations = [] }) => operations)
   return operations

@@ -73,7 +73,7 @@ export interface WebhookTags {
   readonly matchConditions: number
 }
 
-/** The fields that mutating and validating webhooks share. Only some Protobuf tags differ. */
+/** Returns the fields that mutating and validating webhooks share. Only some Protobuf tags differ. */
 export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
   const { failurePolicy, matchPolicy, timeoutSeconds, unsaid } = defaults[version]
   const must = version === 'v1' ? ({ published: 'required' } as const) : {}
@@ -205,7 +205,7 @@ function hasSideEffects({ sideEffects = '' }: Webhook): boolean {
   return !noSideEffects.includes(sideEffects)
 }
 
-/** Skips unknown values, which `checkSideEffects` has already reported. */
+/** Skips unknown values of `sideEffects`, which `checkSideEffects` has already reported. */
 function checkNoSideEffects(webhooks: readonly Webhook[]): FieldError[] {
   return webhooks.flatMap(({ sideEffects = '' }, i) =>
     allSideEffects.includes(sideEffects)

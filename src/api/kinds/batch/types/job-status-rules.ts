@@ -30,7 +30,7 @@ export function checkStatusUpdate(next: JobState, previous: JobState, context: R
   ]
 }
 
-/** A change of the status. */
+/** A change of the status of a Job. */
 class Transition {
   readonly spec: JobSpec
   readonly status: JobStatus
@@ -46,12 +46,12 @@ class Transition {
     this.isFinished = this.has('Complete') || this.has('Failed')
   }
 
-  /** Whether the condition is True now. */
+  /** Whether the condition is True after the change. */
   has(type: ConditionType): boolean {
     return hasCondition(this.status, type)
   }
 
-  /** Whether the condition was True before. */
+  /** Whether the condition was True before the change. */
   had(type: ConditionType): boolean {
     return hasCondition(this.previous, type)
   }
@@ -203,7 +203,7 @@ function isBefore(time: string | undefined, other: string | undefined): boolean 
   return time !== undefined && other !== undefined && Date.parse(time) < Date.parse(other)
 }
 
-/** Only versions since 1.35 distinguish a changed start from a removed one. */
+/** Returns the error for a changed start time. Before 1.35, it is the error for a removed start time. */
 function changedStart(start: string | undefined, context: RuleContext): FieldError {
   const path = 'status.startTime'
   return start === undefined || !isAtLeast(emulationOf(context).version, '1.35')
@@ -211,7 +211,7 @@ function changedStart(start: string | undefined, context: RuleContext): FieldErr
     : invalid(path, start, 'field is immutable for unsuspended job once set')
 }
 
-/** A finished Job has a start time, and neither active nor terminating nor uncounted pods. */
+/** Checks that a finished Job has a start time, and neither active nor terminating nor uncounted pods. */
 function checkFinished(transition: Transition): FieldError[] {
   const { status, isFinished, switchesFinished } = transition
   const { active = 0, terminating = 0, startTime, uncountedTerminatedPods: uncounted = {} } = status

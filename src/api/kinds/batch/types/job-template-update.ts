@@ -36,7 +36,10 @@ function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { 
   return evenIfStarted && isReported && (status.active ?? 0) === 0
 }
 
-/** Errors of the pod spec have its path, because only parts of it are immutable. */
+/**
+ * Checks the parts of the template that may change. Errors of the pod spec have the path of the pod spec, because only
+ * parts of it are immutable.
+ */
 function checkParts(
   { spec: nextSpec, ...next }: PodTemplateSpec,
   { spec, ...previous }: PodTemplateSpec,

@@ -57,7 +57,10 @@ function checkFailureRule({ action, onExitCodes }: FailureRule, { spec, names, p
 
 const replacementPolicies = ['Failed', 'TerminatingOrFailed']
 
-/** With a failure policy, a pod is replaced only when its result is known. */
+/**
+ * Requires the pod replacement policy Failed if a Job has a failure policy, because a pod must not be replaced before
+ * its result is known.
+ */
 export function checkReplacement({ podReplacementPolicy: policy, podFailurePolicy }: JobParts, path: FieldPath) {
   const supported = podFailurePolicy === undefined ? replacementPolicies : ['Failed']
   if (policy === undefined || supported.includes(policy)) return []

@@ -16,7 +16,7 @@ const shortNames = new Map([
 /** The access mode for a single pod. It requires the feature gate of the same name. */
 const single = 'ReadWriteOncePod'
 
-/** Errors name the list, not the element, because clients expect that path. */
+/** Checks the access modes. Errors name the list instead of the element, because clients expect that path. */
 export function checkAccessModes(modes: readonly string[] = [], path: FieldPath, context: RuleContext): FieldError[] {
   const allowsSingle = emulationOf(context).gates.has(single)
   const supported = [...shortNames.keys()].filter((mode) => allowsSingle || mode !== single).sort()

@@ -57,7 +57,7 @@ function checkResize(
   ]
 }
 
-/** Of the resources without a foreign domain, claims have only `storage`. */
+/** Checks the resource name in the status of a claim: `storage`, or a name in another domain than the vendor's. */
 function checkClaimResource(name: string, path: string, vendor: Vendor): FieldError[] {
   const faults = checkQualifiedName(name)
   if (faults.length > 0) return faults.map((fault) => invalid(path, name, fault))

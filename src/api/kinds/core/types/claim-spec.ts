@@ -93,7 +93,7 @@ function checkStorage({ resources }: PersistentVolumeClaimSpec, path: FieldPath)
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource' | 'dataSourceRef']>
 
-/** Both fields name the same object. A reference to another namespace excludes `dataSource`. */
+/** Requires that both fields name the same object. A reference to another namespace excludes `dataSource`. */
 function checkOneSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
   if (!dataSource || !dataSourceRef) return []
   const { namespace, ...reference } = dataSourceRef
@@ -101,7 +101,7 @@ function checkOneSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec
   return sameJson(dataSource, reference) ? [] : [invalid(path, 'dataSource', 'must match dataSourceRef')]
 }
 
-/** Without an API group, the only valid kind is PersistentVolumeClaim. */
+/** Checks `dataSource`. Without an API group, the only valid kind is PersistentVolumeClaim. */
 function checkDataSource(source: DataSource, path: FieldPath, context: RuleContext): FieldError[] {
   const { name = '', kind = '', apiGroup = '' } = source
   const namespace = 'namespace' in source ? source.namespace : undefined

@@ -18,7 +18,9 @@ export function classKey(vendor: Vendor): string {
   return vendorKey(vendor, 'storage-class', 'volume.beta')
 }
 
-/** The class may move from the old annotation to the field. Any other change of the annotation is rejected. */
+/**
+ * Rejects changes of the class and its old annotation, except that the class may move from the annotation to the field.
+ */
 export function checkClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, vendor: Vendor): FieldError[] {
   if (movesClass(next, previous, vendor)) return []
   const key = classKey(vendor)
@@ -107,7 +109,7 @@ function hasAttributesClass(spec: PersistentVolumeClaimSpec, context: RuleContex
   return spec.volumeAttributesClassName !== undefined || isAtLeast(version, '1.34')
 }
 
-/** A volume that has a class of attributes must keep one. */
+/** Rejects the removal of the attributes class from a claim whose volume has one. */
 export function checkAttributesClass(
   { spec }: PersistentVolumeClaim,
   { spec: before, status }: PersistentVolumeClaim,

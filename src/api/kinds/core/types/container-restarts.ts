@@ -101,7 +101,7 @@ function checkRule({ action = '', exitCodes }: RestartRule, path: FieldPath, con
 const resizableResources = ['cpu', 'memory']
 const resizeRestarts = ['NotRequired', 'RestartContainer']
 
-/** All errors except duplicates name the list, because clients expect that path. */
+/** Checks the resize policies. All errors except duplicates name the list, because clients expect that path. */
 export function checkResizePolicies(
   policies: readonly ResizePolicy[],
   path: FieldPath,

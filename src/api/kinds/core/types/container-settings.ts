@@ -91,7 +91,7 @@ function checkLifecycle(
   ]
 }
 
-/** A pause must end within the grace period of the pod. */
+/** Checks that a pause in a lifecycle hook ends within the grace period of the pod. */
 function checkSleep(seconds: number, path: FieldPath, { pod, context }: Settings): FieldError[] {
   const { terminationGracePeriodSeconds: grace = 30 } = pod
   const min = isEnabled('PodLifecycleSleepActionAllowZero', context) ? 0 : 1
@@ -99,7 +99,10 @@ function checkSleep(seconds: number, path: FieldPath, { pod, context }: Settings
   return [invalid(path, seconds, `must be between ${min} and terminationGracePeriodSeconds (${grace})`)]
 }
 
-/** A container refers to each claim of its pod as a whole, or to several of its requests. */
+/**
+ * Checks the references of a container to the claims of its pod. A container refers to each claim as a whole, or to
+ * several of its requests.
+ */
 export function checkClaimUse(
   used: readonly { readonly name?: string; readonly request?: string }[],
   claims: ReadonlySet<string>,
@@ -122,7 +125,10 @@ export function checkClaimUse(
   })
 }
 
-/** The rules for a pod with its own user namespace, and for the /proc mount that only such a pod can unmask. */
+/**
+ * Requires that a container unmasks /proc only in a pod with its own user namespace, and that containers of such a pod
+ * use no block devices.
+ */
 function checkUserNamespace(one: Container, path: FieldPath, { pod, context }: Settings): FieldError[] {
   const isOwn = pod.hostUsers === false
   const unmasks = one.securityContext?.procMount === 'Unmasked' && isSince('1.30', context)

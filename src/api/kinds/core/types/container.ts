@@ -156,7 +156,10 @@ export function isSidecar({ restartPolicy }: Container): boolean {
 
 const probesAndLifecycle = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-/** Since 1.26, parts that an init container or an ephemeral container must not have are not validated further. */
+/**
+ * Whether parts that an init container or an ephemeral container must not have are reported without further validation.
+ * True since 1.26.
+ */
 function reportsOnce(context: RuleContext): boolean {
   return isSince('1.26', context)
 }
@@ -187,7 +190,7 @@ export function fillPullPolicy(value: Container): void {
   value.imagePullPolicy ??= tagOf(value.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
 
-/** The rules for all kinds of containers. */
+/** Applies the rules for all kinds of containers. */
 export function checkContainer(value: Container, path: FieldPath, context: RuleContext): FieldError[] {
   const { vendor } = context
   const { name = '' } = value

@@ -164,7 +164,7 @@ function checkFileKey(
   ]
 }
 
-/** An environment file is in an emptyDir volume of the pod. */
+/** Requires that an environment file is in an emptyDir volume of the pod. */
 export function checkFileKeys(
   env: readonly EnvVar[],
   volumes: ReadonlyMap<string, { readonly emptyDir?: unknown }>,
@@ -196,7 +196,10 @@ function checkWholeSource({ name = '' }: InferFields<typeof wholeFields>, path: 
   return checkDnsSubdomain(name).map((text) => invalid(place, name, text))
 }
 
-/** Errors in the choice of source name the list, because clients expect that path. */
+/**
+ * Checks the sources of environment variables. Errors in the choice of source name the list, because clients expect
+ * that path.
+ */
 export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath): FieldError[] {
   return sources.flatMap(({ configMapRef, secretRef }) => {
     if (configMapRef && secretRef) return [invalid(path, '', 'only one source may be specified')]

@@ -62,7 +62,7 @@ export function ephemeralPath(path: FieldPath, context: RuleContext): FieldPath 
   return isSince('1.26', context) ? path : at(path, 0)
 }
 
-/** The rules before 1.26: parts that are not allowed are validated too. */
+/** Applies the rules before 1.26, which also validate parts that are not allowed. */
 function checkEarlier(value: EphemeralContainer, path: FieldPath, context: RuleContext): FieldError[] {
   if (!value.name) return [required(path, 'ephemeralContainer requires a name')]
   const place = ephemeralPath(path, context)

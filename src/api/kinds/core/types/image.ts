@@ -20,7 +20,10 @@ export function tagOf(image: string): string {
   return tag ?? (digest === undefined ? 'latest' : '')
 }
 
-/** The first component is a host if it contains a dot or a colon or is `localhost`. The other components are a path. */
+/**
+ * Whether the name is a valid repository. The first component is a host if it contains a dot or a colon or is
+ * `localhost`. The other components are a path.
+ */
 function isRepository(name: string): boolean {
   const [first = '', ...rest] = name.split('/')
   const hasHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')

@@ -135,8 +135,8 @@ const validatedSecrets = [
 ] as const
 
 /**
- * Since 1.25, the name may be a subdomain. Before, it had to be a label, and an invalid namespace was reported next to
- * the reference instead of inside it.
+ * Checks a reference to a Secret. Since 1.25, the name may be a subdomain. Before, it had to be a label, and an invalid
+ * namespace was reported next to the reference instead of inside it.
  */
 function checkSecret(
   { name, namespace }: Infer<typeof fullSecret>,
@@ -290,7 +290,7 @@ export const inlineVolumeSpec: typeof persistentVolumeSpec = {
   ],
 }
 
-/** Only CSI drivers support classes of volume attributes. */
+/** Rejects a class of volume attributes for volumes without a CSI driver. */
 function checkAttributesClass(
   { volumeAttributesClassName: name, csi }: { volumeAttributesClassName?: string; csi?: unknown },
   path: FieldPath,

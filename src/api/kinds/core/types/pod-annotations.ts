@@ -22,7 +22,7 @@ export function isMirror(annotations: { readonly [key: string]: string }, vendor
   return Object.hasOwn(annotations, mirrorKey(vendor))
 }
 
-/** When a controller scales down, pods with a lower cost are deleted first. */
+/** Returns the key of the deletion cost. When a controller scales down, pods with a lower cost are deleted first. */
 function deletionCostKey(vendor: Vendor): string {
   return vendorKey(vendor, 'pod-deletion-cost', 'controller')
 }

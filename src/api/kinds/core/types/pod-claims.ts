@@ -110,7 +110,10 @@ export function checkRepeatedClaims(claims: readonly PodResourceClaim[], path: F
   return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]))
 }
 
-/** Errors name the gate instead of its name, because clients expect that path. */
+/**
+ * Checks the names of scheduling gates. Errors have the path of the gate instead of its name, because clients expect
+ * that path.
+ */
 export function checkSchedulingGates(gates: readonly { readonly name?: string }[], path: FieldPath): FieldError[] {
   const names = gates.map(({ name = '' }) => name)
   const repeated = repeatedAt(names)

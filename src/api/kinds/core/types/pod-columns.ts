@@ -159,7 +159,10 @@ function lastOfCounted(pod: Pod): number {
   return lastEnd(countedContainers(pod))
 }
 
-/** Before 1.28, the time includes containers whose restarts do not count. */
+/**
+ * Returns the time of the last restart of any container, for versions before 1.28. Later versions skip containers whose
+ * restarts do not count.
+ */
 function lastOfAll({ status = {} }: Pod): number {
   return lastEnd([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
 }

@@ -96,7 +96,7 @@ function checkVolumeNames(volumes: readonly Volume[], sound: ReadonlyMap<string,
   })
 }
 
-/** Container names must be unique across init, regular and ephemeral containers. */
+/** Requires unique container names across init, regular and ephemeral containers. */
 function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
   const seen = new Set<string>()
   const checkName = (name: string, where: FieldPath): FieldError[] => {
@@ -118,8 +118,8 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
 }
 
 /**
- * Init containers run one at a time, so host ports conflict only within one container. Errors name the first init
- * container, because clients expect that path.
+ * Checks init containers. They run one at a time, so host ports conflict only within one container. Errors name the
+ * first init container, because clients expect that path.
  */
 function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath, context: RuleContext) {
   return initContainers.flatMap((one, i) => [
@@ -139,7 +139,10 @@ function checkHostPorts(containers: readonly Container[], path: FieldPath): Fiel
   })
 }
 
-/** Since 1.28, a pod template may leave host ports to the pods, and errors name the host port. */
+/**
+ * Requires that containers in the host network have equal host and container ports. Since 1.28, a pod template may
+ * leave host ports to the pods, and errors name the host port.
+ */
 function checkHostNetwork(containers: readonly Container[], path: FieldPath, context: RuleContext): FieldError[] {
   const isLater = isSince('1.28', context)
   return eachPort(containers, path)
@@ -183,7 +186,10 @@ interface Uses {
   readonly places: ReadonlySet<string>
 }
 
-/** If a volume is used several times, only its last path counts, because clients expect that. */
+/**
+ * Indexes the uses of volumes. If a volume is used several times, only its last path counts, because clients expect
+ * that.
+ */
 function usesOf(all: Uses['all']): Uses {
   const lastPlaces = new Map(all.map(({ name, place }) => [name, place]))
   return { all, names: new Set(lastPlaces.keys()), places: new Set(lastPlaces.values()) }
@@ -212,14 +218,14 @@ function checkDevices({ all }: Uses, volumes: ReadonlyMap<string, Volume>, path:
   })
 }
 
-/** Only a volume from a claim can be a block device. */
+/** Rejects a block device that is not a volume from a claim. */
 function checkBlock(name: string, used: Volume | undefined, path: FieldPath): FieldError[] {
   if (used === undefined) return [notFound(path, name)]
   if (used.persistentVolumeClaim || used.ephemeral) return []
   return [invalid(path, name, 'block devices require a persistentVolumeClaim or ephemeral volume')]
 }
 
-/** A volume or path is either a mount or a device, never both. */
+/** Rejects a volume or path that is used both as a mount and as a device. */
 function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: { list: FieldPath; place: string }) {
   return all.flatMap(({ name, place }, i) => [
     ...(others.names.has(name)
@@ -231,7 +237,10 @@ function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: {
   ])
 }
 
-/** On Windows, all containers of a pod are host processes or none are. Host processes require the host network. */
+/**
+ * Requires that all or none of the containers of a Windows pod are host processes, and that host processes use the host
+ * network.
+ */
 function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess
   const choices = allContainers(spec, path).map(([one, where]) => {

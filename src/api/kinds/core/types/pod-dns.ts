@@ -40,7 +40,7 @@ export const dnsConfig = s.object(dnsConfigFields, {
   doc: 'DNS settings for a pod. They are merged with the settings from the DNS policy.',
 })
 
-/** With policy None and no name server, reports only the missing name server. */
+/** Checks the DNS settings. With policy None and no name server, reports only the missing name server. */
 export function checkDns(
   { dnsPolicy, dnsConfig: config }: { dnsPolicy?: string; dnsConfig?: DnsConfig },
   path: FieldPath,
@@ -82,7 +82,7 @@ function checkDnsConfig(
 
 const relaxedPart = /^_?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/
 
-/** The relaxed rules allow underscores, and a single dot as the search domain. */
+/** Checks a search domain. The relaxed rules allow underscores, and a single dot as the search domain. */
 function checkSearch(name: string, context: RuleContext): string[] {
   const relaxed = isEnabled('RelaxedDNSSearchValidation', context)
   if (relaxed && name === '.') return []
@@ -92,7 +92,7 @@ function checkSearch(name: string, context: RuleContext): string[] {
   return sound ? [] : ["must consist of lowercase letters, digits, '-', '_' and '.', at most 253 characters"]
 }
 
-/** Before 1.26, errors name the list, because clients expect that path. */
+/** Checks the entries of the hosts file. Before 1.26, errors name the list, because clients expect that path. */
 export function checkHostAliases(aliases: readonly HostAlias[], path: FieldPath, context: RuleContext): FieldError[] {
   const namesEntries = isSince('1.26', context)
   return aliases.flatMap(({ ip = '', hostnames = [] }, i) => {

@@ -26,7 +26,7 @@ export function resizedSpec(next: PodSpec, previous: PodSpec, context: RuleConte
   return next.resources === undefined ? others : { ...others, resources: next.resources }
 }
 
-/** Unknown containers stay, so that validation reports them. */
+/** Returns the containers with their new resources. Keeps unknown containers, so that validation reports them. */
 function resizedContainers(next: readonly Container[], previous: readonly Container[]): Container[] {
   const byName = new Map(previous.map((one) => [one.name, one]))
   return next.map((one) => {
@@ -107,7 +107,7 @@ function checkKept(next: ResourceRequirements, previous: ResourceRequirements, p
     .map((list) => forbidden(child(path, list), `resource ${list} cannot be removed`))
 }
 
-/** Before 1.34, a memory limit can only decrease if the container restarts. */
+/** Rejects a lower memory limit unless the container restarts on such a change. Applies before 1.34. */
 function checkMemory(next: Container, previous: Container, path: FieldPath): FieldError[] {
   const [limit, before] = [next, previous].map(({ resources }) => quantityIn(resources?.limits, 'memory'))
   const restarts = previous.resizePolicy?.some(

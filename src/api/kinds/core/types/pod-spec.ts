@@ -222,7 +222,7 @@ function nameAccountTwice(spec: PodSpec): void {
   spec.serviceAccount = account
 }
 
-/** With the host network, defaults each host port to its container port. Mutates the spec. */
+/** Defaults each host port to its container port if the pod uses the host network. Mutates the spec. */
 export function openHostPorts({ hostNetwork, containers = [], initContainers = [] }: PodSpec): void {
   if (!hostNetwork) return
   for (const { ports = [] } of [...containers, ...initContainers])
@@ -291,8 +291,8 @@ const hostNamespaces = [
 ] as const
 
 /**
- * A pod with its own user namespace uses no other namespace of the host. Only a feature gate allows the host network.
- * Clients expect the spelling of the paths.
+ * Rejects a pod with its own user namespace that uses another namespace of the host. Only a feature gate allows the
+ * host network. Clients expect the spelling of the paths.
  */
 function checkHostUsers(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   if (spec.hostUsers !== false) return []

@@ -35,7 +35,8 @@ const deadlinePath = 'spec.activeDeadlineSeconds'
 const laterDeadline = 'must not be negative, nor greater than the previous value'
 
 /**
- * An invalid deadline is reported alone. A removed deadline is reported along with other errors. Clients expect both.
+ * Whether the deadline is invalid or later than before. An invalid deadline is reported alone, and a removed deadline
+ * is reported along with other errors, because clients expect both.
  */
 function isLaterDeadline({ activeDeadlineSeconds: next }: PodSpec, previous: PodSpec): boolean {
   return next !== undefined && (next < 0 || next > (previous.activeDeadlineSeconds ?? maxDeadline))
@@ -124,7 +125,10 @@ function checkAffinityNarrowing(next: Terms, previous: Terms): FieldError[] {
   )
 }
 
-/** An empty term matches no node, so additions would make it wider. */
+/**
+ * Whether the next term is the previous one with additional requirements. An empty term matches no node, so additions
+ * would make it wider.
+ */
 function hasOnlyAdditions(next: Terms[number], previous: Terms[number]): boolean {
   const lists = ['matchExpressions', 'matchFields'] as const
   const isEmpty = (term: Terms[number]) => lists.every((list) => (term[list] ?? []).length === 0)

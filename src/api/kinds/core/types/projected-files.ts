@@ -188,7 +188,9 @@ function checkDefaultMode({ defaultMode }: { defaultMode?: number }, path: Field
   return checkMode(defaultMode, child(path, 'defaultMode'))
 }
 
-/** Errors name the source, not the item, because clients expect that path. */
+/**
+ * Checks the files of the downward API. Errors name the source instead of the item, because clients expect that path.
+ */
 function checkDownwardFiles(files: readonly DownwardFile[] = [], path: FieldPath): FieldError[] {
   return files.flatMap((file) => checkDownwardFile(file, path))
 }

@@ -150,7 +150,10 @@ function checkRequests(
   return errors
 }
 
-/** A request must not exceed its limit. For resources that cannot be overcommitted, it must equal the limit. */
+/**
+ * Requires that a request does not exceed its limit. For resources that cannot be overcommitted, it must equal the
+ * limit.
+ */
 function checkRequest(
   name: string,
   { limits = {}, requests = {} }: ResourceRequirements,

@@ -279,8 +279,7 @@ function checkMinDomains({ minDomains, whenUnsatisfiable = '' }: SpreadConstrain
 }
 
 /**
- * Each pair of topologyKey and whenUnsatisfiable must be unique. The first duplicate is reported, because clients
- * expect that.
+ * Requires unique pairs of topologyKey and whenUnsatisfiable. Reports the first duplicate, because clients expect that.
  */
 export function checkRepeatedSpread(constraints: readonly SpreadConstraint[], path: FieldPath): FieldError[] {
   const names = constraints.map(({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`)

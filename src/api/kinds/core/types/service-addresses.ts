@@ -109,8 +109,8 @@ export function allocateAddresses(
 }
 
 /**
- * A PreferDualStack Service keeps the addresses from its creation. If the ranges of the cluster change, it gains or
- * loses addresses only when a client updates these fields.
+ * Whether an update keeps the addresses and families. A PreferDualStack Service keeps the addresses from its creation:
+ * if the ranges of the cluster change, it gains or loses addresses only when a client updates these fields.
  */
 function staysAsItWas(next: ServiceSpec, previous: ServiceSpec | undefined): boolean {
   return (
@@ -239,7 +239,7 @@ function fillPlace(next: ServiceSpec, place: number, allocator: Allocator): Fiel
   return undefined
 }
 
-/** Primary addresses and families are immutable. The secondary ones may be added and removed. */
+/** Rejects changes of the primary address and family. The secondary ones may be added and removed. */
 export function checkAddressUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!isInCluster(next) || !isInCluster(previous)) return []
   const headless = isHeadless(next)

@@ -28,7 +28,7 @@ export function allocatePorts(
   return fault === undefined ? [] : [fault]
 }
 
-/** On creation, ports of the same number (such as DNS over TCP and UDP) share a node port. */
+/** Allocates node ports. On creation, ports of the same number (such as DNS over TCP and UDP) share a node port. */
 function allocateNodePorts(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,

@@ -144,7 +144,10 @@ function hasSeveralProtocols({ ports = [] }: ServiceSpec): boolean {
 
 const maxAffinity = 86400
 
-/** Defaulting has already set the timeout if it is needed, and removed it otherwise. */
+/**
+ * Checks the timeout of the session affinity. Defaulting has already set the timeout if it is needed, and removed it
+ * otherwise.
+ */
 function checkAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): FieldError[] {
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds
   if (sessionAffinity !== 'ClientIP' || seconds === undefined || (seconds > 0 && seconds <= maxAffinity)) return []

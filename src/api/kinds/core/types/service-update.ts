@@ -46,7 +46,7 @@ function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: Serv
   }
 }
 
-/** If a client changes only `clusterIP`, that address replaces the whole list. */
+/** Replaces the whole list of addresses if a client changes only `clusterIP`. */
 function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   const untouched = sameJson(next.clusterIPs ?? [], previous.clusterIPs ?? [])
   if (!untouched || next.clusterIP === previous.clusterIP) return
@@ -80,7 +80,7 @@ function isSubset(next: ReadonlySet<number>, previous: ReadonlySet<number>): boo
   return [...next].every((port) => previous.has(port))
 }
 
-/** The port is immutable because load balancers already use it. */
+/** Rejects changes of the health check port, because load balancers already use it. */
 function checkHealthPortUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!needsHealthCheck(next) || !needsHealthCheck(previous)) return []
   if (next.healthCheckNodePort === previous.healthCheckNodePort) return []

@@ -25,7 +25,7 @@ export function serviceWarnings(service: Service, _: Service | undefined, contex
   ]
 }
 
-/** Before 1.33, surrounding spaces of a source range cause a warning. */
+/** Returns the warnings about addresses. Before 1.33, surrounding spaces of a source range cause a warning. */
 function addressWarnings(spec: ServiceSpec, version: EmulatedVersion): string[] {
   const isAllocated = isInCluster(spec) && !isHeadless(spec)
   const { clusterIPs = [], externalIPs = [], loadBalancerIP = '', loadBalancerSourceRanges: ranges = [] } = spec

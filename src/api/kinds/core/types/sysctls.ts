@@ -21,7 +21,7 @@ type Sysctl = InferFields<typeof sysctlFields>
 const sysctlPart = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/
 const nameRule = "must consist of lowercase letters, digits, '-' and '_' in parts separated by dots"
 
-/** Since 1.24, slashes may separate the parts of a name. */
+/** Whether the name of a kernel parameter is valid. Since 1.24, slashes may separate its parts. */
 function isSysctlName(name: string, context: RuleContext): boolean {
   const separator = isSince('1.24', context) ? /[./]/ : '.'
   return name.length <= 253 && name.split(separator).every((part) => sysctlPart.test(part))
@@ -41,7 +41,7 @@ const namespaces = [
   },
 ] as const
 
-/** Since 1.30, a pod in a namespace of the host must not set the kernel parameters of that namespace. */
+/** Rejects kernel parameters of a namespace that the pod shares with the host, since 1.30. */
 export function checkHostSysctls(
   pod: { hostNetwork?: boolean; hostIPC?: boolean; securityContext?: { sysctls?: Sysctl[] } },
   path: FieldPath,

@@ -35,7 +35,7 @@ export const taint = s.object(fields, {
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-/** The pair of key and effect must be unique. */
+/** Requires unique pairs of key and effect. */
 export function checkTaints(taints: readonly Taint[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(taints.map(({ key = '', effect = '' }) => `${effect} ${key}`))
   return taints.slice(0, maxFaults).flatMap((one, i) => {

@@ -76,7 +76,9 @@ interface Rights {
   readonly privileged?: boolean
 }
 
-/** Errors in paths and propagation name the list, because clients expect that path. */
+/**
+ * Checks the mounts of a container. Errors in paths and propagation name the list, because clients expect that path.
+ */
 export function checkMounts(mounts: readonly VolumeMount[], rights: Rights | undefined, path: FieldPath): FieldError[] {
   return mounts.flatMap((mount, i) => {
     const { subPath = '', subPathExpr = '', mountPropagation: propagation } = mount

@@ -250,7 +250,10 @@ function hasVolumeSource(value: Volume): boolean {
   return sourceNames.some((name) => value[name] !== undefined)
 }
 
-/** A missing name is reported in the reference, an invalid name next to it, because clients expect those paths. */
+/**
+ * Checks the name of a Secret. A missing name is reported in the reference, and an invalid name next to it, because
+ * clients expect those paths.
+ */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {
   if (name === '') return [required(child(path, 'nodePublishSecretRef.name'))]
   return checkDnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text))

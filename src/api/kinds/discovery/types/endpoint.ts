@@ -181,7 +181,10 @@ interface AddressPlace {
   readonly path: FieldPath
 }
 
-/** Since 1.33, IPv6 addresses must be canonical, and an address of the wrong family is reported for the list. */
+/**
+ * Checks the IP family of an address. Since 1.33, IPv6 addresses must be canonical, and an address of the wrong family
+ * is reported for the list.
+ */
 function checkFamily(address: string, { type, list, path }: AddressPlace): FieldError[] {
   const spelling = type === 'IPv6' ? checkCanonicalIp(address) : checkIpAddress(address)
   if (spelling.length > 0) return spelling.map((fault) => invalid(path, address, fault))

@@ -80,7 +80,7 @@ export function checkClaimStatus(next: Claim, previous: Claim, context: RuleCont
   ]
 }
 
-/** Before 1.36, a repeated device is reported at the field `deviceID`, which the type does not have. */
+/** Reports repeated devices. Before 1.36, the error is at the field `deviceID`, which the type does not have. */
 function repeatedDevices(keys: readonly string[], context: RuleContext): FieldError[] {
   const name = keyFieldOf('deviceID', context)
   const path = 'status.devices'
@@ -92,7 +92,7 @@ function repeatedDevices(keys: readonly string[], context: RuleContext): FieldEr
   )
 }
 
-/** Only an allocated claim can be reserved. A claim that is being deleted gets no more consumers. */
+/** Rejects a reservation of an unallocated claim, and additional consumers of a claim that is being deleted. */
 function checkReservations(next: Claim, previous: Claim): FieldError[] {
   const path = 'status.reservedFor'
   const { reservedFor = [], allocation } = next.status ?? {}

@@ -36,7 +36,7 @@ export const classConfiguration = s.object(inlined(1, configurationFields), {
   check: (value, path) => checkConfiguration(value, path),
 })
 
-/** Requires the only form of configuration that exists. */
+/** Requires opaque parameters, because no other form of configuration exists. */
 export function checkConfiguration({ opaque }: { readonly opaque?: unknown }, path: FieldPath): FieldError[] {
   return opaque === undefined ? [required(child(path, 'opaque'))] : []
 }

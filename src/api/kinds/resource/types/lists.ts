@@ -21,9 +21,11 @@ export const maxTextBytes = 10 * 1024
 
 interface ListRules<T> {
   readonly max?: number
-  /** The key of an element. If set, no two elements may have the same key. */
+  /** Returns the key of an element. If set, no two elements may have the same key. */
   readonly key?: (item: T) => string
-  /** Where to report a repeated key: at this field of the element. Unset means at the element. */
+  /**
+   * The field of the element at which a repeated key is reported. If unset, the key is reported at the element itself.
+   */
   readonly keyField?: string | undefined
   readonly check?: (item: T, path: FieldPath) => readonly FieldError[]
 }
@@ -42,7 +44,7 @@ export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: L
   ])
 }
 
-/** Before 1.36, a repeated key is reported at the field of the element that contains it. */
+/** Returns the field at which a repeated key is reported. Since 1.36, the key is reported at the element instead. */
 export function keyFieldOf(name: string, context: RuleContext): string | undefined {
   return isSince('1.36', context) ? undefined : name
 }

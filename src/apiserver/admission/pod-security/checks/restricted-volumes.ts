@@ -36,7 +36,7 @@ export const restrictedVolumes: Check = {
   ],
 }
 
-/** A volume has exactly one source besides its name. */
+/** Returns the name of the volume's source, which is its only field besides the name. */
 function sourceOf(volume: Volume): string {
   return Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
 }

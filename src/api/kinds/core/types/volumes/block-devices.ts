@@ -113,7 +113,8 @@ function checkIscsi(iscsi: Iscsi, path: FieldPath): FieldError[] {
 const maxInterfaceNameLength = 64
 
 /**
- * With a custom initiator, the node creates an interface named `<volume>:<portal>`, which must fit the length limit.
+ * Whether the interface name fits the length limit. With a custom initiator, the node creates an interface named
+ * `<volume>:<portal>`.
  */
 export function fitsInterface(
   volume: string,

@@ -43,7 +43,10 @@ export const portworxVolume = s.object(
   { name: 'PortworxVolumeSource', doc: 'A Portworx volume.' },
 )
 
-/** ScaleIO and StorageOS require a volume name, although the published schema declares it as optional. */
+/**
+ * The field of the volume name. ScaleIO and StorageOS require it, although the published schema declares it as
+ * optional.
+ */
 const volumeName = (tag: number) =>
   field(tag, s.string(), { required: true, published: 'optional', doc: 'Name of the volume. Required.' })
 
