@@ -1,7 +1,7 @@
 /**
- * The life of an object of every stored kind and version, under one profile for all kinds and under the other for some
- * (in the long form for all): it is created, read, listed, shown in a table, changed by a PUT and by each form of patch,
- * its status is written, and it is deleted; a watch sees it all.
+ * The lifecycle of an object of every stored kind and version, with one profile for all kinds and the other for some
+ * (in the long form for all). The test creates, reads, lists and prints the object in a table, changes it with a PUT
+ * and every patch type, writes its status and deletes it. A watch must report all changes.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
