@@ -204,8 +204,9 @@ export const seeds: readonly Seed[] = [
     'a patch that deletes list elements keeps one of them',
     {
       file: 'src/api/merge/strategic-merge-patch.ts',
-      find: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))',
-      replace: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)).slice(1))',
+      find: 'const remainingItems = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))',
+      replace:
+        'const remainingItems = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)).slice(1))',
     },
     { test: 'test/fuzz/patches.test.ts', expected: 'strategic merge patches' },
   ),
@@ -300,8 +301,8 @@ export const seeds: readonly Seed[] = [
     'only the first group of a user counts',
     {
       file: 'src/apiserver/authz/rbac/policy.ts',
-      find: 'found === undefined && i < user.groups.length',
-      replace: 'found === undefined && i < Math.min(1, user.groups.length)',
+      find: 'grantedRule === undefined && i < user.groups.length',
+      replace: 'grantedRule === undefined && i < Math.min(1, user.groups.length)',
     },
     access,
   ),

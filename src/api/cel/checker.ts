@@ -153,12 +153,12 @@ class Checker {
     if (named !== undefined) return { kind: 'type', of: named }
     const variable = this.#qualifiedVariable(node)
     if (variable !== undefined) return variable
-    const found = resolve(this.check(operand))
-    if (found.kind === 'optional') {
-      const type = this.#fieldType(node, resolve(found.of))
+    const operandType = resolve(this.check(operand))
+    if (operandType.kind === 'optional') {
+      const type = this.#fieldType(node, resolve(operandType.of))
       return isTest ? types.bool : optionalOf(type)
     }
-    const type = this.#fieldType(node, found)
+    const type = this.#fieldType(node, operandType)
     return isTest ? types.bool : type
   }
 
@@ -172,13 +172,13 @@ class Checker {
     return type
   }
 
-  #fieldType({ at, field }: { readonly at: number; readonly field: string }, found: CelType): CelType {
-    switch (found.kind) {
+  #fieldType({ at, field }: { readonly at: number; readonly field: string }, operandType: CelType): CelType {
+    switch (operandType.kind) {
       case 'map':
-        return found.value
+        return operandType.value
       case 'object': {
         const isPlain = this.#version >= plainReservedSince
-        const declared = isPlain ? fieldNamed(found.fields, field) : found.fields.get(field)
+        const declared = isPlain ? fieldNamed(operandType.fields, field) : operandType.fields.get(field)
         if (declared === undefined) return this.#report(at, `undefined field '${field}'`)
         return declared.type
       }
@@ -186,7 +186,7 @@ class Checker {
       case 'variable':
         return types.dyn
       default:
-        return this.#report(at, `type '${formatType(found)}' does not support field selection`)
+        return this.#report(at, `type '${formatType(operandType)}' does not support field selection`)
     }
   }
 
@@ -194,11 +194,11 @@ class Checker {
     const args = operands(node).map((operand) => (isFormat(node) ? this.#mixed(operand) : this.check(operand)))
     const isMember = node.target !== undefined
     if (node.name === '_?._') return this.#optionalField(node, resolve(args[0]!))
-    const known = functions
+    const overloads = functions
       .get(node.name)
       ?.filter(({ since = 0, forMutations }) => since <= this.#version && (!forMutations || this.#findStruct))
-    if (known === undefined || known.length === 0) return this.#undeclared(node.at, node.name)
-    const matching = matchingOverloads(known, { args, isMember })
+    if (overloads === undefined || overloads.length === 0) return this.#undeclared(node.at, node.name)
+    const matching = matchingOverloads(overloads, { args, isMember })
     if (matching.length === 0) return this.#report(node.at, noOverload(node, args))
     node.overloads = matching.map(({ overload }) => overload)
     const [first, ...others] = matching.map(({ result }) => resolve(result))
@@ -296,8 +296,8 @@ class Checker {
     return this.#report(at, text)
   }
 
-  #wrongPredicate({ macro, predicate }: Fold, found: CelType): void {
-    const shown = formatType(found)
+  #wrongPredicate({ macro, predicate }: Fold, predicateType: CelType): void {
+    const shown = formatType(predicateType)
     const list = `(${shown}, list(dyn), list(dyn))`
     const conditional = `found no matching overload for '_?_:_' applied to '${list}'`
     const text: { readonly [macro in Fold['macro']]?: string } = {
@@ -356,31 +356,31 @@ interface Arguments {
   readonly isMember: boolean
 }
 
-function matchingOverloads(known: readonly Overload[], { args, isMember }: Arguments) {
+function matchingOverloads(overloads: readonly Overload[], { args, isMember }: Arguments) {
   // If all argument types are known, the first matching function is used.
   const first = !args.some(mayBeAnything)
-  const found: { readonly overload: Overload; readonly result: CelType }[] = []
-  for (const overload of known) {
+  const matches: { readonly overload: Overload; readonly result: CelType }[] = []
+  for (const overload of overloads) {
     if (overload.isMember !== isMember || overload.kinds.length !== args.length) continue
     if (first && overload.forDynamic) continue
     const { params, result } = overload.signature()
     if (!unifyAll(params, first ? args : args.map(unbound))) continue
-    found.push({ overload, result })
+    matches.push({ overload, result })
     if (first) break
   }
-  return found
+  return matches
 }
 
 function mayBeAnything(type: CelType): boolean {
-  const found = resolve(type)
-  return isDynamic(found) || (found.kind === 'list' && mayBeAnything(found.elem))
+  const resolvedType = resolve(type)
+  return isDynamic(resolvedType) || (resolvedType.kind === 'list' && mayBeAnything(resolvedType.elem))
 }
 
 /** Replaces a type variable by dyn, so that matching one function does not bind it for the next. */
 function unbound(type: CelType): CelType {
-  const found = resolve(type)
-  if (found.kind === 'variable') return types.dyn
-  return found.kind === 'list' ? listOf(unbound(found.elem)) : found
+  const resolvedType = resolve(type)
+  if (resolvedType.kind === 'variable') return types.dyn
+  return resolvedType.kind === 'list' ? listOf(unbound(resolvedType.elem)) : resolvedType
 }
 
 function noOverload({ name, target }: Call, args: readonly CelType[]): string {

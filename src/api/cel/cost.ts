@@ -141,11 +141,11 @@ class Estimator {
   #select({ operand, field, isTest }: Select): CostEstimate {
     // cel-go treats a qualified name, such as the name of a type, as one node.
     if (operand.type === undefined) return { cost: 1 }
-    const known = this.estimate(operand)
-    if (isTest) return { cost: known.cost, size: fixedSize(1) }
+    const operandEstimate = this.estimate(operand)
+    if (isTest) return { cost: operandEstimate.cost, size: fixedSize(1) }
     const isCharged = selectable.has(resolve(operand.type).kind)
-    const place = this.#below(known.place, ({ fields }) => fields && fieldNamed(fields, field))
-    return { cost: known.cost + (isCharged ? 1 : 0), place }
+    const place = this.#below(operandEstimate.place, ({ fields }) => fields && fieldNamed(fields, field))
+    return { cost: operandEstimate.cost + (isCharged ? 1 : 0), place }
   }
 
   #costOf(nodes: readonly Node[]): number {
@@ -154,27 +154,27 @@ class Estimator {
 
   #call(node: Call): CostEstimate {
     const nodes = operands(node)
-    const known = nodes.map((operand) => this.estimate(operand))
-    const cost = known.reduce((sum, operand) => sum + operand.cost, 0)
+    const operandEstimates = nodes.map((operand) => this.estimate(operand))
+    const cost = operandEstimates.reduce((sum, operand) => sum + operand.cost, 0)
     if (node.name === '_&&_' || node.name === '_||_') return { cost, size: fixedSize(1) }
-    if (node.name === '_?_:_') return conditional(known, nodes)
-    if (node.name === 'dyn') return { cost: cost + 1, size: sizeOf(known[0]!, nodes[0]!) }
+    if (node.name === '_?_:_') return conditional(operandEstimates, nodes)
+    if (node.name === 'dyn') return { cost: cost + 1, size: sizeOf(operandEstimates[0]!, nodes[0]!) }
     const unit = this.#version >= opaqueEqualitySince && node.name === '_==_' ? opaqueEqualityCost(nodes) : undefined
     if (unit !== undefined) return { cost: cost + unit, size: fixedSize(1) }
-    const args = known.map((operand, i) => this.#estimatedOf(operand, nodes[i]!))
+    const args = operandEstimates.map((operand, i) => this.#estimatedOf(operand, nodes[i]!))
     const estimates = node.overloads?.map(({ estimate }) => estimate?.(args) ?? { cost: 1 }) ?? [{ cost: 1 }]
     const worst = estimates.reduce((most, { cost: each }) => Math.max(most, each), 0)
-    const place = node.name === '_[_]' ? this.#elements(known[0]!.place) : undefined
+    const place = node.name === '_[_]' ? this.#elements(operandEstimates[0]!.place) : undefined
     return { cost: cost + worst, size: sizeOfResults(estimates), place }
   }
 
-  #estimatedOf(known: CostEstimate, node: Node): Estimated {
+  #estimatedOf(estimate: CostEstimate, node: Node): Estimated {
     const type = node.type && resolve(node.type)
     const elem = type?.kind === 'list' ? resolve(type.elem).kind : undefined
-    const size = sizeOf(known, node)
+    const size = sizeOf(estimate, node)
     const constant = node.kind === 'literal' ? node.value : undefined
     if (elem !== 'string' && elem !== 'bytes') return { size, constant }
-    const declared = known.place && this.#elements(known.place).declared
+    const declared = estimate.place && this.#elements(estimate.place).declared
     return { size, constant, textSize: declared === undefined ? unknownSize : { min: 0, max: declared.maxElements } }
   }
 

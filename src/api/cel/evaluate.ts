@@ -103,10 +103,10 @@ class Compiler {
     const operand = this.compile(node.operand)
     if (isTest) return (frame) => hasMember(operand(frame), field)
     return (frame) => {
-      const found = memberOf(operand(frame), field)
+      const member = memberOf(operand(frame), field)
       frame.budget.charge(1)
-      if (found === undefined) throw new CelError(`no such key: ${field}`)
-      return found
+      if (member === undefined) throw new CelError(`no such key: ${field}`)
+      return member
     }
   }
 
@@ -187,8 +187,8 @@ function hasMember(value: Value, field: string): boolean {
 function optionalField([operand, field]: readonly Evaluate[]): Evaluate {
   return (frame) => {
     frame.budget.charge(1)
-    const found = memberOf(operand!(frame), field!(frame) as string)
-    return found instanceof Optional ? found : new Optional(found)
+    const member = memberOf(operand!(frame), field!(frame) as string)
+    return member instanceof Optional ? member : new Optional(member)
   }
 }
 
@@ -201,11 +201,11 @@ function optionalValue(value: Value): Value | undefined {
 function sparseList(elements: readonly Evaluate[], optionals: ReadonlySet<number>): Evaluate {
   return (frame) => {
     frame.budget.charge(listCost)
-    const found = elements.map((element, i) => {
+    const values = elements.map((element, i) => {
       const value = element(frame)
       return optionals.has(i) ? optionalValue(value) : value
     })
-    return new ArrayList(found.filter((value) => value !== undefined))
+    return new ArrayList(values.filter((value) => value !== undefined))
   }
 }
 
@@ -352,9 +352,9 @@ function quantifier(macro: 'all' | 'exists'): (parts: Parts) => Loop {
       let fault: CelError | undefined
       let isDecided = false
       walk(() => {
-        const found = attempt(predicate, frame)
-        if (found instanceof CelError) fault ??= found
-        isDecided = found === deciding
+        const result = attempt(predicate, frame)
+        if (result instanceof CelError) fault ??= result
+        isDecided = result === deciding
         return isDecided ? 'stop' : undefined
       })
       if (!isDecided && fault !== undefined) throw fault
@@ -363,9 +363,9 @@ function quantifier(macro: 'all' | 'exists'): (parts: Parts) => Loop {
 }
 
 function holds(predicate: Evaluate, frame: Frame): boolean {
-  const found = predicate(frame)
-  if (typeof found !== 'boolean') throw new CelError('no such overload')
-  return found
+  const result = predicate(frame)
+  if (typeof result !== 'boolean') throw new CelError('no such overload')
+  return result
 }
 
 const countOne =
@@ -382,12 +382,12 @@ const countOne =
 const collect =
   ({ predicate, transform, hasPredicate }: Parts): Loop =>
   (frame, walk) => {
-    const found: Value[] = []
+    const results: Value[] = []
     walk(() => {
-      if (!hasPredicate || holds(predicate, frame)) found.push(transform(frame))
+      if (!hasPredicate || holds(predicate, frame)) results.push(transform(frame))
       return undefined
     })
-    return new ArrayList(found)
+    return new ArrayList(results)
   }
 
 /** Sorts the elements by the keys that the given expression returns. */
@@ -410,17 +410,17 @@ const collectMap =
   (kind: 'entries' | 'values') =>
   ({ predicate, transform, hasPredicate }: Parts): Loop =>
   (frame, walk) => {
-    const found: (readonly [Value, Value])[] = []
+    const entries: (readonly [Value, Value])[] = []
     walk((key) => {
       if (hasPredicate && !holds(predicate, frame)) return undefined
       const result = transform(frame)
-      if (kind === 'values') found.push([key, result])
+      if (kind === 'values') entries.push([key, result])
       else if (!(result instanceof CelMap)) throw new CelError('no such overload')
-      else for (const each of result.keys()) found.push([each, result.get(each)!])
+      else for (const each of result.keys()) entries.push([each, result.get(each)!])
       return undefined
     })
-    const map = new LiteralMap(found)
-    if (map.size < found.length) throw new CelError('insert failed: key already exists')
+    const map = new LiteralMap(entries)
+    if (map.size < entries.length) throw new CelError('insert failed: key already exists')
     return map
   }
 
@@ -432,12 +432,12 @@ const loops: { readonly [macro in Exclude<Fold['macro'], 'optMap' | 'optFlatMap'
   filter:
     ({ predicate }) =>
     (frame, walk) => {
-      const found: Value[] = []
+      const matchingItems: Value[] = []
       walk((item) => {
-        if (holds(predicate, frame)) found.push(item)
+        if (holds(predicate, frame)) matchingItems.push(item)
         return undefined
       })
-      return new ArrayList(found)
+      return new ArrayList(matchingItems)
     },
   map: collect,
   sortBy: sortedByKey,

@@ -186,10 +186,10 @@ function sameLists(a: readonly Json[], b: readonly Json[], { declared, work }: C
     return a.every((item, i) => sameData(item, b[i], { declared: elem, work }))
   const identify = (item: Json) => identityOf(item, list === 'map' ? keys : undefined)
   work(a.length)
-  const known = new Map(a.map((item) => [identify(item), item]))
+  const itemsByKey = new Map(a.map((item) => [identify(item), item]))
   return b.every((item) => {
     const key = identify(item)
-    return known.has(key) && (list === 'set' || sameData(known.get(key), item, { declared: elem, work }))
+    return itemsByKey.has(key) && (list === 'set' || sameData(itemsByKey.get(key), item, { declared: elem, work }))
   })
 }
 

@@ -130,9 +130,9 @@ function readEscapes(body: string, reading: Reading): string {
 function escaped([x, bigX, u, bigU, octal, letter]: readonly (string | undefined)[], { at, isBytes }: Reading): string {
   const hex = x ?? bigX ?? u ?? bigU
   if (hex === undefined && octal === undefined) {
-    const known = Object.hasOwn(simple, letter!) ? simple[letter!] : undefined
-    if (known === undefined) throw new SyntaxIssue(at, 'Syntax error: unable to unescape string')
-    return known
+    const escapedCharacter = Object.hasOwn(simple, letter!) ? simple[letter!] : undefined
+    if (escapedCharacter === undefined) throw new SyntaxIssue(at, 'Syntax error: unable to unescape string')
+    return escapedCharacter
   }
   const code = hex === undefined ? Number.parseInt(octal!, 8) : Number.parseInt(hex, 16)
   const isUnicode = u !== undefined || bigU !== undefined

@@ -209,8 +209,8 @@ class Parser {
     const isOptional = this.#take('?') !== undefined
     const token = this.#token
     if (token.kind !== 'identifier') {
-      const found = token.kind === 'end' ? '<EOF>' : token.text
-      throw new SyntaxIssue(token.at, `Syntax error: no viable alternative at input '.${found}'`)
+      const tokenText = token.kind === 'end' ? '<EOF>' : token.text
+      throw new SyntaxIssue(token.at, `Syntax error: no viable alternative at input '.${tokenText}'`)
     }
     this.#next++
     if (isOptional) {
@@ -312,10 +312,10 @@ class Parser {
     const isOptional = this.#take('?') !== undefined
     const { kind, text: name, at: place } = this.#token
     if (kind !== 'identifier') {
-      const found = kind === 'end' ? '<EOF>' : name
+      const tokenText = kind === 'end' ? '<EOF>' : name
       throw new SyntaxIssue(
         place,
-        `Syntax error: mismatched input '${found}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`,
+        `Syntax error: mismatched input '${tokenText}' expecting {'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}`,
       )
     }
     this.#next++
@@ -337,8 +337,8 @@ class Parser {
     if (this.#take('{') !== undefined) return this.#map(at)
     // A name that starts with a dot is looked up in the root scope, which contains all names anyway.
     if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#name(this.#token)
-    const found = kind === 'end' ? '<EOF>' : text
-    throw new SyntaxIssue(at, `Syntax error: mismatched input '${found}' expecting ${primaryTokens}`)
+    const tokenText = kind === 'end' ? '<EOF>' : text
+    throw new SyntaxIssue(at, `Syntax error: mismatched input '${tokenText}' expecting ${primaryTokens}`)
   }
 
   #map(at: number): Node {

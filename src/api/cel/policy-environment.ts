@@ -129,10 +129,10 @@ export function* compileExpression(
 ): Generator<void, Compiled> {
   const compiled = yield* compileRule(source, { ...options, variables, result: 'any' })
   if (compiled.outcome === 'invalid' || result === 'any') return compiled
-  const found = formatType(compiled.program.type)
+  const typeText = formatType(compiled.program.type)
   if (result === 'string or null')
-    return found === 'string' || found === 'null'
+    return typeText === 'string' || typeText === 'null'
       ? compiled
       : { outcome: 'invalid', why: 'must evaluate to one of: [string null]' }
-  return found === result ? compiled : { outcome: 'invalid', why: `must evaluate to ${result} but got ${found}` }
+  return typeText === result ? compiled : { outcome: 'invalid', why: `must evaluate to ${result} but got ${typeText}` }
 }

@@ -143,8 +143,8 @@ class PatternCache {
   }
 
   get(source: string, budget: Budget): Pattern {
-    const known = this.#known.get(source)
-    if (known !== undefined) return known
+    const cachedPattern = this.#known.get(source)
+    if (cachedPattern !== undefined) return cachedPattern
     budget.work(patternSteps)
     const read = this.#read(source)
     if (read.outcome === 'refused') throw new CelError(read.why)

@@ -66,8 +66,8 @@ const words: { readonly [unit: string]: bigint } = {
 
 /** Parses a duration in a field of format `duration`. Schemas also allow durations in words: `3 days`. */
 export function readSchemaDuration(text: string): Duration {
-  const known = parseGoDuration(text)
-  if (known !== undefined) return durationOf(known)
+  const nanoseconds = parseGoDuration(text)
+  if (nanoseconds !== undefined) return durationOf(nanoseconds)
   let nanos = 0n
   const rest = text.slice(0, maxText).replaceAll(/(\d+)\s*([A-Za-z]+)/g, (match, count, unit) => {
     const name = String(unit).toLowerCase()
@@ -84,10 +84,10 @@ export function readSchemaDuration(text: string): Duration {
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?([Zz]|[-+]\d\d:\d\d)$/
 
 export function readTimestamp(text: string): Timestamp {
-  const found = parseDateTime(text.slice(0, maxText))
-  if (found === undefined || text.length > maxText)
+  const dateTime = parseDateTime(text.slice(0, maxText))
+  if (dateTime === undefined || text.length > maxText)
     throw new CelError(`parsing time ${JSON.stringify(text.slice(0, maxText))} as RFC 3339 failed`)
-  return timestampOf(found)
+  return timestampOf(dateTime)
 }
 
 function parseDateTime(text: string): bigint | undefined {

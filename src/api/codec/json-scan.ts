@@ -55,8 +55,8 @@ export function scanJson(text: string, maxCount = maxValues): Scan {
   return { members, bigNumbers }
 }
 
-function indexOrEnd(text: string, wanted: string, from: number): number {
-  const index = text.indexOf(wanted, from)
+function indexOrEnd(text: string, searchedText: string, from: number): number {
+  const index = text.indexOf(searchedText, from)
   return index < 0 ? text.length : index
 }
 

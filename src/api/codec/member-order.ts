@@ -78,10 +78,10 @@ export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder)
   if (fields === undefined) return sortUtf8(keys)
   // The keys usually are in order, because decoding creates members in this order.
   if (areInOrder(keys, fields)) return keys
-  const known: string[] = []
-  for (const name of fields.keys()) if (Object.hasOwn(object, name)) known.push(name)
-  if (known.length === keys.length) return known
-  return [...known, ...sortUtf8(keys.filter((key) => !fields.has(key)))]
+  const declaredKeys: string[] = []
+  for (const name of fields.keys()) if (Object.hasOwn(object, name)) declaredKeys.push(name)
+  if (declaredKeys.length === keys.length) return declaredKeys
+  return [...declaredKeys, ...sortUtf8(keys.filter((key) => !fields.has(key)))]
 }
 
 function areInOrder(keys: readonly string[], fields: ReadonlyMap<string, Place>): boolean {

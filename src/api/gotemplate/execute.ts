@@ -104,9 +104,9 @@ class Run {
   /** Declares variables in the scope, or assigns existing ones. */
   #set({ variables, declares }: Pipeline, scope: Scope, values: readonly Value[]): void {
     for (const [i, name] of variables.entries()) {
-      const known = declares ? undefined : scope.variables.findLast(([other]) => other === name)
-      if (known === undefined) scope.variables.push([name, values[i]])
-      else known[1] = values[i]
+      const variable = declares ? undefined : scope.variables.findLast(([other]) => other === name)
+      if (variable === undefined) scope.variables.push([name, values[i]])
+      else variable[1] = values[i]
     }
   }
 

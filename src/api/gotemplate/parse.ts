@@ -100,7 +100,7 @@ class Parser {
   }
 
   #branch(kind: Branch['kind'], at: number): Branch {
-    const known = this.#variables.length
+    const variableCount = this.#variables.length
     const pipeline = this.#pipeline(kind === 'range' ? 2 : 1)
     this.#close()
     const inScope = this.#variables.length
@@ -111,7 +111,7 @@ class Parser {
     const otherwise = body.by === 'else' ? this.#otherwise(kind) : []
     if (body.by === '') throw templateError(this.#text, at, `{{${kind}}} without {{end}}`)
     if (body.by === 'end') this.#close()
-    this.#variables.length = known
+    this.#variables.length = variableCount
     return { kind, pipeline, body: body.nodes, otherwise, at }
   }
 

@@ -107,8 +107,8 @@ function readToken(text: string, place: number): ReadToken {
   if (first === '"' || first === "'" || first === '`') return readQuoted(text, place)
   for (const [kind, shape] of shapes) {
     shape.lastIndex = place
-    const found = shape.exec(text)?.[0]
-    if (found !== undefined) return { kind, text: found, end: place + found.length }
+    const tokenText = shape.exec(text)?.[0]
+    if (tokenText !== undefined) return { kind, text: tokenText, end: place + tokenText.length }
   }
   throw templateError(text, place, `unexpected ${JSON.stringify(first)} in an action`)
 }
@@ -157,8 +157,8 @@ function unescaped(text: string, fault: (what: string) => Error): string {
       if (value > 0x10ffff) throw fault(`\\${long} is not a character`)
       return String.fromCodePoint(value)
     }
-    const known = letters[letter!]
-    if (known === undefined) throw fault(`\\${letter} is not an escape sequence`)
-    return known
+    const escapedCharacter = letters[letter!]
+    if (escapedCharacter === undefined) throw fault(`\\${letter} is not an escape sequence`)
+    return escapedCharacter
   })
 }

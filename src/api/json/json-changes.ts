@@ -96,12 +96,12 @@ function memberText(member: string): string {
 
 /** Returns the value at a path. Undefined if there is none. */
 export function valueAt(value: Json | undefined, path: readonly PathElement[]): Json | undefined {
-  let found = value
+  let currentValue = value
   for (const step of path) {
-    if ('member' in step) found = isObject(found) ? own(found, step.member) : undefined
-    else found = Array.isArray(found) ? found.find((item) => hasName(item, step.named)) : undefined
+    if ('member' in step) currentValue = isObject(currentValue) ? own(currentValue, step.member) : undefined
+    else currentValue = Array.isArray(currentValue) ? currentValue.find((item) => hasName(item, step.named)) : undefined
   }
-  return found
+  return currentValue
 }
 
 /** Returns a copy with a different value at a path, or without the value. Creates missing containers. */

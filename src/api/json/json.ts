@@ -47,14 +47,14 @@ export function sameJson(a: unknown, b: unknown): boolean {
 }
 
 function sameMembers(a: JsonObject, b: JsonObject): boolean {
-  let left = 0
-  for (const key of Object.keys(b)) if (b[key] !== undefined) left++
+  let uncomparedKeys = 0
+  for (const key of Object.keys(b)) if (b[key] !== undefined) uncomparedKeys++
   for (const key of Object.keys(a)) {
     if (a[key] === undefined) continue
     if (!Object.hasOwn(b, key) || !sameJson(a[key], b[key])) return false
-    left--
+    uncomparedKeys--
   }
-  return left === 0
+  return uncomparedKeys === 0
 }
 
 /** Returns a readable name of the value's type, for messages. */

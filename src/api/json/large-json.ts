@@ -28,24 +28,24 @@ const manyKeys = manyValues / 2
 
 /** Subtracts the number of values in this value from `count`. Returns a negative number if there are more. */
 function leftAfter(value: Json | undefined, count: number): number {
-  let left = count - 1
-  if (typeof value !== 'object' || value === null) return left
+  let remainingValues = count - 1
+  if (typeof value !== 'object' || value === null) return remainingValues
   if (Array.isArray(value)) {
-    if (value.length > left) return -1
+    if (value.length > remainingValues) return -1
     for (const item of value) {
-      left = leftAfter(item, left)
-      if (left < 0) return left
+      remainingValues = leftAfter(item, remainingValues)
+      if (remainingValues < 0) return remainingValues
     }
-    return left
+    return remainingValues
   }
   if (wide.has(value)) return -1
   let members = 0
   for (const key in value) {
-    left = leftAfter(value[key], left)
+    remainingValues = leftAfter(value[key], remainingValues)
     if (++members === manyKeys) wide.add(value)
-    if (left < 0) return left
+    if (remainingValues < 0) return remainingValues
   }
-  return left
+  return remainingValues
 }
 
 /** Like `sameJson`, but yields periodically so that other work can run. */

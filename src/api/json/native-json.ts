@@ -24,8 +24,8 @@ const anyEscape = /\\/
 /** The prefix of the plain names that replace keys. A key that starts with this prefix gets a plain name too. */
 const mark = '~'
 
-function holdsKey(text: string, wanted: RegExp): boolean {
-  for (const { start, end } of keysOf(text)) if (wanted.test(text.slice(start, end))) return true
+function holdsKey(text: string, keyPattern: RegExp): boolean {
+  for (const { start, end } of keysOf(text)) if (keyPattern.test(text.slice(start, end))) return true
   return false
 }
 

@@ -9,17 +9,17 @@ import { exists } from '../versions/availability.ts'
 import type { EmulatedVersion } from '../versions/emulated-version.ts'
 import { allKinds } from './all.ts'
 
-const known = new Map<EmulatedVersion, readonly Kind[]>()
+const kindsByVersion = new Map<EmulatedVersion, readonly Kind[]>()
 
 /**
  * Returns the kinds of the version. A kind that the version does not serve is included if it is the stored form of one
  * that it serves. The catalogue does not serve it.
  */
 export function kindsOfVersion(version: EmulatedVersion): readonly Kind[] {
-  let kinds = known.get(version)
+  let kinds = kindsByVersion.get(version)
   if (kinds === undefined) {
     kinds = derive(version)
-    known.set(version, kinds)
+    kindsByVersion.set(version, kinds)
   }
   return kinds
 }

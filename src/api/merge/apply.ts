@@ -167,7 +167,7 @@ function* findConflicts({ others, changeIn }: Plan): Sliced<FieldConflict[]> {
     const { schema, before: live, after: requested, changes } = change
     const { set } = changes
     const fields = isLargeSet(set) ? yield* intersectionSliced(manager.fields, set) : intersection(manager.fields, set)
-    for (const found of yield* conflictsOf({ schema, live, requested, manager, fields })) conflicts.push(found)
+    for (const conflict of yield* conflictsOf({ schema, live, requested, manager, fields })) conflicts.push(conflict)
   }
   return conflicts
 }
@@ -189,9 +189,9 @@ function* settle(plan: Plan): Sliced<Applied> {
     if (changes !== undefined)
       remainingManagers.push(isUnchanged(changes) ? manager : yield* withoutLost(manager, changes))
   }
-  const kept =
+  const unchangedManager =
     same && self !== undefined && self.apiVersion === writer.apiVersion && (yield* sameSetSliced(self.fields, own))
-  const mine: Manager = kept
+  const mine: Manager = unchangedManager
     ? self
     : { ...writer, time: same ? unchangedTime(plan) : writer.time, operation: 'Apply', fields: own }
   const object = same ? asJson(live ?? empty) : plan.merged

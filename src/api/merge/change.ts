@@ -60,10 +60,10 @@ export function* changeInVersions(change: ChangeToSee): Sliced<(apiVersion: stri
   const { schema, apiVersion, before, after, versions, managers } = change
   const here = changeOf(change, yield* compareSliced(schema, before, after))
   if (versions === undefined || isUnchanged(here.changes)) return () => here
-  const known = new Map<string, FieldChange | undefined>([[apiVersion, here]])
+  const changesByVersion = new Map<string, FieldChange | undefined>([[apiVersion, here]])
   for (const { apiVersion: other } of managers)
-    if (!known.has(other)) known.set(other, yield* convertChange(change, versions, other))
-  return (other) => known.get(other)
+    if (!changesByVersion.has(other)) changesByVersion.set(other, yield* convertChange(change, versions, other))
+  return (other) => changesByVersion.get(other)
 }
 
 function* convertChange(

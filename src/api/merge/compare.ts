@@ -218,12 +218,12 @@ type Part = readonly [string, Comparison]
 
 function gather(parts: readonly Part[]): Comparison {
   if (parts.length === 0) return unchanged
-  const found = {
+  const changes = {
     added: collect(parts, 'added'),
     modified: collect(parts, 'modified'),
     removed: collect(parts, 'removed'),
   }
-  return isUnchanged(found) ? unchanged : found
+  return isUnchanged(changes) ? unchanged : changes
 }
 
 function collect(parts: readonly Part[], which: keyof Comparison): FieldSet {

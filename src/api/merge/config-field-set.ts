@@ -122,11 +122,15 @@ interface StatedElement {
 }
 
 /** Returns the path element of a list element. Rejects an element whose path element is already in `known`. */
-function newElement(schema: ListSchema, { item, place }: StatedElement, known: ReadonlyMap<string, FieldSet>): string {
+function newElement(
+  schema: ListSchema,
+  { item, place }: StatedElement,
+  knownElements: ReadonlyMap<string, FieldSet>,
+): string {
   if (schema.list === 'map') refuseOddKeys(schema, item, place)
   else refuseNoScalar(item, place)
   const step = itemElement(schema, item)
-  if (known.has(step)) throw badRequest(`${place}: duplicate entry for ${pathText([step])}`)
+  if (knownElements.has(step)) throw badRequest(`${place}: duplicate entry for ${pathText([step])}`)
   return step
 }
 

@@ -54,7 +54,8 @@ export function* conflictsOf(contest: Contest, path: readonly string[] = []): Ge
   yield
   for (const [i, { step, next = undescribed, ...part }] of parts.entries()) {
     if (i % partsPerSlice === 0) yield
-    for (const found of yield* conflictsOf({ ...part, schema: next, manager }, [...path, step])) conflicts.push(found)
+    for (const conflict of yield* conflictsOf({ ...part, schema: next, manager }, [...path, step]))
+      conflicts.push(conflict)
   }
   return conflicts
 }
@@ -139,10 +140,10 @@ const maxNameLength = 200
  * caches texts.
  */
 function showOnce(): Show {
-  const known = new Map<Json | undefined, string>([[undefined, 'nothing']])
+  const textByValue = new Map<Json | undefined, string>([[undefined, 'nothing']])
   return (value) => {
-    const text = known.get(value) ?? cut(startOfJson(value!, maxValueLength), maxValueLength)
-    known.set(value, text)
+    const text = textByValue.get(value) ?? cut(startOfJson(value!, maxValueLength), maxValueLength)
+    textByValue.set(value, text)
     return text
   }
 }

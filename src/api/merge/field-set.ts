@@ -43,9 +43,9 @@ export function below(set: FieldSet, step: string): FieldSet {
 
 /** Creates a set from its parts, without empty branches. */
 function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
-  const kept = new Map<string, FieldSet>()
-  for (const [step, set] of children) if (!isEmpty(set)) kept.set(step, set)
-  return kept.size === 0 ? (member ? justHere : emptySet) : { member, children: kept }
+  const nonEmptyChildren = new Map<string, FieldSet>()
+  for (const [step, set] of children) if (!isEmpty(set)) nonEmptyChildren.set(step, set)
+  return nonEmptyChildren.size === 0 ? (member ? justHere : emptySet) : { member, children: nonEmptyChildren }
 }
 
 /** Returns a copy of the set after applying `change` to each branch. */
@@ -97,9 +97,9 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b) || a === b) return a
   let children: Map<string, FieldSet> | undefined
   for (const [step, set] of b.children) {
-    const known = a.children.get(step)
-    const both = known === undefined ? set : union(known, set)
-    if (both === known) continue
+    const ownSet = a.children.get(step)
+    const both = ownSet === undefined ? set : union(ownSet, set)
+    if (both === ownSet) continue
     children ??= new Map(a.children)
     children.set(step, both)
   }
@@ -113,9 +113,9 @@ export function unionAll(sets: readonly FieldSet[]): FieldSet {
   const branches = new Map<string, FieldSet[]>()
   for (const { children } of sets) {
     for (const [step, branch] of children) {
-      const known = branches.get(step)
-      if (known === undefined) branches.set(step, [branch])
-      else known.push(branch)
+      const otherBranches = branches.get(step)
+      if (otherBranches === undefined) branches.set(step, [branch])
+      else otherBranches.push(branch)
     }
   }
   const member = sets.some((set) => set.member)
@@ -242,12 +242,12 @@ export function isLargeSet(set: FieldSet): boolean {
 const manyPlaces = 1000
 
 function leftAfter({ children }: FieldSet, count: number): number {
-  let left = count - children.size
+  let remainingFields = count - children.size
   for (const branch of children.values()) {
-    if (left < 0) return left
-    if (branch.children.size > 0) left = leftAfter(branch, left)
+    if (remainingFields < 0) return remainingFields
+    if (branch.children.size > 0) remainingFields = leftAfter(branch, remainingFields)
   }
-  return left
+  return remainingFields
 }
 
 /** The value of every field without children. Most fields have none, so they share this value. */

@@ -209,9 +209,9 @@ function copy(draft: Draft, from: Pointer, path: Pointer): void {
 // Checks that the value at a path is equal to the given one. The recursion is no deeper than the patch value, and a
 // successful test examines no more values than the patch value contains.
 function test(draft: Draft, path: Pointer, value: Json): void {
-  const found = find(draft.root, path)
-  if (found === undefined && value === null && isObject(find(draft.root, path.slice(0, -1)))) return
-  if (!sameJson(value, found)) throw new FailedTest(formatPointer(path))
+  const currentValue = find(draft.root, path)
+  if (currentValue === undefined && value === null && isObject(find(draft.root, path.slice(0, -1)))) return
+  if (!sameJson(value, currentValue)) throw new FailedTest(formatPointer(path))
 }
 
 function existing(draft: Draft, path: Pointer): Json {

@@ -42,12 +42,12 @@ export function step(value: Json, token: string): Json | undefined {
 
 /** Returns the value at a pointer. Undefined if there is none. */
 export function find(value: Json, pointer: Pointer): Json | undefined {
-  let found: Json | undefined = value
+  let currentValue: Json | undefined = value
   for (const token of pointer) {
-    if (found === undefined) return undefined
-    found = step(found, token)
+    if (currentValue === undefined) return undefined
+    currentValue = step(currentValue, token)
   }
-  return found
+  return currentValue
 }
 
 /** Whether a pointer is equal to `above` or below it. */

@@ -42,13 +42,13 @@ function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefi
   if (hasMembers(schema) && isObject(value)) {
     for (const name of Object.keys(value)) {
       const item = value[name]
-      const found = item === undefined ? undefined : find(memberSchema(schema, name), item, child(path, name))
-      if (found !== undefined) return found
+      const keylessPath = item === undefined ? undefined : find(memberSchema(schema, name), item, child(path, name))
+      if (keylessPath !== undefined) return keylessPath
     }
   } else if (hasElements(schema) && Array.isArray(value)) {
     for (const [i, item] of value.entries()) {
-      const found = keyless(schema, item, at(path, i)) ?? find(schema.items, item, at(path, i))
-      if (found !== undefined) return found
+      const keylessPath = keyless(schema, item, at(path, i)) ?? find(schema.items, item, at(path, i))
+      if (keylessPath !== undefined) return keylessPath
     }
   }
   return undefined
@@ -76,8 +76,9 @@ function* findInMembers(schema: Membered, value: JsonObject, path: FieldPath): S
     if (++members % partsPerSlice === 0) yield
     const item = value[name]
     const type = memberSchema(schema, name)
-    const found = item !== undefined && mayHold(type) ? yield* findSliced(type, item, child(path, name)) : undefined
-    if (found !== undefined) return found
+    const keylessPath =
+      item !== undefined && mayHold(type) ? yield* findSliced(type, item, child(path, name)) : undefined
+    if (keylessPath !== undefined) return keylessPath
   }
   return undefined
 }
@@ -87,8 +88,8 @@ function* findInElements(schema: ListSchema, value: readonly Json[], path: Field
   for (const [i, item] of value.entries()) {
     if (i % partsPerSlice === 0) yield
     const inner = looksInto ? yield* findSliced(schema.items, item, at(path, i)) : undefined
-    const found = keyless(schema, item, at(path, i)) ?? inner
-    if (found !== undefined) return found
+    const keylessPath = keyless(schema, item, at(path, i)) ?? inner
+    if (keylessPath !== undefined) return keylessPath
   }
   return undefined
 }

@@ -46,9 +46,9 @@ export function arrange(
 
 /** Whether `whole` contains all elements of `part` in the same order. */
 export function isSubsequence(part: readonly Identity[], whole: readonly Identity[]): boolean {
-  let found = 0
-  for (const identity of whole) if (found < part.length && part[found] === identity) found++
-  return found === part.length
+  let matchCount = 0
+  for (const identity of whole) if (matchCount < part.length && part[matchCount] === identity) matchCount++
+  return matchCount === part.length
 }
 
 /** Returns the first index of each identity. */

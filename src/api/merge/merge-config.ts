@@ -68,9 +68,9 @@ function* mergeElementsSliced(schema: ListSchema, live: Json[], config: Json[]):
   }
   yield
   const merged: Json[] = []
-  const wanted = [...configItems.keys()]
+  const configKeys = [...configItems.keys()]
   for (const [i, { step, index }] of (
-    placesIfOrdered(steps, wanted) ?? (yield* placesSliced(steps, wanted))
+    placesIfOrdered(steps, configKeys) ?? (yield* placesSliced(steps, configKeys))
   ).entries()) {
     if (i % partsPerSlice === 0) yield
     merged.push((yield* mergeConfigSliced(schema.items, index < 0 ? undefined : live[index], configItems.get(step)))!)

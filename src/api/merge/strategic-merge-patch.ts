@@ -143,14 +143,14 @@ function mergeKeyedList(schema: ListSchema, present: readonly Json[], patch: rea
   const identify = identifyIn(schema)
   const order = identitiesOf(elements, identify, mergeKeyOf(schema))
   const deleted = patch.filter((element) => elementMode(element) === 'delete')
-  const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))
-  return arrange(mergeElements(schema, kept, elements), identify, order, kept.map(identify))
+  const remainingItems = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))
+  return arrange(mergeElements(schema, remainingItems, elements), identify, order, remainingItems.map(identify))
 }
 
 /** Merges each element of the patch into the first element with the same identity, or adds it to the list. */
-function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonly Json[]): Json[] {
+function mergeElements(schema: ListSchema, currentItems: readonly Json[], patch: readonly Json[]): Json[] {
   const identify = identifyIn(schema)
-  const result = [...kept]
+  const result = [...currentItems]
   const places = new Map(result.map((element, i) => [identify(element), i] as const).reverse())
   const indexByIdentity = new Map<Identity, number>()
   for (const element of patch) {
@@ -262,12 +262,12 @@ interface Reordering {
 
 function reorder(schema: Schema, { result, document, patch, name, order }: Reordering): void {
   const identify = identifyIn(schema)
-  const wanted = identitiesOf(order, identify, mergeKeyOf(schema))
+  const orderedKeys = identitiesOf(order, identify, mergeKeyOf(schema))
   const indexByIdentity = listAt(patch, name).filter(isElement).map(identify)
-  if (wanted.length > 0 && !isSubsequence(indexByIdentity, wanted))
+  if (orderedKeys.length > 0 && !isSubsequence(indexByIdentity, orderedKeys))
     throw malformed(`the list ${name} in the patch does not follow its ${orderPrefix}`)
   const list = listAt(result, name)
-  if (list.length > 0) setKey(result, name, arrange(list, identify, wanted, listAt(document, name).map(identify)))
+  if (list.length > 0) setKey(result, name, arrange(list, identify, orderedKeys, listAt(document, name).map(identify)))
 }
 
 function deleteScalars(result: JsonObject, name: string, values: readonly Json[]): void {

@@ -69,10 +69,13 @@ export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[]
   const after = withoutManagers(update.after)
   const changeIn = yield* changeInVersions({ schema, apiVersion, before, after, readOnly, versions, managers })
   yield
-  const known = yield* reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
+  const reconciledManagers = yield* reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
   yield
   const renewsTime = isAtLeast(update.emulated ?? oldestVersion, '1.25')
-  const next = yield* takeChanges(known, (version) => changeIn(version)?.changes, { ...writer, renewsTime })
+  const next = yield* takeChanges(reconciledManagers, (version) => changeIn(version)?.changes, {
+    ...writer,
+    renewsTime,
+  })
   yield
   return yield* writeManagers(foldUpdaters(next))
 }
@@ -137,8 +140,8 @@ export function* takeChanges(
     if (theirs !== undefined) remainingManagers.push(yield* withoutChanged(manager, theirs))
   }
   if (isEmpty(changedFields)) return remainingManagers
-  const kept = remainingManagers.find(isWriter)?.fields ?? emptySet
-  const fields = union(kept, changedFields)
+  const ownedFields = remainingManagers.find(isWriter)?.fields ?? emptySet
+  const fields = union(ownedFields, changedFields)
   yield
   const former = managers.find(isWriter)
   const keepsTime = !renewsTime && (yield* isStill(former, fields))

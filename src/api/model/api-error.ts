@@ -177,10 +177,10 @@ export function unsupportedMediaType(message: string): ApiError {
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   const shown = shorten(name, maxNameLength)
-  const told = firstFaults(errors)
-  const more = errors.length > told.length ? `, and ${errors.length - told.length} more` : ''
-  const details = { ...detailsOf(kind.group, kind.kind, shown), causes: told.map(causeOf) }
-  return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(told)}${more}`, details)
+  const reportedErrors = firstFaults(errors)
+  const more = errors.length > reportedErrors.length ? `, and ${errors.length - reportedErrors.length} more` : ''
+  const details = { ...detailsOf(kind.group, kind.kind, shown), causes: reportedErrors.map(causeOf) }
+  return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(reportedErrors)}${more}`, details)
 }
 
 /** Maximum length of a name in a message. No valid name is longer. */

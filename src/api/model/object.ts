@@ -76,12 +76,12 @@ export function copyForChange(object: ApiObject): ApiObject {
  */
 export function copyWithout(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {
   if (!fields.some((field) => Object.hasOwn(metadata, field))) return { ...metadata }
-  const left: ObjectMeta = {}
+  const remainingMetadata: ObjectMeta = {}
   // Copies the remaining members instead of deleting some, because deletion would make the object permanently slow to
   // access.
   for (const [name, value] of Object.entries(metadata))
-    if (!(fields as readonly string[]).includes(name)) setKey(left as JsonObject, name, value)
-  return left
+    if (!(fields as readonly string[]).includes(name)) setKey(remainingMetadata as JsonObject, name, value)
+  return remainingMetadata
 }
 
 /** Formats a time for objects: RFC 3339 in UTC, with whole seconds. */

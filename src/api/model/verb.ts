@@ -14,6 +14,6 @@ export const allVerbs: readonly Verb[] = [
 ]
 
 /** Returns all verbs except these. */
-export function verbsWithout(...left: readonly Verb[]): readonly Verb[] {
-  return allVerbs.filter((verb) => !left.includes(verb))
+export function verbsWithout(...excludedVerbs: readonly Verb[]): readonly Verb[] {
+  return allVerbs.filter((verb) => !excludedVerbs.includes(verb))
 }

@@ -166,16 +166,16 @@ function servingLeaf(names: AlternativeNames): Leaf {
 
 async function openCa(options: AuthorityOptions): Promise<Pair> {
   const files = caFiles(options.directory)
-  const found = await readPair(files)
-  const ca = found.certificate === undefined ? await makeCa(options, files, found.key) : (found as Pair)
+  const storedPair = await readPair(files)
+  const ca = storedPair.certificate === undefined ? await makeCa(options, files, storedPair.key) : (storedPair as Pair)
   return checkedCa(ca, files, options.clock.now())
 }
 
 // Creates the CA. If several processes create the files at once, one of them writes the key and one the certificate,
 // and all of them use these files.
-async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObject | undefined): Promise<Pair> {
+async function makeCa(options: AuthorityOptions, files: PairFiles, existingKey: KeyObject | undefined): Promise<Pair> {
   await makePrivateDirectory(options.directory, ownFiles)
-  const key = found ?? (await makeKey(files))
+  const key = existingKey ?? (await makeKey(files))
   const certificate = issueCertificate({
     subject: { commonName: options.commonName ?? 'orch-ca', organizations: [] },
     publicKey: publicKeyOf(key),
@@ -204,11 +204,11 @@ function checkedCa(ca: Pair, { certificate: file, remedy }: PairFiles, now: numb
 
 async function openLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf): Promise<CertifiedKey> {
   const files = leafFiles(options.directory, leaf.file)
-  const found = await readPair(files)
-  const { certificate } = found
-  if (certificate !== undefined && isFit(certificate, ca, leaf, options.clock.now())) return pemOf(found as Pair)
+  const storedPair = await readPair(files)
+  const { certificate } = storedPair
+  if (certificate !== undefined && isFit(certificate, ca, leaf, options.clock.now())) return pemOf(storedPair as Pair)
   await makePrivateDirectory(options.directory, ownFiles)
-  const key = found.key ?? (await makeKey(files))
+  const key = storedPair.key ?? (await makeKey(files))
   const fresh = issueLeaf(options, ca, { ...leaf, key })
   await replaceFile(files.certificate, fresh, 'certificate')
   return { certificate: fresh, key: keyToPem(key) }
@@ -225,8 +225,8 @@ function isFit(certificate: X509Certificate, ca: Pair, leaf: Leaf, now: number):
 }
 
 function hasSubject({ raw }: X509Certificate, { commonName, organizations }: CertificateSubject): boolean {
-  const found = readSubject(raw)
-  return isDeepStrictEqual(found, { commonNames: [commonName], organizations })
+  const subject = readSubject(raw)
+  return isDeepStrictEqual(subject, { commonNames: [commonName], organizations })
 }
 
 // A certificate must not outlive the CA that signed it.

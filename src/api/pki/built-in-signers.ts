@@ -69,9 +69,10 @@ function clientUsages(usages: readonly string[]): string[] {
   ]
 }
 
-function exactUsages(usages: readonly string[], wanted: readonly string[]): string[] {
-  const isEqual = wanted.every((usage) => usages.includes(usage)) && usages.every((usage) => wanted.includes(usage))
-  return isEqual ? [] : [`usages must be exactly ${listed(wanted)}, not ${listed(usages)}`]
+function exactUsages(usages: readonly string[], requiredUsages: readonly string[]): string[] {
+  const isEqual =
+    requiredUsages.every((usage) => usages.includes(usage)) && usages.every((usage) => requiredUsages.includes(usage))
+  return isEqual ? [] : [`usages must be exactly ${listed(requiredUsages)}, not ${listed(usages)}`]
 }
 
 function nodeSubject({ subject: { commonNames, organizations } }: JudgedRequest): string[] {

@@ -83,8 +83,8 @@ const signers = new WeakMap<Issuer, { name: Buffer; keyId: Buffer }>()
 /** Returns the name and key identifier of the issuer, as in its own certificate. */
 function signerOf({ issuer, subject, publicKey }: CertificateContent): { name: Buffer; keyId: Buffer } {
   if (issuer.certificate === 'self') return { name: subject, keyId: keyIdOf(publicKey) }
-  const known = signers.get(issuer)
-  if (known !== undefined) return known
+  const cachedSigner = signers.get(issuer)
+  if (cachedSigner !== undefined) return cachedSigner
   const { raw, publicKey: issuerKey } = new X509Certificate(issuer.certificate)
   const own = extensionOf(raw, Buffer.from(ids.subjectKeyId, 'hex'))
   const keyId = own === undefined ? keyIdOf(issuerKey) : readWhole(own, tags.octetString).content

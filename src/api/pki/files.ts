@@ -37,18 +37,18 @@ export class DamagedFile extends PkiFileError {
 
 /** Returns the only certificate in the file. Undefined if the file does not exist. */
 export async function readCertificateFile(file: string): Promise<X509Certificate | undefined> {
-  const found = await readBounded(file)
-  return found && parsed(file, 'certificate', () => new X509Certificate(oneBlock(found.text)))
+  const contents = await readBounded(file)
+  return contents && parsed(file, 'certificate', () => new X509Certificate(oneBlock(contents.text)))
 }
 
 /** Returns the private key in the file. Undefined if the file does not exist. Rejects a key that everyone can read. */
 export async function readKeyFile(file: string): Promise<KeyObject | undefined> {
-  const found = await readBounded(file)
-  if (found === undefined) return undefined
-  if (process.platform !== 'win32' && (found.mode & 0o007) !== 0) {
+  const contents = await readBounded(file)
+  if (contents === undefined) return undefined
+  if (process.platform !== 'win32' && (contents.mode & 0o007) !== 0) {
     throw new PkiFileError(file, `everyone on this machine can use this private key: run chmod 600 on it`)
   }
-  return parsed(file, 'private key', () => keyFromPem(oneBlock(found.text)))
+  return parsed(file, 'private key', () => keyFromPem(oneBlock(contents.text)))
 }
 
 /** Writes the file unless it exists. If several writers run at once, one of them succeeds and the file is complete. */

@@ -61,10 +61,10 @@ export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
 function lookAt({ current, read, use }: Renewed): Look {
   let used = current
   return async () => {
-    const found = await read()
-    if (found.certificate === used.certificate && found.key === used.key) return
-    await use(found)
-    used = found
+    const currentPair = await read()
+    if (currentPair.certificate === used.certificate && currentPair.key === used.key) return
+    await use(currentPair)
+    used = currentPair
   }
 }
 

@@ -26,8 +26,8 @@ export function requestedNames({ extensions }: CertificateRequest): RequestedNam
   const names = extensions
     .filter(({ id }) => id === subjectAltNameId)
     .flatMap(({ value }) => childrenOf(readWhole(value, tags.sequence)))
-  const contents = (wanted: number) => names.filter(({ tag }) => tag === wanted).map(({ content }) => content)
-  const texts = (wanted: number) => contents(wanted).map((content) => content.toString('latin1'))
+  const contents = (searchedTag: number) => names.filter(({ tag }) => tag === searchedTag).map(({ content }) => content)
+  const texts = (searchedTag: number) => contents(searchedTag).map((content) => content.toString('latin1'))
   return {
     dns: texts(dnsTag),
     emails: texts(emailTag),

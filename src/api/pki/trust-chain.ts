@@ -28,11 +28,11 @@ export function chainTo(
   certificate: X509Certificate,
   intermediates: readonly X509Certificate[],
 ): Chain | undefined {
-  const found = new Search(authorities, intermediates.slice(0, maxSent)).from(certificate, [])
-  if (found === undefined) return undefined
-  const from = found.map((each) => each.validFromDate.getTime())
-  const to = found.map((each) => each.validToDate.getTime())
-  return { certificates: found, from: Math.max(...from), to: Math.min(...to), lifetime: to[0]! - from[0]! }
+  const chain = new Search(authorities, intermediates.slice(0, maxSent)).from(certificate, [])
+  if (chain === undefined) return undefined
+  const from = chain.map((each) => each.validFromDate.getTime())
+  const to = chain.map((each) => each.validToDate.getTime())
+  return { certificates: chain, from: Math.max(...from), to: Math.min(...to), lifetime: to[0]! - from[0]! }
 }
 
 class Search {
@@ -50,8 +50,8 @@ class Search {
     for (const authority of this.#authorities) if (this.#signed(certificate, authority)) return [...chain, authority]
     for (const next of this.#intermediates) {
       if (chain.includes(next) || !this.#signed(certificate, next)) continue
-      const found = this.from(next, chain)
-      if (found !== undefined) return found
+      const completeChain = this.from(next, chain)
+      if (completeChain !== undefined) return completeChain
     }
     return undefined
   }

@@ -12,8 +12,8 @@ export class Changes {
   isSame(value: Json, previous: Json | undefined): boolean {
     if (value === previous) return true
     if (typeof value !== 'object' || value === null || typeof previous !== 'object' || previous === null) return false
-    const known = this.#known.get(value)
-    if (known !== undefined && known.previous === previous) return known.isSame
+    const cachedComparison = this.#known.get(value)
+    if (cachedComparison !== undefined && cachedComparison.previous === previous) return cachedComparison.isSame
     const isSame = this.#hasSameParts(value, previous)
     this.#known.set(value, { previous, isSame })
     return isSame

@@ -8,8 +8,8 @@ import type { Schema } from './schema.ts'
 export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const resultsBySchema = new WeakMap<Schema, boolean>()
   const find = (schema: Schema): boolean => {
-    const found = resultsBySchema.get(schema)
-    if (found !== undefined) return found
+    const cachedResult = resultsBySchema.get(schema)
+    if (cachedResult !== undefined) return cachedResult
     // A recursive schema counts as a match while its parts are searched. This can cause an unnecessary visit, but never
     // misses a part.
     resultsBySchema.set(schema, true)

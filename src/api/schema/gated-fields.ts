@@ -108,13 +108,13 @@ class GatedFieldFinder {
     if (schema.type === 'list') return this.#concerns(schema.items)
     if (schema.type === 'map') return this.#concerns(schema.values)
     if (schema.type !== 'object' || schema.keepsDisabledFields === 'all') return false
-    let known = this.#concerned.get(schema)
-    if (known === undefined) {
+    let isConcerned = this.#concerned.get(schema)
+    if (isConcerned === undefined) {
       const { disabled, below } = this.#parts(schema)
-      known = disabled.length > 0 || below.length > 0
-      this.#concerned.set(schema, known)
+      isConcerned = disabled.length > 0 || below.length > 0
+      this.#concerned.set(schema, isConcerned)
     }
-    return known
+    return isConcerned
   }
 
   #isDisabled({ gate }: Field): boolean {

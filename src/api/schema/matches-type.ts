@@ -48,14 +48,14 @@ export function firstMisfit(schema: Schema, value: Json, path: FieldPath): Field
   if (schema.type === 'map' && isObject(value))
     return firstOf(Object.keys(value).map((key) => [schema.values, value[key]!, child(path, key)]))
   if (schema.type !== 'object' || !isObject(value)) return undefined
-  const known = Object.keys(value).filter((name) => Object.hasOwn(schema.fields, name))
-  return firstOf(known.map((name) => [schema.fields[name]!.schema, own(value, name)!, child(path, name)]))
+  const knownNames = Object.keys(value).filter((name) => Object.hasOwn(schema.fields, name))
+  return firstOf(knownNames.map((name) => [schema.fields[name]!.schema, own(value, name)!, child(path, name)]))
 }
 
 function firstOf(parts: Parameters<typeof firstMisfit>[]): FieldPath | undefined {
   for (const part of parts) {
-    const found = firstMisfit(...part)
-    if (found !== undefined) return found
+    const misfit = firstMisfit(...part)
+    if (misfit !== undefined) return misfit
   }
   return undefined
 }

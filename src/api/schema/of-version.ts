@@ -13,12 +13,12 @@ import type { AnySchema, Field, Fields, ObjectSchema, Schema, StringSchema } fro
 
 /** Returns the functions that derive the schemas and kinds of a version. */
 export function derivation(version: EmulatedVersion): Derivation {
-  let known = derivations.get(version)
-  if (known === undefined) {
-    known = new Derivation(version)
-    derivations.set(version, known)
+  let derivationOfVersion = derivations.get(version)
+  if (derivationOfVersion === undefined) {
+    derivationOfVersion = new Derivation(version)
+    derivations.set(version, derivationOfVersion)
   }
-  return known
+  return derivationOfVersion
 }
 
 const derivations = new Map<EmulatedVersion, Derivation>()

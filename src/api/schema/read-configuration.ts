@@ -42,10 +42,10 @@ export interface ConfigurationFields<F extends Fields> {
 export function readConfiguration<F extends Fields>(value: Json, form: ConfigurationForm<F>): InferFields<F> {
   const { vendor, group, versions, kind } = form
   if (!isObject(value)) throw new ConfigurationFault('', 'its configuration must be an object')
-  const known = versions.map((version) => apiVersionOf(vendor, group, version))
+  const apiVersions = versions.map((version) => apiVersionOf(vendor, group, version))
   const apiVersion = own(value, 'apiVersion')
-  if (own(value, 'kind') !== kind || typeof apiVersion !== 'string' || !known.includes(apiVersion))
-    throw new ConfigurationFault('', `its configuration must be of kind ${kind} in ${known.join(' or ')}`)
+  if (own(value, 'kind') !== kind || typeof apiVersion !== 'string' || !apiVersions.includes(apiVersion))
+    throw new ConfigurationFault('', `its configuration must be of kind ${kind} in ${apiVersions.join(' or ')}`)
   return readFields(withoutType(value), form)
 }
 

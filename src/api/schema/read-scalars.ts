@@ -66,8 +66,8 @@ export function readQuantity(value: Json, path: FieldPath): string {
   return canonical
 }
 
-export function wrongType(path: FieldPath, value: Json, wanted: string): never {
-  throw badRequest(`${path || 'the body'}: expected ${wanted}, got ${typeName(value)}`)
+export function wrongType(path: FieldPath, value: Json, expectedType: string): never {
+  throw badRequest(`${path || 'the body'}: expected ${expectedType}, got ${typeName(value)}`)
 }
 
 /** Texts for errors. Clients compare the first words, which are the same as in kube-apiserver. */
@@ -78,8 +78,10 @@ const forms = {
 } as const
 
 export function wrongForm(path: FieldPath, value: Json, form: keyof typeof forms): never {
-  const [words, wanted] = forms[form]
-  throw badRequest(`${path || 'the body'}: ${words} ${formName(value)}; expected ${wanted}, got ${typeName(value)}`)
+  const [words, expectedType] = forms[form]
+  throw badRequest(
+    `${path || 'the body'}: ${words} ${formName(value)}; expected ${expectedType}, got ${typeName(value)}`,
+  )
 }
 
 function formName(value: Json): string {

@@ -156,17 +156,17 @@ class Validation {
 
   /** Applies the rule of the type itself, after its parts were validated. */
   #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
-    const found = this.#askRule(schema, value, path)
-    this.#report(Array.isArray(found) ? found : runToCompletion(found))
+    const result = this.#askRule(schema, value, path)
+    this.#report(Array.isArray(result) ? result : runToCompletion(result))
   }
 
   *#checkWholeSliced(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
-    const found = this.#askRule(schema, value, path)
-    if (Array.isArray(found)) return this.#report(found)
-    let step = found.next()
+    const result = this.#askRule(schema, value, path)
+    if (Array.isArray(result)) return this.#report(result)
+    let step = result.next()
     while (!step.done) {
       yield* this.#rest()
-      step = found.next()
+      step = result.next()
     }
     this.#report(step.value)
   }
@@ -338,8 +338,8 @@ function fieldOf({ path, before }: JudgedObject, name: string, value: Json): Jud
  */
 function elementsBefore(schema: ListSchema, previous: Json | undefined) {
   if (schema.list !== 'map' || !Array.isArray(previous)) return undefined
-  const known = new Map(previous.map((item) => [identityOf(schema, item), item]))
-  return (item: Json) => known.get(identityOf(schema, item))
+  const previousItems = new Map(previous.map((item) => [identityOf(schema, item), item]))
+  return (item: Json) => previousItems.get(identityOf(schema, item))
 }
 
 /** An object whose fields are being validated. */

@@ -236,9 +236,9 @@ class Parser {
     return true
   }
 
-  #unexpected(wanted: string, at = this.#at): Error {
+  #unexpected(expectedToken: string, at = this.#at): Error {
     const found = at >= this.#text.length ? 'the end' : JSON.stringify(this.#text.slice(at, at + 20))
-    return this.#fault(`expected ${wanted}, found ${found}`)
+    return this.#fault(`expected ${expectedToken}, found ${found}`)
   }
 
   #fault(what: string): Error {

@@ -71,14 +71,14 @@ export function gateChanges(name: FeatureGate): readonly KubeVersion[] {
   return gateFacts[name].split(' ').map((change) => change.split(':')[0] as KubeVersion)
 }
 
-const known = new Map<EmulatedVersion, Gates>()
+const gatesByVersion = new Map<EmulatedVersion, Gates>()
 
 /** Returns the features that are enabled in a version by default. */
 export function defaultGatesOf(version: EmulatedVersion): Gates {
-  let gates = known.get(version)
+  let gates = gatesByVersion.get(version)
   if (gates === undefined) {
     gates = new Set(featureGateNames.filter((name) => isOnByDefault(name, version)))
-    known.set(version, gates)
+    gatesByVersion.set(version, gates)
   }
   return gates
 }

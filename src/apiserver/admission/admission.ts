@@ -272,13 +272,13 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
 
 /** Caches the controls per type and subresource, so that a request runs only those that apply to it. */
 function askedAmong(controls: readonly Control[], vendor: Vendor): ControlsFor {
-  const known = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
+  const controlsByType = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
   return ({ type, subresource }) => {
-    const ofType = known.get(type) ?? new Map<string, readonly Control[]>()
-    const found = ofType.get(subresource)
-    if (found !== undefined) return found
+    const ofType = controlsByType.get(type) ?? new Map<string, readonly Control[]>()
+    const matchingControls = ofType.get(subresource)
+    if (matchingControls !== undefined) return matchingControls
     const asked = controls.filter(({ handles }) => concerns(handles, { type, subresource, vendor }))
-    known.set(type, ofType.set(subresource, asked))
+    controlsByType.set(type, ofType.set(subresource, asked))
     return asked
   }
 }

@@ -101,10 +101,10 @@ async function assertHeld(access: Access, request: AdmissionRequest, rules: read
   const lacking = await missing(access, request, rules)
   if (lacking.length === 0) return
   const { user } = request
-  const told = lacking.map(describe).join('\n')
+  const missingRules = lacking.map(describe).join('\n')
   throw refusal(
     request,
-    `user "${shownName(user)}" (groups=[${groupsOf(user)}]) is attempting to grant RBAC permissions not currently held:\n${told}`,
+    `user "${shownName(user)}" (groups=[${groupsOf(user)}]) is attempting to grant RBAC permissions not currently held:\n${missingRules}`,
   )
 }
 

@@ -8,8 +8,8 @@ import { type ApiObject, asJson } from '../../api/model/object.ts'
 /** Whether only finalizers and owner references change. */
 export function changesOnlyGcFields(next: ApiObject, previous: ApiObject): boolean {
   const rest = ({ metadata, ...object }: ApiObject): Json => {
-    const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata
-    return asJson({ ...object, metadata: kept })
+    const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...otherMetadata } = metadata
+    return asJson({ ...object, metadata: otherMetadata })
   }
   return sameJson(rest(next), rest(previous))
 }

@@ -137,10 +137,10 @@ export class Backends implements AggregatedVersions {
     const group = name.slice(dot + 1)
     const place = versionKey(group, version)
     const isRemote = object?.spec?.service !== undefined && !this.#builtIn.has(place)
-    const known = this.#byVersion.get(place)
+    const currentBackend = this.#byVersion.get(place)
     const next = isRemote ? backendOf(object, { name, group, version }) : undefined
     // If only the status has changed, the last result of the check remains valid.
-    if (isDeepStrictEqual(known, next)) return
+    if (isDeepStrictEqual(currentBackend, next)) return
     if (next === undefined) this.#byVersion.delete(place)
     else this.#byVersion.set(place, next)
     this.#generation++

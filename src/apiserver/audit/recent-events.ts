@@ -41,10 +41,10 @@ export class RecentEvents implements Sink {
 
   #keep(event: AuditEvent): void {
     const { text } = event
-    const kept = text.length > maxEventBytes ? event.shortened() : text
-    if (kept.length > maxLength) return
-    if (this.#newer.count === maxEvents || this.#newer.length + kept.length > maxLength) this.#age()
-    this.#newer.add(kept)
+    const eventText = text.length > maxEventBytes ? event.shortened() : text
+    if (eventText.length > maxLength) return
+    if (this.#newer.count === maxEvents || this.#newer.length + eventText.length > maxLength) this.#age()
+    this.#newer.add(eventText)
   }
 
   #age(): void {

@@ -105,8 +105,8 @@ export class AuditRecord implements AuditNotes {
   }
 
   #text(value: Json): string {
-    const told = this.#place === undefined ? value : withoutSecrets(value, this.#place)
-    return stringifyJson(this.decision.omitManagedFields ? withoutManagedFields(told) : told)
+    const redactedBody = this.#place === undefined ? value : withoutSecrets(value, this.#place)
+    return stringifyJson(this.decision.omitManagedFields ? withoutManagedFields(redactedBody) : redactedBody)
   }
 }
 

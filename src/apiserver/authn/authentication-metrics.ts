@@ -92,8 +92,8 @@ export class AuthenticationMetrics {
   }
 
   #requestsOf(user: User): Count {
-    const known = this.#requests.get(user)
-    if (known !== undefined) return known
+    const counter = this.#requests.get(user)
+    if (counter !== undefined) return counter
     const requests = this.#users.at(publicName(user))
     this.#requests.set(user, requests)
     return requests

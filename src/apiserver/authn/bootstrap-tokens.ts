@@ -52,8 +52,10 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
     if (id === undefined || secret === undefined) return none
     const token = { id, secret }
     const name = { namespace, name: tokenSecretName(id) }
-    const found = lookup.getLatest(secrets, name)
-    return found instanceof Promise ? found.then((later) => judge(token, later?.object)) : judge(token, found?.object)
+    const storedSecret = lookup.getLatest(secrets, name)
+    return storedSecret instanceof Promise
+      ? storedSecret.then((later) => judge(token, later?.object))
+      : judge(token, storedSecret?.object)
   }
 }
 

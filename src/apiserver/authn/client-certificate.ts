@@ -95,12 +95,12 @@ export class Chains {
       this.#authorities = authorities()
       this.#found = new WeakMap()
     }
-    let found = this.#found.get(x509)
-    if (found === undefined) {
-      found = { chain: chainTo(this.#authorities, x509, intermediates) }
-      this.#found.set(x509, found)
+    let cachedChain = this.#found.get(x509)
+    if (cachedChain === undefined) {
+      cachedChain = { chain: chainTo(this.#authorities, x509, intermediates) }
+      this.#found.set(x509, cachedChain)
     }
-    const { chain } = found
+    const { chain } = cachedChain
     const now = clock.now()
     if (chain === undefined || now < chain.from || now > chain.to) return undefined
     if (this.#parts.isNodeClient(x509)) return undefined

@@ -98,8 +98,8 @@ function decisionOf(answer: Json, apiVersion: string): Decision {
   const denied = own(status, 'denied') === true
   if (allowed && denied) throw new Error('the authorization webhook both allows and denies the request')
   const reason = own(status, 'reason')
-  const told = typeof reason === 'string' ? reason.slice(0, maxReason) : ''
-  return { verdict: allowed ? 'allow' : denied ? 'deny' : 'no opinion', reason: () => told }
+  const reasonText = typeof reason === 'string' ? reason.slice(0, maxReason) : ''
+  return { verdict: allowed ? 'allow' : denied ? 'deny' : 'no opinion', reason: () => reasonText }
 }
 
 const maxReason = 1000

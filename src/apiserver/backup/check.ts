@@ -108,8 +108,8 @@ function wrongName(key: string, json: Buffer): string | undefined {
   if (!isObject(metadata)) return 'the stored value is not an object'
   const { name, namespace = '' } = metadata
   const place = key.split('/').slice(3).join('/')
-  const told = namespace === '' ? String(name) : `${String(namespace)}/${String(name)}`
-  return told === place ? undefined : `the object stored under this key identifies itself as ${told}`
+  const objectName = namespace === '' ? String(name) : `${String(namespace)}/${String(name)}`
+  return objectName === place ? undefined : `the object stored under this key identifies itself as ${objectName}`
 }
 
 function parse(json: Buffer): Json | undefined {

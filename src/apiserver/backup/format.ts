@@ -226,13 +226,13 @@ function readEntry(payload: Buffer): Entry {
   }
 }
 
-function checkEnd(told: JsonObject, found: BackupContents): BackupContents {
+function checkEnd(declaredContents: JsonObject, actualContents: BackupContents): BackupContents {
   for (const name of ['entries', 'bytes', 'sha256'] as const)
-    if (told[name] !== found[name])
+    if (declaredContents[name] !== actualContents[name])
       throw new BackupError(
-        `the backup is damaged: its trailer declares ${name} ${String(told[name])}, but ${found[name]} was found`,
+        `the backup is damaged: its trailer declares ${name} ${String(declaredContents[name])}, but ${actualContents[name]} was found`,
       )
-  return found
+  return actualContents
 }
 
 function parse(payload: Buffer): JsonObject {

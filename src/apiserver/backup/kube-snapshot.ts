@@ -76,13 +76,13 @@ export class KubeSnapshot implements Snapshot {
   }
 
   async #definitions(): Promise<Defined[]> {
-    const found: Defined[] = []
+    const definedResources: Defined[] = []
     for await (const page of this.#reader.pages(this.#prefix + definitionsPlace(this.#vendor)))
       for (const entry of page) {
         const defined = definedBy(entry)
-        if (defined !== undefined) found.push(defined)
+        if (defined !== undefined) definedResources.push(defined)
       }
-    return found
+    return definedResources
   }
 }
 

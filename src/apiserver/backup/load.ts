@@ -27,13 +27,13 @@ export async function loadPages(
 ): Promise<Progress> {
   const progress = { entries: 0, bytes: 0 }
   for await (const page of pages) {
-    const wanted: LoadedEntry[] = []
+    const newEntries: LoadedEntry[] = []
     for (const entry of page) {
       progress.bytes += entry.value.length
       if (await keepsElsewhere(entry)) continue
-      if (++progress.entries > loading.done) wanted.push({ ...entry, lifetimeSeconds: lifetimeOf(entry.key) })
+      if (++progress.entries > loading.done) newEntries.push({ ...entry, lifetimeSeconds: lifetimeOf(entry.key) })
     }
-    if (wanted.length > 0) await loading.write(wanted)
+    if (newEntries.length > 0) await loading.write(newEntries)
     onProgress(progress)
   }
   return progress

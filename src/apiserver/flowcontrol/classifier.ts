@@ -36,12 +36,12 @@ export class Classifier<S extends Classified> {
   }
 
   #candidates(user: User): readonly Candidate<S>[] {
-    const known = this.#byUser.get(user)
-    if (known !== undefined) return known
-    const found = this.#schemas
+    const cachedSchemas = this.#byUser.get(user)
+    if (cachedSchemas !== undefined) return cachedSchemas
+    const matchingSchemas = this.#schemas
       .map((schema) => ({ schema, rules: schema.rules.filter(({ isSubject }) => isSubject(user)) }))
       .filter(({ rules }) => rules.length > 0)
-    this.#byUser.set(user, found)
-    return found
+    this.#byUser.set(user, matchingSchemas)
+    return matchingSchemas
   }
 }

@@ -136,8 +136,8 @@ export class FlowConfiguration {
       return { uid, pool: undefined, limits: noLimits, lending: this.#hasExemptSeats ? lending : undefined }
     const limits = { ...limitsOf(level, nominal), ...(this.#hasExemptSeats && maxRequestSeats(nominal)) }
     // A level keeps the seats that it has lent or borrowed until the next adjustment.
-    const kept = before?.pool && before.lending?.bounds.nominal === nominal ? before.pool.seats : nominal
-    before?.pool?.configure({ ...limits, seats: kept })
+    const currentSeats = before?.pool && before.lending?.bounds.nominal === nominal ? before.pool.seats : nominal
+    before?.pool?.configure({ ...limits, seats: currentSeats })
     return { uid, pool: before?.pool ?? new SeatPool(limits, this.#tickBudget, lending?.demand), limits, lending }
   }
 

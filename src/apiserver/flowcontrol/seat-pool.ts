@@ -201,8 +201,8 @@ export class SeatPool implements Waiting {
   }
 
   #queueAt(index: number): FairQueue {
-    const known = this.#queues.get(index)
-    if (known !== undefined) return known
+    const existingQueue = this.#queues.get(index)
+    if (existingQueue !== undefined) return existingQueue
     const queue = new FairQueue()
     this.#queues.set(index, queue)
     return queue

@@ -35,11 +35,11 @@ export class Dealer {
   }
 }
 
-function remembered<K, V>(known: BoundedMap<K, V>, key: K, make: (key: K) => V): V {
-  const found = known.get(key)
-  if (found !== undefined) return found
+function remembered<K, V>(cache: BoundedMap<K, V>, key: K, make: (key: K) => V): V {
+  const cachedValue = cache.get(key)
+  if (cachedValue !== undefined) return cachedValue
   const made = make(key)
-  known.set(key, made)
+  cache.set(key, made)
   return made
 }
 
@@ -47,9 +47,9 @@ function remembered<K, V>(known: BoundedMap<K, V>, key: K, make: (key: K) => V):
 export function dealHand(flow: bigint, deckSize: number, handSize: number): number[] {
   const hand: number[] = []
   let rest = flow
-  for (let left = deckSize; hand.length < Math.min(handSize, deckSize); left--) {
-    hand.push(undrawnAt(Number(rest % BigInt(left)), hand))
-    rest /= BigInt(left)
+  for (let remainingCards = deckSize; hand.length < Math.min(handSize, deckSize); remainingCards--) {
+    hand.push(undrawnAt(Number(rest % BigInt(remainingCards)), hand))
+    rest /= BigInt(remainingCards)
   }
   return hand
 }

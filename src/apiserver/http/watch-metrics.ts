@@ -48,8 +48,8 @@ export class WatchMetrics {
   seriesOf({ group, kind }: Resource): WatchSeries {
     const values = [group, kind.version, kind.kind]
     const key = values.join('/')
-    const known = this.#series.get(key)
-    if (known !== undefined) return known.series
+    const cachedSeries = this.#series.get(key)
+    if (cachedSeries !== undefined) return cachedSeries.series
     const series = new WatchSeries(this.#events.at(...values), this.#sizes.at(...values))
     this.#series.set(key, { values, series })
     return series

@@ -35,8 +35,8 @@ export interface ConfiguredCredentials {
 export function credentialsFor(configured: ConfiguredCredentials, host: string, port: number): Credentials {
   const names = port === 443 ? [`${host}:443`, host] : [`${host}:${port}`]
   for (const name of names.flatMap(withWildcards)) {
-    const found = configured.byName.get(name)
-    if (found !== undefined) return found
+    const namedUser = configured.byName.get(name)
+    if (namedUser !== undefined) return namedUser
   }
   return configured.byName.get('*') ?? configured.byDefault ?? noCredentials
 }

@@ -70,9 +70,10 @@ export class HttpsCaller {
     try {
       return await this.#send(call, call.timeoutMs)
     } catch (error) {
-      const left = call.timeoutMs - (performance.now() - began)
-      if (!(error instanceof CallError) || left <= 0 || !this.#connections.mend(call.destination, error)) throw error
-      return await this.#send(call, left)
+      const remainingMs = call.timeoutMs - (performance.now() - began)
+      if (!(error instanceof CallError) || remainingMs <= 0 || !this.#connections.mend(call.destination, error))
+        throw error
+      return await this.#send(call, remainingMs)
     }
   }
 

@@ -142,8 +142,11 @@ function headOf({ destination, method, path, headers, body, upgrade }: RelayedRe
 function switchedConnection({ headers, switched }: StreamedAnswer, asked: string | undefined): Duplex | undefined {
   if (switched === undefined) return undefined
   const { socket, rest } = switched
-  const wanted = asked?.split(',').map((protocol) => protocol.trim().toLowerCase())
-  if (wanted === undefined || !wanted.includes((headers.get('upgrade') ?? '').trim().toLowerCase())) {
+  const offeredProtocols = asked?.split(',').map((protocol) => protocol.trim().toLowerCase())
+  if (
+    offeredProtocols === undefined ||
+    !offeredProtocols.includes((headers.get('upgrade') ?? '').trim().toLowerCase())
+  ) {
     socket.destroy()
     const why =
       asked === undefined

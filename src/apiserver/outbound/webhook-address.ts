@@ -67,9 +67,9 @@ export class Destinations {
 
   of(address: WebhookAddress): Destination {
     if (address.service !== undefined) return this.#make(address, serviceAddress(this.#parts, address.service))
-    const known = this.#ofUrls.get(address) ?? this.#make(address, { host: address.hostName, port: address.port })
-    this.#ofUrls.set(address, known)
-    return known
+    const destination = this.#ofUrls.get(address) ?? this.#make(address, { host: address.hostName, port: address.port })
+    this.#ofUrls.set(address, destination)
+    return destination
   }
 
   #make({ hostName, port, service, authority }: WebhookAddress, to: { host: string; port: number }): Destination {

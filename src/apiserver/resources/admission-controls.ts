@@ -27,9 +27,9 @@ export function admissionControls({ vendor, controls }: AdmissionControlParts): 
     answer: ({ verb, name }) => {
       const all = controls().map(describe)
       if (verb === 'list') return { apiVersion, kind: `${kind}List`, metadata: {}, items: all }
-      const found = all.find(({ metadata }) => metadata.name === name)
-      if (found === undefined) throw notFound({ group: groupName(vendor, 'ops'), plural }, name)
-      return { apiVersion, kind, ...found }
+      const control = all.find(({ metadata }) => metadata.name === name)
+      if (control === undefined) throw notFound({ group: groupName(vendor, 'ops'), plural }, name)
+      return { apiVersion, kind, ...control }
     },
   }
 }

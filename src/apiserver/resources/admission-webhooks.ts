@@ -25,9 +25,9 @@ export function admissionWebhooks({ vendor, webhooks }: AdmissionWebhookParts): 
     doc: 'Lists the admission webhooks that this server calls, with the state of their circuit breakers.',
     answer: ({ verb, name }) => {
       if (verb === 'list') return { apiVersion, kind: `${kind}List`, metadata: {}, items: webhooks().map(describe) }
-      const found = webhooks().find((webhook) => nameOf(webhook) === name)
-      if (found === undefined) throw notFound({ group: groupName(vendor, 'ops'), plural }, name)
-      return show(found)
+      const namedWebhook = webhooks().find((webhook) => nameOf(webhook) === name)
+      if (namedWebhook === undefined) throw notFound({ group: groupName(vendor, 'ops'), plural }, name)
+      return show(namedWebhook)
     },
   }
 }

@@ -26,9 +26,9 @@ export function auditEvents({ vendor, recentEvents }: AuditEventParts): Endpoint
       const all = recentEvents()
       if (verb === 'list')
         return { apiVersion, kind: `${kind}List`, metadata: {}, items: all.toReversed().map(describe) }
-      const found = all.findLast((text) => text.includes(name) && idIn(parse(text)) === name)
-      if (found === undefined) throw notFound({ group: groupName(vendor, group), plural }, name)
-      return { apiVersion, kind, ...describe(found) }
+      const eventText = all.findLast((text) => text.includes(name) && idIn(parse(text)) === name)
+      if (eventText === undefined) throw notFound({ group: groupName(vendor, group), plural }, name)
+      return { apiVersion, kind, ...describe(eventText) }
     },
   }
 }

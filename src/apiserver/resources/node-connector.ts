@@ -69,9 +69,9 @@ export class NodeConnector {
 
   /** Returns the Node at the latest revision. If it does not exist, throws a 404 that names the given resource type. */
   async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
-    const found = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
-    if (found === undefined) throw notFound({ group: '', plural }, name)
-    return found.object
+    const storedNode = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
+    if (storedNode === undefined) throw notFound({ group: '', plural }, name)
+    return storedNode.object
   }
 
   /** Returns the destination of a node's agent. */

@@ -65,7 +65,7 @@ async function revisionOf(type: Resource, { revision = '', time = '' }: Spec): P
   if (revision !== '') return parseVersion(revision)
   const ms = Date.parse(time)
   if (Number.isNaN(ms)) throw badRequest(`spec.time: ${JSON.stringify(time.slice(0, 50))} is not a time`)
-  const found = await journal.revisionAt(ms)
-  if (found === undefined) throw journalExpired(time, await journal.oldest())
-  return found
+  const revisionAtTime = await journal.revisionAt(ms)
+  if (revisionAtTime === undefined) throw journalExpired(time, await journal.oldest())
+  return revisionAtTime
 }

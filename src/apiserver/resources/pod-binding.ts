@@ -108,6 +108,6 @@ function withScheduled(status: PodStatus, now: string): PodStatus {
   // The condition is in stored form, in which unknown times are null.
   const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }
   const before = conditions.findIndex(({ type }) => type === scheduled.type)
-  const known = scheduled as unknown as Condition
-  return { ...status, conditions: before < 0 ? [...conditions, known] : conditions.with(before, known) }
+  const condition = scheduled as unknown as Condition
+  return { ...status, conditions: before < 0 ? [...conditions, condition] : conditions.with(before, condition) }
 }

@@ -66,9 +66,9 @@ function way(subresource: string, doc: string, connects: Connection): Omit<Endpo
 }
 
 async function findPod({ lookup }: Means, { namespace, name }: { namespace: string; name: string }): Promise<Pod> {
-  const found = await lookup.getLatest(pod, { namespace, name })
-  if (found === undefined) throw notFound(podsRef, name)
-  return found.object
+  const storedPod = await lookup.getLatest(pod, { namespace, name })
+  if (storedPod === undefined) throw notFound(podsRef, name)
+  return storedPod.object
 }
 
 /** The options after admission, under the names that agents expect. */

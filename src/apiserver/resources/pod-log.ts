@@ -55,11 +55,11 @@ const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime',
 
 /** Returns the options in the query format of the node agent. */
 function agentQuery(query: URLSearchParams): string {
-  const given = passed.flatMap((option) => {
+  const parameters = passed.flatMap((option) => {
     const value = query.get(option) ?? ''
     return value === '' ? [] : [[option, value]]
   })
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
 }
 
 /** Converts an error response of the agent to an API error. */

@@ -70,11 +70,11 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
   const lifeSeconds = spec.expirationSeconds
   const uid = storedObject.object.metadata.uid ?? ''
   const id = gates.has('ServiceAccountTokenJTI') ? randomUUID() : undefined
-  const wanted = { namespace, name, uid, bound, id, audiences: spec.audiences, nowSeconds }
+  const tokenRequest = { namespace, name, uid, bound, id, audiences: spec.audiences, nowSeconds }
   const life = isExtended(parts, spec, bound)
     ? { lifeSeconds: extendedSeconds, warnAfterSeconds: lifeSeconds }
     : { lifeSeconds }
-  const token = await parts.tokens.issuer.issue({ ...wanted, ...life })
+  const token = await parts.tokens.issuer.issue({ ...tokenRequest, ...life })
   const status = { token, expirationTimestamp: timestamp((nowSeconds + lifeSeconds) * 1000) }
   return { ...sent, metadata: metadataOf(request, parts, uid), spec, status }
 }

@@ -56,9 +56,9 @@ async function portName(lookup: Lookup, place: Place, port: string): Promise<str
   const storedEndpoints = await lookup.getLatest(service, place)
   if (storedEndpoints === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
   const { ports = [] } = storedEndpoints.object.spec ?? {}
-  const known = ports.find((each) => String(each.port) === port)
-  if (known === undefined) throw unavailable(`no service port ${port} found for service "${place.name}"`)
-  return known.name ?? ''
+  const servicePort = ports.find((each) => String(each.port) === port)
+  if (servicePort === undefined) throw unavailable(`no service port ${port} found for service "${place.name}"`)
+  return servicePort.name ?? ''
 }
 
 type Subset = NonNullable<Endpoints['subsets']>[number]

@@ -46,6 +46,6 @@ function statusOf(outcome: AuthenticationOutcome, audiences: readonly string[], 
 }
 
 function invalid(why: string | undefined) {
-  const told = 'invalid bearer token'
-  return { user: {}, error: why === undefined ? told : `[${told}, ${why}]` }
+  const message = 'invalid bearer token'
+  return { user: {}, error: why === undefined ? message : `[${message}, ${why}]` }
 }

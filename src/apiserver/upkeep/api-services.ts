@@ -157,9 +157,9 @@ class Registrations {
   }
 
   #serversOf(name: string): Set<string> {
-    const known = this.#servers.get(name) ?? new Set()
-    this.#servers.set(name, known)
-    return known
+    const serverSet = this.#servers.get(name) ?? new Set()
+    this.#servers.set(name, serverSet)
+    return serverSet
   }
 
   #versionsOf(definition: string): string[] {
@@ -174,8 +174,8 @@ class Registrations {
     const existing = getCached(this.#services, { namespace: '', name }) as APIService | undefined
     if (existing === undefined) {
       const custom = isServed ? { ...split(name), managed: 'true' as const, priorities: customPriorities } : undefined
-      const wanted = this.#missingAtStart.get(name) ?? custom
-      if (wanted !== undefined) await register(this.#services, wanted)
+      const requiredService = this.#missingAtStart.get(name) ?? custom
+      if (requiredService !== undefined) await register(this.#services, requiredService)
       this.#missingAtStart.delete(name)
       return
     }

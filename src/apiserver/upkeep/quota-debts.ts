@@ -23,11 +23,11 @@ export function quotaDebtsLoop(ownWrites: OwnWrites, log: Log): Loop {
     sources: [every(periodMs, 'all')],
     reconcile: async () => {
       const entries = await ownWrites.reservedKeys(debtsPrefix)
-      const left = entries.filter(({ key }) => previousKeys.has(key)).map(readDebt)
+      const abandonedDebts = entries.filter(({ key }) => previousKeys.has(key)).map(readDebt)
       previousKeys = new Set(entries.map(({ key }) => key))
-      if (left.length === 0) return 'done'
-      await Promise.all(left.map((debt) => ledger.settle(debt)))
-      log.warn('released quota charged by interrupted writes', summary(left))
+      if (abandonedDebts.length === 0) return 'done'
+      await Promise.all(abandonedDebts.map((debt) => ledger.settle(debt)))
+      log.warn('released quota charged by interrupted writes', summary(abandonedDebts))
       return 'done'
     },
   }

@@ -20,8 +20,8 @@ export interface StatusWrite {
 
 /** Writes the status of an object unless it is up to date. */
 export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
-  const found = getCached(resource, { namespace: '', name })
-  if (found === undefined || next(found) === found) return
+  const storedObject = getCached(resource, { namespace: '', name })
+  if (storedObject === undefined || next(storedObject) === storedObject) return
   const own = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   const context = manager === undefined ? own : { ...own, fieldManager: manager }
   await ignoreNotFound(updateObject(context, name, (previous) => ({ object: next(previous), managed: false })))

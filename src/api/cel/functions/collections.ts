@@ -113,8 +113,8 @@ function intOr({ constant }: Estimated, otherwise: number): number {
 }
 
 function distinct(run: Run, list: CelList): ArrayList {
-  const known = new ValueSet(run, new ArrayList([]))
-  return new ArrayList(list.toArray().filter((item) => known.add(item)))
+  const distinctValues = new ValueSet(run, new ArrayList([]))
+  return new ArrayList(list.toArray().filter((item) => distinctValues.add(item)))
 }
 
 function slice(list: CelList, from: Int, to: Int): ArrayList {
@@ -129,10 +129,10 @@ const maxDepth = 250
 function flatten(run: Run, list: CelList, depth: Int): ArrayList {
   if (depth < 0) throw new CelError('level must be non-negative')
   const flat: Value[] = []
-  const add = (items: CelList, left: number): void => {
+  const add = (items: CelList, remainingDepth: number): void => {
     for (const item of items) {
       run.budget.allocate(1)
-      if (item instanceof CelList && left > 0) add(item, left - 1)
+      if (item instanceof CelList && remainingDepth > 0) add(item, remainingDepth - 1)
       else flat.push(item)
     }
   }
@@ -226,9 +226,9 @@ const lists: Functions = new Map([
 const optional = (value: Value | undefined) => value as Optional
 
 function valueIn(value: Value | undefined): Value {
-  const found = optional(value).value
-  if (found === undefined) throw new CelError('optional.none() dereference')
-  return found
+  const optionalContent = optional(value).value
+  if (optionalContent === undefined) throw new CelError('optional.none() dereference')
+  return optionalContent
 }
 
 /** Whether a value is the zero value of its type. */

@@ -151,9 +151,9 @@ const index: Overload[] = [
   define('(list(A), int) A', elementAt),
   ...['uint', 'double'].map((type) => ({ ...define(`(list(A), ${type}) A`, elementAt), forDynamic: true })),
   define('(map(A, B), A) B', (_, [map, key]) => {
-    const found = (map as CelMap).get(key!)
-    if (found === undefined) throw new CelError(`no such key: ${showKey(key!)}`)
-    return found
+    const entryValue = (map as CelMap).get(key!)
+    if (entryValue === undefined) throw new CelError(`no such key: ${showKey(key!)}`)
+    return entryValue
   }),
 ]
 

@@ -101,8 +101,8 @@ const indexOf: Implementation = (run, [text, part, from]) => {
   const start = from === undefined ? 0 : position(from, list.length)
   if (part === '') return start
   const before = list.slice(0, start).length
-  const found = (text as string).indexOf(part as string, before)
-  return found < 0 ? -1 : lengthOf((text as string).slice(0, found))
+  const matchStart = (text as string).indexOf(part as string, before)
+  return matchStart < 0 ? -1 : lengthOf((text as string).slice(0, matchStart))
 }
 
 const lastIndexOf: Implementation = (run, [text, part, from]) => {
@@ -111,8 +111,8 @@ const lastIndexOf: Implementation = (run, [text, part, from]) => {
   const start = from === undefined ? list.length : position(from, list.length)
   if (part === '') return start
   const before = list.slice(0, start).length
-  const found = (text as string).lastIndexOf(part as string, before)
-  return found < 0 ? -1 : lengthOf((text as string).slice(0, found))
+  const matchStart = (text as string).lastIndexOf(part as string, before)
+  return matchStart < 0 ? -1 : lengthOf((text as string).slice(0, matchStart))
 }
 
 const substring: Implementation = (run, [text, from, to]) => {

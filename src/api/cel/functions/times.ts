@@ -36,8 +36,8 @@ const maxFormats = 50
 const formats = new BoundedMap<string, Intl.DateTimeFormat>(maxFormats)
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone)
-  if (known !== undefined) return known
+  const cachedFormat = formats.get(timeZone)
+  if (cachedFormat !== undefined) return cachedFormat
   if (!/^[A-Za-z0-9_+\-/]{1,64}$/.test(timeZone)) throw new CelError(`unknown time zone ${timeZone.slice(0, 64)}`)
   let made: Intl.DateTimeFormat
   try {

@@ -75,9 +75,9 @@ function queryOf({ query }: UrlValue): LiteralMap {
     const name = decoded(key)
     const value = decoded(rest.join('='))
     if (name === undefined || value === undefined) continue
-    const known = values.get(name)
-    if (known === undefined) values.set(name, [value])
-    else known.push(value)
+    const otherValues = values.get(name)
+    if (otherValues === undefined) values.set(name, [value])
+    else otherValues.push(value)
   }
   return new LiteralMap([...values].map(([name, found]) => [name, new ArrayList(found)]))
 }

@@ -303,9 +303,9 @@ class MessageReader {
     let last: T | undefined
     for (let field = this.#wire.next(); field !== 0; field = this.#wire.next()) {
       if (++this.#fields > maxFields) throw tooManyValues()
-      const found = read(field)
-      if (found === undefined) this.#skip(field)
-      else last = found
+      const readValue = read(field)
+      if (readValue === undefined) this.#skip(field)
+      else last = readValue
     }
     this.#wire.leave(outer)
     return last

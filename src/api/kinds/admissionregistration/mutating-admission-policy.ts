@@ -58,11 +58,11 @@ function checkMutation(value: Mutation, path: FieldPath): FieldError[] {
   if (patchType === '') return [required(child(path, 'patchType'))]
   if (!Object.hasOwn(expressionFields, patchType))
     return [notSupported(child(path, 'patchType'), patchType, patchTypes)]
-  const wanted = expressionFields[patchType as keyof typeof expressionFields]
-  const other = wanted === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch'
+  const requiredField = expressionFields[patchType as keyof typeof expressionFields]
+  const other = requiredField === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch'
   const condition = `specified when patchType is ${patchType}`
   return [
-    ...(value[wanted] === undefined ? [required(child(path, wanted), `must be ${condition}`)] : []),
+    ...(value[requiredField] === undefined ? [required(child(path, requiredField), `must be ${condition}`)] : []),
     ...(value[other] === undefined ? [] : [invalid(child(path, other), `{${other}}`, `must not be ${condition}`)]),
   ]
 }

@@ -11,11 +11,11 @@ export function checkApproval(definition: CustomResourceDefinition, vendor: Vend
   if (!isProtected(definition, vendor)) return []
   const key = annotationOf(vendor)
   const path = at('metadata.annotations', key)
-  const given = approvalOf(definition, vendor)
-  if (given === '')
+  const approval = approvalOf(definition, vendor)
+  if (approval === '')
     return [required(path, `kinds in the group ${definition.spec?.group} require the annotation ${key}`)]
-  if (isBypassed(given) || isUrl(given)) return []
-  return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
+  if (isBypassed(approval) || isUrl(approval)) return []
+  return [invalid(path, approval, 'must be a URL, or a reason that begins with "unapproved"')]
 }
 
 /** Returns the condition that reports the approval, or undefined if the group is not protected. */
@@ -26,10 +26,15 @@ export function approvalCondition(
   if (!isProtected(definition, vendor)) return undefined
   const { profile } = vendor
   const type = `${profile.charAt(0).toUpperCase()}${profile.slice(1)}APIApprovalPolicyConformant`
-  const given = approvalOf(definition, vendor)
-  if (isBypassed(given))
-    return { type, status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${JSON.stringify(given)}` }
-  return { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${given}` }
+  const approval = approvalOf(definition, vendor)
+  if (isBypassed(approval))
+    return {
+      type,
+      status: 'False',
+      reason: 'UnapprovedAnnotation',
+      message: `not approved: ${JSON.stringify(approval)}`,
+    }
+  return { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${approval}` }
 }
 
 function isProtected({ spec }: CustomResourceDefinition, vendor: Vendor): boolean {

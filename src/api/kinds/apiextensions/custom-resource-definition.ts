@@ -140,9 +140,9 @@ function storageVersions({ spec }: CustomResourceDefinition): string[] {
  * the storage version.
  */
 export function soundStoredVersions({ spec, status }: CustomResourceDefinition): string[] {
-  const known = (spec?.versions ?? []).map(({ name = '' }) => name)
+  const specVersions = (spec?.versions ?? []).map(({ name = '' }) => name)
   const storage = storageVersions({ spec } as CustomResourceDefinition)
-  const named = (status?.storedVersions ?? []).filter((name) => known.includes(name))
+  const named = (status?.storedVersions ?? []).filter((name) => specVersions.includes(name))
   return [...new Set([...named, ...storage])]
 }
 
@@ -154,10 +154,10 @@ function reportApproval(object: CustomResourceDefinition, { vendor, now }: Prepa
 /** Adds the storage version to the stored versions. Objects written earlier remain in their versions. */
 function addStoredVersion(object: CustomResourceDefinition): void {
   const { status } = object
-  const known = status?.storedVersions ?? []
+  const versionsBefore = status?.storedVersions ?? []
   const [storage] = storageVersions(object)
-  if (storage !== undefined && !known.includes(storage))
-    object.status = { ...status, storedVersions: [...known, storage] }
+  if (storage !== undefined && !versionsBefore.includes(storage))
+    object.status = { ...status, storedVersions: [...versionsBefore, storage] }
 }
 
 /** Warns about parts of CEL rules that the server stores but does not enforce, because users may rely on them. */

@@ -20,11 +20,11 @@ const serverTypes: ReadonlySet<string> = new Set(['NamesAccepted', 'Established'
 
 /** Returns the conditions that a client sent, but takes the server's conditions from the stored status. */
 export function withServerConditions(
-  wanted: readonly DefinitionCondition[],
+  sentConditions: readonly DefinitionCondition[],
   present: readonly DefinitionCondition[],
 ): DefinitionCondition[] {
   const isServers = ({ type = '' }: DefinitionCondition) => serverTypes.has(type)
-  return [...present.filter(isServers), ...wanted.filter((condition) => !isServers(condition))]
+  return [...present.filter(isServers), ...sentConditions.filter((condition) => !isServers(condition))]
 }
 
 /** Whether the definition has this condition with the status True. */

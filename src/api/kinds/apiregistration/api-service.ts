@@ -128,9 +128,9 @@ function servedBy({ service }: Spec = {}): string {
 }
 
 function availability({ status }: APIService): string {
-  const known = status?.conditions?.find(({ type }) => type === 'Available')
-  if (known === undefined) return 'Unknown'
-  return known.status === 'True' ? 'True' : `${known.status} (${known.reason ?? ''})`
+  const available = status?.conditions?.find(({ type }) => type === 'Available')
+  if (available === undefined) return 'Unknown'
+  return available.status === 'True' ? 'True' : `${available.status} (${available.reason ?? ''})`
 }
 
 /** Checks `metadata.name` and, if set, `metadata.generateName`: both must have the form `<version>.<group>`. */

@@ -142,8 +142,8 @@ export const daemonSet = defineKind({
     prepareForCreate: (object, context) => {
       const { metadata } = object
       object.metadata = { ...metadata, annotations: { ...metadata.annotations } }
-      const given = templateGeneration(object)
-      setTemplateGeneration(object, given < 1n ? 1n : given)
+      const generation = templateGeneration(object)
+      setTemplateGeneration(object, generation < 1n ? 1n : generation)
       resetGated({ spec: object.spec?.template?.spec }, 'spec.template.spec', context)
     },
     prepareForUpdate,

@@ -213,9 +213,9 @@ function prepareApproval(
   { now }: PrepareContext,
 ): void {
   const conditions = withTimes(next.status?.conditions ?? [], previous, now)
-  const { conditions: _, ...kept } = previous.status ?? {}
+  const { conditions: _, ...otherStatus } = previous.status ?? {}
   next.spec = previous.spec!
-  next.status = conditions.length === 0 ? kept : { ...kept, conditions }
+  next.status = conditions.length === 0 ? otherStatus : { ...otherStatus, conditions }
 }
 
 /** Takes the certificate and the conditions from the signer, but restores the stored decisions. */

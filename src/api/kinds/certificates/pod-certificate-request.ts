@@ -215,15 +215,17 @@ const times = ['notBefore', 'beginRefreshAt', 'notAfter'] as const
 function checkStatus(next: Status, previous: Status): FieldError[] {
   const path = 'status'
   if (isDecided(previous)) return immutableField(path, next, previous)
-  const found = (next.conditions ?? []).map(({ type = '' }) => type)
+  const outcomeTypes = (next.conditions ?? []).map(({ type = '' }) => type)
   const chain = next.certificateChain ?? ''
   return [
     ...checkConditions(next.conditions, child(path, 'conditions')),
-    ...found
+    ...outcomeTypes
       .filter((type) => !outcomes.includes(type))
       .map((type) => invalid(child(path, 'conditions'), type, `the type must be one of ${outcomes.join(', ')}`)),
-    ...(found.length > 1 ? [invalid(child(path, 'conditions'), found, 'must contain at most one outcome')] : []),
-    ...(found.includes('Issued') ? checkIssued(next, path) : checkNotIssued(next, path)),
+    ...(outcomeTypes.length > 1
+      ? [invalid(child(path, 'conditions'), outcomeTypes, 'must contain at most one outcome')]
+      : []),
+    ...(outcomeTypes.includes('Issued') ? checkIssued(next, path) : checkNotIssued(next, path)),
     ...(chain === '' ? [] : faultsOf(child(path, 'certificateChain'), () => checkCertificateChain(Buffer.from(chain)))),
   ]
 }

@@ -235,12 +235,12 @@ function checkUnchanged(next: Event, previous: Event): FieldError[] {
 function checkStrictly({ eventTime, series, type = '', ...older }: Event): FieldError[] {
   const { firstTimestamp, lastTimestamp, count, source } = older
   const unset = { firstTimestamp, lastTimestamp, count, source: source?.component || source?.host }
-  const left = Object.entries(unset).filter(([, value]) => value)
+  const nonEmptyFields = Object.entries(unset).filter(([, value]) => value)
   return [
     ...(eventTime ? [] : [required('eventTime')]),
     ...(series === undefined ? [] : checkSeries(series)),
     ...(type === 'Normal' || type === 'Warning' ? [] : [invalid('type', '', `has invalid value: ${type}`)]),
-    ...left.map(([path]) => invalid(path, '', 'needs to be unset')),
+    ...nonEmptyFields.map(([path]) => invalid(path, '', 'needs to be unset')),
   ]
 }
 

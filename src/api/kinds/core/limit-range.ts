@@ -214,14 +214,14 @@ const orders = [
 ] as const
 
 function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[] {
-  const known = (part: (typeof amounts)[number]) =>
+  const amountOf = (part: (typeof amounts)[number]) =>
     isCompared(bounds, part) ? quantityIn(bounds[part], name) : undefined
-  return orders.flatMap(({ low, high, at: told, texts }) => {
-    const lower = known(low)
-    const higher = known(high)
+  return orders.flatMap(({ low, high, at: reportedPart, texts }) => {
+    const lower = amountOf(low)
+    const higher = amountOf(high)
     if (lower === undefined || higher === undefined || compareQuantities(lower, higher) <= 0) return []
     const text = `${texts[0]} ${bounds[low]![name]} is greater than ${texts[1]} ${bounds[high]![name]}`
-    return [invalid(at(child(path, told), name), bounds[told]![name], text)]
+    return [invalid(at(child(path, reportedPart), name), bounds[reportedPart]![name], text)]
   })
 }
 

@@ -115,9 +115,9 @@ function labelWithName({ metadata }: Namespace, vendor: Vendor): void {
 }
 
 function addFinalizer(object: Namespace, vendor: Vendor): void {
-  const given = object.spec?.finalizers ?? []
+  const sentFinalizers = object.spec?.finalizers ?? []
   const own = vendor.namespaceFinalizer
-  object.spec = { finalizers: given.includes(own) ? given : [...given, own] }
+  object.spec = { finalizers: sentFinalizers.includes(own) ? sentFinalizers : [...sentFinalizers, own] }
 }
 
 function checkFinalizers(object: Namespace, { vendor, subresource }: RuleContext): FieldError[] {

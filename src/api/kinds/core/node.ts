@@ -145,10 +145,10 @@ export const node = defineKind({
 })
 
 /** Keeps `podCIDR`, the older field, equal to the first entry of `podCIDRs`. Mutates the spec. */
-function agreeOnRanges(wanted: NodeSpec): void {
-  const { podCIDR, podCIDRs = [] } = wanted
-  if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) wanted.podCIDRs = [podCIDR]
-  else if (podCIDR === undefined && podCIDRs[0]) wanted.podCIDR = podCIDRs[0]
+function agreeOnRanges(spec: NodeSpec): void {
+  const { podCIDR, podCIDRs = [] } = spec
+  if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) spec.podCIDRs = [podCIDR]
+  else if (podCIDR === undefined && podCIDRs[0]) spec.podCIDR = podCIDRs[0]
 }
 
 function stateOf({ spec, status }: Node): string {
@@ -166,8 +166,8 @@ function rolesOf({ metadata }: Node, vendor: Vendor): string {
   return [...new Set(roles.filter((role) => role !== ''))].sort().join(',')
 }
 
-function addressOf({ status }: Node, wanted: string): string {
-  return status?.addresses?.find(({ type }) => type === wanted)?.address ?? '<none>'
+function addressOf({ status }: Node, addressType: string): string {
+  return status?.addresses?.find(({ type }) => type === addressType)?.address ?? '<none>'
 }
 
 /** Skips status updates because they cannot change the spec. */

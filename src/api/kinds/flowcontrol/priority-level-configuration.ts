@@ -281,13 +281,13 @@ function checkResponse(
 
 function checkQueuing(value: InferFields<typeof queuingFields>, path: FieldPath): FieldError[] {
   const { queues = 0, handSize = 0, queueLengthLimit = 0 } = value
-  const told = (part: keyof typeof queuingFields, text: string | undefined) =>
+  const faultAt = (part: keyof typeof queuingFields, text: string | undefined) =>
     text === undefined ? [] : [invalid(child(path, part), value[part], text)]
   return [
-    ...told('queueLengthLimit', queueLengthLimit > 0 ? undefined : 'must be positive'),
-    ...told('queues', queues > 0 ? undefined : 'must be positive'),
-    ...told('queues', queues <= maxQueues ? undefined : `must not be greater than ${maxQueues}`),
-    ...told('handSize', faultOfHand(queues, handSize)),
+    ...faultAt('queueLengthLimit', queueLengthLimit > 0 ? undefined : 'must be positive'),
+    ...faultAt('queues', queues > 0 ? undefined : 'must be positive'),
+    ...faultAt('queues', queues <= maxQueues ? undefined : `must not be greater than ${maxQueues}`),
+    ...faultAt('handSize', faultOfHand(queues, handSize)),
   ]
 }
 

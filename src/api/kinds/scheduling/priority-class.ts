@@ -107,9 +107,11 @@ function checkValue(object: PriorityClass): FieldError[] {
 
 function checkSystemClass({ metadata, value, globalDefault = false }: PriorityClass): FieldError[] {
   const { name = '' } = metadata
-  const known = systemPriorityClasses.find((each) => each.name === name)
-  if (known?.value === value && !globalDefault) return []
-  const why = known ? `${name} has the value ${known.value} and is not the default` : 'no system class has this name'
+  const systemClass = systemPriorityClasses.find((each) => each.name === name)
+  if (systemClass?.value === value && !globalDefault) return []
+  const why = systemClass
+    ? `${name} has the value ${systemClass.value} and is not the default`
+    : 'no system class has this name'
   const reserved = `priority class names with '${systemPrefix}' prefix are reserved for system use only`
   return [forbidden('metadata.name', `${reserved}: ${why}`)]
 }

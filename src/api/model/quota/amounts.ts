@@ -54,8 +54,8 @@ export function negative(amounts: Amounts): Map<string, Quantity> {
 /** Raises each amount of the first list to that of the second list if the second is larger. */
 export function raiseTo(result: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
-    const known = result.get(name)
-    if (known === undefined || compareQuantities(known, amount) < 0) result.set(name, amount)
+    const currentAmount = result.get(name)
+    if (currentAmount === undefined || compareQuantities(currentAmount, amount) < 0) result.set(name, amount)
   }
 }
 

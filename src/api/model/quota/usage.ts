@@ -159,10 +159,10 @@ function serviceUsage(object: ApiObject): Amounts {
   const { spec = {} } = object as CountedService & ApiObject
   const { ports = [], type, allocateLoadBalancerNodePorts: allocates = true } = spec
   const balanced = type === 'LoadBalancer'
-  const taken = balanced && !allocates ? ports.filter(({ nodePort }) => nodePort) : ports
+  const countedPorts = balanced && !allocates ? ports.filter(({ nodePort }) => nodePort) : ports
   return new Map([
     ['services', one],
-    ['services.nodeports', wholes(balanced || type === 'NodePort' ? taken.length : 0)],
+    ['services.nodeports', wholes(balanced || type === 'NodePort' ? countedPorts.length : 0)],
     ['services.loadbalancers', wholes(balanced ? 1 : 0)],
   ])
 }

@@ -42,8 +42,10 @@ function pulls({ imagePullPolicy }: Container): boolean {
  * with a new image are checked.
  */
 function newContainers({ object, oldObject }: AdmissionRequest<Pod>): Container[] {
-  const known = new Map(containersOf(specOf(oldObject)).map(({ name, image }) => [name, image]))
-  return containersOf(specOf(object)).filter(({ name, image }) => !known.has(name) || known.get(name) !== image)
+  const previousImages = new Map(containersOf(specOf(oldObject)).map(({ name, image }) => [name, image]))
+  return containersOf(specOf(object)).filter(
+    ({ name, image }) => !previousImages.has(name) || previousImages.get(name) !== image,
+  )
 }
 
 function pulling(request: AdmissionRequest<Pod>): Pod {

@@ -83,11 +83,11 @@ interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
 function theDefault({ lookup, emulation, type, marks, request, several }: Search): string | undefined {
   const isMarked = ({ object: { metadata } }: StoredObject) =>
     marks.some((mark) => metadata.annotations?.[mark] === 'true')
-  const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked).sort(newestFirst)
+  const [newestClass, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked).sort(newestFirst)
   if (others.length > 0 && !isAtLeast(emulation.version, '1.26'))
     throw refusal(request, `Internal error occurred: ${others.length + 1} ${several}`)
-  if (found !== undefined) request.dependOn?.(found)
-  return found?.object.metadata.name
+  if (newestClass !== undefined) request.dependOn?.(newestClass)
+  return newestClass?.object.metadata.name
 }
 
 /** Sorts classes by creation time, newest first. Classes of the same age are sorted by name. */

@@ -153,9 +153,10 @@ function fill(
   const missing = without(requests, resources.requests)
   const unlimited = without(limits, resources.limits)
   if (missing.length === 0 && unlimited.length === 0) return container
-  const told = (names: readonly string[], what: string) => `${names.toSorted().join(', ')} ${what} for ${who} ${name}`
-  if (missing.length > 0) notes.add(told(missing, 'request'))
-  if (unlimited.length > 0) notes.add(told(unlimited, 'limit'))
+  const noteFor = (names: readonly string[], what: string) =>
+    `${names.toSorted().join(', ')} ${what} for ${who} ${name}`
+  if (missing.length > 0) notes.add(noteFor(missing, 'request'))
+  if (unlimited.length > 0) notes.add(noteFor(unlimited, 'limit'))
   return {
     ...container,
     resources: {
@@ -166,8 +167,8 @@ function fill(
   }
 }
 
-function without(defaults: ResourceList, given: ResourceList = {}): string[] {
-  return Object.keys(defaults).filter((name) => !Object.hasOwn(given, name))
+function without(defaults: ResourceList, setValues: ResourceList = {}): string[] {
+  return Object.keys(defaults).filter((name) => !Object.hasOwn(setValues, name))
 }
 
 /** Maximum number of violations in a rejection. */
@@ -185,8 +186,8 @@ function* judge(
   for (const range of ranges) {
     const breaches = new Set<string>()
     for (const bounds of boundsOf(range))
-      for (const found of breachesOf(request, bounds, emulation)) {
-        for (const breach of found) if (breaches.size < maxReportedBreaches) breaches.add(breach)
+      for (const partBreaches of breachesOf(request, bounds, emulation)) {
+        for (const breach of partBreaches) if (breaches.size < maxReportedBreaches) breaches.add(breach)
         if (breaches.size === maxReportedBreaches) break
         yield
       }

@@ -14,8 +14,10 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
       const { namespace, type } = request
       if (namespace === '' || (type.group === '' && type.plural === 'namespaces')) return undefined
       const place = { namespace: '', name: namespace }
-      const found = lookup.getCached(namespaces, place) ?? lookup.getLatest(namespaces, place)
-      return found instanceof Promise ? found.then((later) => assertThere(request, later)) : assertThere(request, found)
+      const storedNamespace = lookup.getCached(namespaces, place) ?? lookup.getLatest(namespaces, place)
+      return storedNamespace instanceof Promise
+        ? storedNamespace.then((later) => assertThere(request, later))
+        : assertThere(request, storedNamespace)
     },
   }
 }
@@ -24,7 +26,10 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
  * Throws an error unless the namespace exists. A create depends on the namespace, so that no object is created after
  * its deletion. Existing objects may be deleted after their namespace.
  */
-function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: StoredObject | undefined): void {
-  if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
-  if (operation === 'CREATE') dependOn?.(found)
+function assertThere(
+  { operation, namespace, dependOn }: AdmissionRequest,
+  storedNamespace: StoredObject | undefined,
+): void {
+  if (storedNamespace === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
+  if (operation === 'CREATE') dependOn?.(storedNamespace)
 }

@@ -29,8 +29,10 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
       if (isNamespace(request)) refuseImmortal(request)
       if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return undefined
       if (isQuestion(request)) return undefined
-      const found = find(lookup, request)
-      return found instanceof Promise ? found.then((later) => assertPlace(request, later)) : assertPlace(request, found)
+      const storedNamespace = find(lookup, request)
+      return storedNamespace instanceof Promise
+        ? storedNamespace.then((later) => assertPlace(request, later))
+        : assertPlace(request, storedNamespace)
     },
   }
 }
@@ -41,8 +43,11 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
  */
 function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }
-  const known = operation === 'UPDATE' || dependOn !== undefined ? lookup.getCached(namespaces, name) : undefined
-  return known === undefined || (operation === 'CREATE' && isGoing(known)) ? lookup.getLatest(namespaces, name) : known
+  const cachedNamespace =
+    operation === 'UPDATE' || dependOn !== undefined ? lookup.getCached(namespaces, name) : undefined
+  return cachedNamespace === undefined || (operation === 'CREATE' && isGoing(cachedNamespace))
+    ? lookup.getLatest(namespaces, name)
+    : cachedNamespace
 }
 
 function isGoing({ object }: StoredObject): boolean {

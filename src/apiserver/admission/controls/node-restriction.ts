@@ -170,9 +170,9 @@ const ofSize = ['capacity', 'conditions', 'allocatedResources', 'resizeStatus']
 
 function besidesSize(claim: ApiObject): Json {
   const { metadata, status = {}, ...rest } = asJson(claim) as { metadata: JsonObject; status?: JsonObject }
-  const { managedFields: _fields, resourceVersion: _version, ...kept } = metadata
+  const { managedFields: _fields, resourceVersion: _version, ...comparedMetadata } = metadata
   const others = Object.fromEntries(Object.entries(status).filter(([key]) => !ofSize.includes(key)))
-  return { ...rest, metadata: kept, status: others } as Json
+  return { ...rest, metadata: comparedMetadata, status: others } as Json
 }
 
 interface TokenRequest {

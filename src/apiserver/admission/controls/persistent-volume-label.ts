@@ -84,8 +84,9 @@ type VolumeSpec = NonNullable<PersistentVolume['spec']>
 
 function entryFor(table: ReadonlyMap<string, Entry>, spec: VolumeSpec): Entry | undefined {
   for (const source of keysOf(idFields)) {
-    const given = spec[source] as { readonly [field: string]: unknown } | undefined
-    if (given !== undefined) return table.get(`${source} ${given[idFields[source]]}`) ?? table.get(`${source} `)
+    const sourceFields = spec[source] as { readonly [field: string]: unknown } | undefined
+    if (sourceFields !== undefined)
+      return table.get(`${source} ${sourceFields[idFields[source]]}`) ?? table.get(`${source} `)
   }
   return undefined
 }

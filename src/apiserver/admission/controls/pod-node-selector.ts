@@ -75,9 +75,9 @@ function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors):
     validate: (request) => {
       const limit = limits.get(request.namespace) ?? {}
       return decideByNamespace(lookup, request, (namespace) => {
-        const wanted = selectorOf(request, namespace)
-        refuseConflict(request, wanted)
-        if (Object.keys(limit).length > 0) refuseBeyond(request, wanted === usual ? [limit, usual] : [limit])
+        const namespaceSelector = selectorOf(request, namespace)
+        refuseConflict(request, namespaceSelector)
+        if (Object.keys(limit).length > 0) refuseBeyond(request, namespaceSelector === usual ? [limit, usual] : [limit])
       })
     },
   }
@@ -87,20 +87,22 @@ function selectorIn({ object }: AdmissionRequest<Pod>): NodeLabels {
   return object.spec?.nodeSelector ?? {}
 }
 
-function merged(request: AdmissionRequest<Pod>, wanted: NodeLabels): Pod | undefined {
-  refuseConflict(request, wanted)
+function merged(request: AdmissionRequest<Pod>, namespaceSelector: NodeLabels): Pod | undefined {
+  refuseConflict(request, namespaceSelector)
   const own = selectorIn(request)
-  if (Object.keys(wanted).every((key) => Object.hasOwn(own, key))) return undefined
-  return { ...request.object, spec: { ...request.object.spec, nodeSelector: { ...own, ...wanted } } }
+  if (Object.keys(namespaceSelector).every((key) => Object.hasOwn(own, key))) return undefined
+  return { ...request.object, spec: { ...request.object.spec, nodeSelector: { ...own, ...namespaceSelector } } }
 }
 
-function refuseConflict(request: AdmissionRequest<Pod>, wanted: NodeLabels): void {
+function refuseConflict(request: AdmissionRequest<Pod>, namespaceSelector: NodeLabels): void {
   const own = selectorIn(request)
-  const key = Object.keys(wanted).find((one) => Object.hasOwn(own, one) && own[one] !== wanted[one])
+  const key = Object.keys(namespaceSelector).find(
+    (one) => Object.hasOwn(own, one) && own[one] !== namespaceSelector[one],
+  )
   if (key !== undefined)
     throw refusal(
       request,
-      `pod node label selector conflicts with its namespace node label selector: ${key}=${own[key]}, but ${key}=${wanted[key]} is required`,
+      `pod node label selector conflicts with its namespace node label selector: ${key}=${own[key]}, but ${key}=${namespaceSelector[key]} is required`,
     )
 }
 

@@ -132,10 +132,10 @@ function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
 const profiles = /^(?:container\.)?(?:seccomp|apparmor)\.security\.(?:alpha|beta)\./
 
 function whatMatters({ spec, annotations }: DescribedPod): string {
-  const kept = Object.keys(annotations).filter((key) => profiles.test(key))
+  const profileKeys = Object.keys(annotations).filter((key) => profiles.test(key))
   return JSON.stringify([
     containersOf(spec).map(({ name, image }) => [name, image]),
-    kept.sort().map((key) => [key, annotations[key]]),
+    profileKeys.sort().map((key) => [key, annotations[key]]),
   ])
 }
 

@@ -64,8 +64,8 @@ function withLists({ vendor, lookup }: Parts, usual: Lists): Control<Pod> {
   }
   const added = (request: AdmissionRequest<Pod>, namespace: ApiObject): Toleration[] => {
     const isNew = request.operation === 'CREATE'
-    const given = isNew ? (listOf(request, namespace, 'defaultTolerations') ?? usual.default ?? []) : []
-    return qosClassOf(specOf(request)) === 'BestEffort' ? given : mergeTolerations(given, [pressure])
+    const tolerations = isNew ? (listOf(request, namespace, 'defaultTolerations') ?? usual.default ?? []) : []
+    return qosClassOf(specOf(request)) === 'BestEffort' ? tolerations : mergeTolerations(tolerations, [pressure])
   }
   return {
     name: 'PodTolerationRestriction',

@@ -56,11 +56,11 @@ function specOf(object: Pod | undefined): PodSpec {
 function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undefined {
   const { priority: number, preemptionPolicy } = specOf(oldObject)
   const spec = specOf(object)
-  const kept = {
+  const restoredFields = {
     ...(spec.priority === undefined && number !== undefined ? { priority: number } : {}),
     ...(spec.preemptionPolicy === undefined && preemptionPolicy !== undefined ? { preemptionPolicy } : {}),
   }
-  return Object.keys(kept).length === 0 ? undefined : { ...object, spec: { ...spec, ...kept } }
+  return Object.keys(restoredFields).length === 0 ? undefined : { ...object, spec: { ...spec, ...restoredFields } }
 }
 
 type FoundClass = StoredObject<PriorityClass> | undefined
@@ -92,9 +92,9 @@ const without = { name: undefined, value: 0, policy: 'PreemptLowerPriority' }
 
 function setPriority(request: AdmissionRequest<Pod>, storedClass: FoundClass): ApiObject {
   const spec = specOf(request.object)
-  const { priorityClassName: wanted = '', priority: number, preemptionPolicy } = spec
-  if (storedClass === undefined && wanted !== '')
-    throw refusal(request, `no PriorityClass with name ${wanted} was found`)
+  const { priorityClassName: className = '', priority: number, preemptionPolicy } = spec
+  if (storedClass === undefined && className !== '')
+    throw refusal(request, `no PriorityClass with name ${className} was found`)
   if (storedClass !== undefined) request.dependOn?.(storedClass)
   const { name, value, policy } = storedClass === undefined ? without : meaningOf(storedClass)
   const from = 'from the given PriorityClass name'
@@ -124,7 +124,7 @@ function refuseSystemClass(request: Handled): void {
 
 function refuseSecondDefault(lookup: Lookup, request: Handled): void {
   const { globalDefault }: PriorityClass = request.object!
-  const known = globalDefault ? defaultClass(lookup)?.object.metadata.name : undefined
-  if (known === undefined || known === request.name) return
-  throw refusal(request, `PriorityClass ${known} is already marked as default. Only one default can exist`)
+  const currentDefault = globalDefault ? defaultClass(lookup)?.object.metadata.name : undefined
+  if (currentDefault === undefined || currentDefault === request.name) return
+  throw refusal(request, `PriorityClass ${currentDefault} is already marked as default. Only one default can exist`)
 }

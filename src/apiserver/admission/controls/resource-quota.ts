@@ -239,10 +239,10 @@ const mustBeStated = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.
 function missingIn({ operation, type, object }: AdmissionRequest, quota: StoredObject, vendor: Vendor): string[] {
   if (operation !== 'CREATE' || !isPods(type) || !counts(specOf(quota), type, object!)) return []
   const { hard = {} } = statusOf(quota)
-  const wanted = mustBeStated.filter((name) => Object.hasOwn(hard, name))
-  if (wanted.length === 0 || hasPodResources(asPod(object!))) return []
+  const requiredNames = mustBeStated.filter((name) => Object.hasOwn(hard, name))
+  if (requiredNames.length === 0 || hasPodResources(asPod(object!))) return []
   const stated = containersOf(asPod(object!)).map((container) => namesStated(container, vendor))
-  return wanted.filter((name) => stated.some((names) => !names.has(name))).sort()
+  return requiredNames.filter((name) => stated.some((names) => !names.has(name))).sort()
 }
 
 function assertCovered(

@@ -76,18 +76,18 @@ function isSame(a: ResourceList, b: ResourceList, name: string): boolean {
 
 function schedulingOf(
   request: AdmissionRequest<Pod>,
-  { nodeSelector: wanted = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
+  { nodeSelector: classSelector = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
 ): Pick<PodSpec, 'nodeSelector' | 'tolerations'> {
   const { nodeSelector = {}, tolerations: own = [] } = specOf(request)
-  const key = Object.keys(wanted).find(
-    (each) => Object.hasOwn(nodeSelector, each) && nodeSelector[each] !== wanted[each],
+  const key = Object.keys(classSelector).find(
+    (each) => Object.hasOwn(nodeSelector, each) && nodeSelector[each] !== classSelector[each],
   )
   if (key !== undefined)
     throw refusal(
       request,
-      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted[key]}; pod.spec.nodeSelector[${key}] = ${nodeSelector[key]}`,
+      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${classSelector[key]}; pod.spec.nodeSelector[${key}] = ${nodeSelector[key]}`,
     )
-  const joined = { ...nodeSelector, ...wanted }
+  const joined = { ...nodeSelector, ...classSelector }
   return {
     ...(Object.keys(joined).length === 0 ? {} : { nodeSelector: joined }),
     ...(tolerations.length === 0 ? {} : { tolerations: mergeTolerations(own, tolerations) }),

@@ -63,10 +63,10 @@ async function judgeAll(
   for (const invocation of await invocationsOf(parts, request, candidates)) {
     await timeSlice.yieldIfDue()
     const { policy, binding, form, parameters } = invocation
-    const known = data.get(form) ?? requestData(request, form, parts)
-    data.set(form, known)
+    const formData = data.get(form) ?? requestData(request, form, parts)
+    data.set(form, formData)
     const { decisions, annotations, conditions } = await judgePolicy(policy, {
-      data: await known,
+      data: await formData,
       parameters,
       timeSlice,
       onEnd: policyExplainer(request, { control: name, step: 'validate', invocation }),

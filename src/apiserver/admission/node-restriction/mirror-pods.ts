@@ -45,11 +45,11 @@ async function assertOwner(
   request: AdmissionRequest,
   { node, uid }: { node: string; uid: string },
 ): Promise<void> {
-  const found = await lookup.getLatest(nodes, { namespace: '', name: node })
-  if (found === undefined) throw notFound({ group: '', plural: 'nodes' }, node)
-  if (found.object.metadata.uid !== uid)
-    throw refusal(request, `node ${node} UID mismatch: expected ${uid} got ${found.object.metadata.uid}`)
-  request.dependOn?.(found)
+  const storedNode = await lookup.getLatest(nodes, { namespace: '', name: node })
+  if (storedNode === undefined) throw notFound({ group: '', plural: 'nodes' }, node)
+  if (storedNode.object.metadata.uid !== uid)
+    throw refusal(request, `node ${node} UID mismatch: expected ${uid} got ${storedNode.object.metadata.uid}`)
+  request.dependOn?.(storedNode)
 }
 
 /** Returns the kind of a forbidden reference, or '' if there is none. */

@@ -92,10 +92,10 @@ type SeLinuxOptions = SecurityContext['seLinuxOptions']
 export function checkSeLinux({ spec }: Policy, own: SeLinuxOptions, path: FieldPath): FieldError[] {
   if (spec.seLinux?.rule !== 'MustRunAs') return []
   if (own === undefined) return [required(path, 'must match the policy')]
-  const wanted = spec.seLinux.seLinuxOptions ?? {}
+  const requiredOptions = spec.seLinux.seLinuxOptions ?? {}
   return (['level', 'role', 'type', 'user'] as const)
-    .filter((field) => normal(field, own[field]) !== normal(field, wanted[field]))
-    .map((field) => invalid(child(path, field), own[field] ?? '', `must be ${wanted[field] ?? ''}`))
+    .filter((field) => normal(field, own[field]) !== normal(field, requiredOptions[field]))
+    .map((field) => invalid(child(path, field), own[field] ?? '', `must be ${requiredOptions[field] ?? ''}`))
 }
 
 /** Normalizes the order of categories: `s0:c1,c2` equals `s0:c2,c1`. */

@@ -107,8 +107,8 @@ export class PolicyCompiler {
     { authorizer }: Pick<Uses, 'authorizer'> = { authorizer: true },
   ): Generator<void, Expression> {
     const variables = variablesFor({ params: this.#params, authorizer, variables: new Map(this.#known) })
-    const wanted = { ...this.#compiling, findStruct: this.#findStruct, result }
-    const compiled = yield* compileExpression(source, variables, wanted)
+    const compileOptions = { ...this.#compiling, findStruct: this.#findStruct, result }
+    const compiled = yield* compileExpression(source, variables, compileOptions)
     return { source, compiled, names: [...variables.keys()] }
   }
 }

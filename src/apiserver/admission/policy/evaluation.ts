@@ -150,10 +150,10 @@ class LazyVariables extends CelMap {
   get(key: Value): Value | undefined {
     const expression = typeof key === 'string' ? this.#expressions.get(key) : undefined
     if (expression === undefined) return undefined
-    const known = this.#known.get(expression.name) ?? this.#evaluate(expression)
-    this.#known.set(expression.name, known)
-    if (known instanceof CelError) throw known
-    return known
+    const value = this.#known.get(expression.name) ?? this.#evaluate(expression)
+    this.#known.set(expression.name, value)
+    if (value instanceof CelError) throw value
+    return value
   }
 
   keys(): readonly Value[] {
@@ -193,8 +193,8 @@ export function askerFor(user: User, authorizer: Authorizer): AskAuthorizer {
   const answers = new Map<string, AuthorizerAnswer>()
   return (attributes) => {
     const key = JSON.stringify(attributes)
-    const known = answers.get(key)
-    if (known !== undefined) return known
+    const cachedAnswer = answers.get(key)
+    if (cachedAnswer !== undefined) return cachedAnswer
     const keep = (answer: AuthorizerAnswer) => {
       answers.set(key, answer)
       return answer

@@ -56,9 +56,10 @@ export async function parametersOf(
   const place = type.namespaced ? ref.namespace || request.namespace : ''
   if (type.namespaced && place === '')
     return failed('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
-  const found = await search(lookup, { type: type.stored, namespace: place, ref })
-  for (const stored of found) if (!isWritten(stored.object, type, request)) request.dependOn?.(stored)
-  if (found.length > 0) return { outcome: 'parameters', objects: found.map(({ object }) => object) }
+  const storedParameters = await search(lookup, { type: type.stored, namespace: place, ref })
+  for (const stored of storedParameters) if (!isWritten(stored.object, type, request)) request.dependOn?.(stored)
+  if (storedParameters.length > 0)
+    return { outcome: 'parameters', objects: storedParameters.map(({ object }) => object) }
   return ref.parameterNotFoundAction === 'Allow'
     ? { outcome: 'parameters', objects: [] }
     : failed('no params found for policy binding with `Deny` parameterNotFoundAction')
@@ -90,8 +91,9 @@ async function search(
   { type, namespace, ref: { name = '', selector } }: Search,
 ): Promise<StoredObject[]> {
   if (selector === undefined) {
-    const found = lookup.getCached(type, { namespace, name }) ?? (await lookup.getLatest(type, { namespace, name }))
-    return found === undefined ? [] : [found]
+    const storedParameter =
+      lookup.getCached(type, { namespace, name }) ?? (await lookup.getLatest(type, { namespace, name }))
+    return storedParameter === undefined ? [] : [storedParameter]
   }
   await lookup.waitUntilCurrent()
   const matcher = new LabelMatcher(requirementsOf(selector))

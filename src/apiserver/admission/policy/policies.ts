@@ -104,11 +104,11 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
     const { forms, operation, subresource, namespace } = request
     const ofForms = this.#candidates.get(forms) ?? new Map<string, readonly Policy<S, C>[]>()
     const key = `${operation} ${subresource} ${namespace !== ''}`
-    const known = ofForms.get(key)
-    if (known !== undefined) return known
-    const found = all.filter(({ matcher }) => formFor(matcher, request, 'any name') !== undefined)
-    this.#candidates.set(forms, ofForms.set(key, found))
-    return found
+    const cachedCandidates = ofForms.get(key)
+    if (cachedCandidates !== undefined) return cachedCandidates
+    const candidates = all.filter(({ matcher }) => formFor(matcher, request, 'any name') !== undefined)
+    this.#candidates.set(forms, ofForms.set(key, candidates))
+    return candidates
   }
 
   /** Assigns the bindings to their policies. */

@@ -48,8 +48,8 @@ export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kin
     const compile = (each: unknown) => context.timeSlice.run(compileAll(each as never, { readPattern, version }))
     const faulty = (await compile(object)).filter(isFaulty)
     if (faulty.length === 0) return []
-    const known = new Set(previous === undefined ? [] : (await compile(previous)).map(({ source }) => source))
-    return faulty.filter(({ source }) => !known.has(source)).map(faultOf)
+    const previousSources = new Set(previous === undefined ? [] : (await compile(previous)).map(({ source }) => source))
+    return faulty.filter(({ source }) => !previousSources.has(source)).map(faultOf)
   }
   return { ...kind, rules: { ...kind.rules, judge } }
 }
@@ -109,10 +109,10 @@ interface Configuration {
 }
 
 function* compileWebhooks({ webhooks = [] }: Configuration, compiling: Compiling): Generator<void, PlacedExpression[]> {
-  const found: PlacedExpression[] = []
+  const expressions: PlacedExpression[] = []
   for (const [i, { matchConditions }] of webhooks.entries()) {
     const conditions = yield* compileConditions(matchConditions, compiling, { params: false })
-    found.push(...placed(conditions, child(at('webhooks', i), 'matchConditions')))
+    expressions.push(...placed(conditions, child(at('webhooks', i), 'matchConditions')))
   }
-  return found
+  return expressions
 }

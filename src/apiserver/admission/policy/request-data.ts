@@ -52,9 +52,9 @@ function requestJson(request: AdmissionRequest, form: ObjectForm): JsonObject {
 /** Namespaces are cluster-scoped. */
 function namespaceJson({ namespace: name, type }: AdmissionRequest, lookup: Lookup): JsonObject | null {
   if (name === '' || (type.group === '' && type.plural === 'namespaces')) return null
-  const found = lookup.getCached(namespaces, { namespace: '', name })
-  if (found === undefined) return null
-  const { uid, ...metadata } = found.object.metadata as unknown as JsonObject
-  const { spec = {}, status = {} } = asJson(found.object)
+  const storedNamespace = lookup.getCached(namespaces, { namespace: '', name })
+  if (storedNamespace === undefined) return null
+  const { uid, ...metadata } = storedNamespace.object.metadata as unknown as JsonObject
+  const { spec = {}, status = {} } = asJson(storedNamespace.object)
   return { metadata: { ...metadata, UID: uid }, spec, status }
 }

@@ -89,8 +89,8 @@ export class QuotaActivity {
   }
 
   #namespaceActivity(namespace: string): Place {
-    const found = this.#places.get(namespace)
-    if (found !== undefined) return found
+    const existingPlace = this.#places.get(namespace)
+    if (existingPlace !== undefined) return existingPlace
     const place: Place = { underWay: 0, begun: 0, gate: undefined, onStill: () => {} }
     this.#places.set(namespace, place)
     return place

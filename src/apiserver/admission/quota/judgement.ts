@@ -22,8 +22,8 @@ export function whyNot(name: string, { hard = {}, used = {} }: QuotaStatus, char
     compareQuantities(addQuantities(readAmount(used, each)!, amount), readAmount(hard, each)!) > 0
   const exceeded = new Map([...limited].filter(isBeyond))
   if (exceeded.size === 0) return undefined
-  const told = [used, hard].map((list) => describe(pick(list, exceeded.keys())))
-  return `exceeded quota: ${name}, requested: ${describe(exceeded)}, used: ${told[0]}, limited: ${told[1]}`
+  const amountTexts = [used, hard].map((list) => describe(pick(list, exceeded.keys())))
+  return `exceeded quota: ${name}, requested: ${describe(exceeded)}, used: ${amountTexts[0]}, limited: ${amountTexts[1]}`
 }
 
 function pick(list: WrittenAmounts, names: Iterable<string>): Amounts {

@@ -128,10 +128,10 @@ function book(object: ResourceQuota, batch: readonly Entry[]): StatusChange {
     } else if (charge !== undefined) {
       const refused = whyNot(name, status, charge)
       const quota = { namespace, name }
-      const left: Debt = { key: newDebtKey(quota), quota, uid, change: negative(knownOf(status, charge)) }
-      entry.outcome = refused === undefined ? { debt: left } : { refused }
+      const newDebt: Debt = { key: newDebtKey(quota), quota, uid, change: negative(knownOf(status, charge)) }
+      entry.outcome = refused === undefined ? { debt: newDebt } : { refused }
       if (refused !== undefined) continue
-      debts.push(left)
+      debts.push(newDebt)
       status = charged(status, charge)
     }
   }

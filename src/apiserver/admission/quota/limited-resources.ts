@@ -69,12 +69,12 @@ export function uncovered(limited: readonly LimitedResource[], coverage: Coverag
       !hard.some((list) => Object.hasOwn(list, name)),
   )
   if (names.length > 0) return `insufficient quota to consume: ${names.sort().join(',')}`
-  const wanted = concerned
+  const uncoveredScopes = concerned
     .flatMap(({ matchScopes = [] }) => matchScopes)
     .filter((scope) => holds(scope, type, object) && !scopes.some(({ scopeName }) => scopeName === scope.scopeName))
-  return wanted.length === 0
+  return uncoveredScopes.length === 0
     ? undefined
-    : `insufficient quota to match these scopes: ${wanted.map(formatRequirement).join(', ')}`
+    : `insufficient quota to match these scopes: ${uncoveredScopes.map(formatRequirement).join(', ')}`
 }
 
 function formatRequirement({ scopeName, operator, values = [] }: ScopeRequirement): string {

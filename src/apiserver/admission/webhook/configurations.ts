@@ -72,11 +72,11 @@ export class WebhookConfigurations {
     const { forms, operation, subresource } = type
     const ofForms = this.#candidates.get(forms) ?? new Map<string, readonly Candidate[]>()
     const key = `${operation} ${subresource}`
-    const known = ofForms.get(key)
-    if (known !== undefined) return known
-    const found = webhooks.flatMap((webhook) => candidateOf(webhook, type) ?? [])
-    this.#candidates.set(forms, ofForms.set(key, found))
-    return found
+    const cachedCandidates = ofForms.get(key)
+    if (cachedCandidates !== undefined) return cachedCandidates
+    const candidates = webhooks.flatMap((webhook) => candidateOf(webhook, type) ?? [])
+    this.#candidates.set(forms, ofForms.set(key, candidates))
+    return candidates
   }
 
   #bringUp(): void {
@@ -94,8 +94,10 @@ export class WebhookConfigurations {
   #compile(object: WebhookConfiguration, before: ReadonlyMap<string, Compiled>): Compiled {
     const { name = '', uid, generation } = object.metadata
     const state = `${uid} ${generation}`
-    const known = before.get(name)
-    return known?.state === state ? known : { state, webhooks: compileConfiguration(object, this.phase, this.#clock) }
+    const previousConfiguration = before.get(name)
+    return previousConfiguration?.state === state
+      ? previousConfiguration
+      : { state, webhooks: compileConfiguration(object, this.phase, this.#clock) }
   }
 }
 

@@ -59,9 +59,9 @@ export class RequestConditions {
    */
   async areMet({ webhook, form }: Candidate): Promise<boolean> {
     if (webhook.matchConditions.length === 0) return true
-    const known = this.#data.get(form) ?? requestData(this.#request, form, this.#parts)
-    this.#data.set(form, known)
-    const evaluation = new Evaluation(await known, { variables: [], timeSlice: this.#timeSlice })
+    const data = this.#data.get(form) ?? requestData(this.#request, form, this.#parts)
+    this.#data.set(form, data)
+    const evaluation = new Evaluation(await data, { variables: [], timeSlice: this.#timeSlice })
     const matched = await evaluateConditions(await this.#parts.conditions.of(webhook), evaluation)
     if (matched.outcome === 'met') return true
     const { operation } = this.#request

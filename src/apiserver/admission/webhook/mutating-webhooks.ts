@@ -38,9 +38,9 @@ export function mutatingWebhooks(parts: WebhookControlParts): Control {
         metrics.bypassed('mutating')
         return undefined
       }
-      const known = rounds.get(memory) ?? new Rounds<Webhook>()
-      rounds.set(memory, known)
-      return askInTurn(parts, { request, candidates, rounds: known })
+      const roundsOfWrite = rounds.get(memory) ?? new Rounds<Webhook>()
+      rounds.set(memory, roundsOfWrite)
+      return askInTurn(parts, { request, candidates, rounds: roundsOfWrite })
     },
   }
 }
@@ -92,9 +92,9 @@ interface Mutation {
 /** Adds audit annotations about the webhook's changes, with the keys of kube-apiserver. */
 function note({ audit, vendor, again }: AdmissionRequest, { webhook, index, patch }: Mutation): void {
   const place = `webhook.admission.${vendor.groupDomain}/round_${again ? 1 : 0}_index_${index}`
-  const told = { configuration: webhook.configuration, webhook: webhook.name }
-  audit?.annotate(`mutation.${place}`, JSON.stringify({ ...told, mutated: patch !== undefined }))
+  const webhookNames = { configuration: webhook.configuration, webhook: webhook.name }
+  audit?.annotate(`mutation.${place}`, JSON.stringify({ ...webhookNames, mutated: patch !== undefined }))
   if (patch === undefined) return
-  const head = JSON.stringify(told).slice(0, -1)
+  const head = JSON.stringify(webhookNames).slice(0, -1)
   audit?.annotateBody(`patch.${place}`, `${head},"patch":${patch.toString()},"patchType":"JSONPatch"}`)
 }

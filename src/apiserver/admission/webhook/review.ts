@@ -40,9 +40,9 @@ export class Reviews {
   }
 
   #objects(form: ObjectForm): Promise<Written> {
-    const known = this.#written.get(form) ?? new TimeSlice().run(this.#write(form))
-    this.#written.set(form, known)
-    return known
+    const objectTexts = this.#written.get(form) ?? new TimeSlice().run(this.#write(form))
+    this.#written.set(form, objectTexts)
+    return objectTexts
   }
 
   *#write(form: ObjectForm): Sliced<Written> {

@@ -40,6 +40,6 @@ function names(list: readonly string[] = [], value: string): boolean {
  */
 function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/')
-  const [wanted, sub] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]
-  return (wanted === '*' || wanted === resource) && (sub === '*' || sub === subresource)
+  const [resourcePattern, sub] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]
+  return (resourcePattern === '*' || resourcePattern === resource) && (sub === '*' || sub === subresource)
 }

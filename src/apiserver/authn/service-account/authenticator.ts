@@ -39,18 +39,18 @@ const skewMs = 60_000
 /** Authenticates with service account tokens. */
 export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator {
   const judge = judgeOf(parts)
-  const known = new WeakMap<object, CachedToken>()
+  const tokensByConnection = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
     // A connection that repeats its Authorization header gets the same result.
-    const before = known.get(connection)
+    const before = tokensByConnection.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)
     const text = bearerToken(authorization)
     if (text === undefined) return none
     const settle = (token: SignedToken | 'foreign' | undefined): Outcome => {
       if (token === undefined) return refused
-      known.set(connection, { authorization, token })
+      tokensByConnection.set(connection, { authorization, token })
       return token === 'foreign' ? none : judge(token, audiences)
     }
     const verified = parts.signatures.verify(text)
@@ -83,8 +83,8 @@ function judgeOf(parts: ServiceAccountParts) {
       if (!stands) return refused
       metrics.count(claims, now)
       tracker?.record(claims)
-      const known = userOf(token)
-      return requestedAudiences === undefined ? known : { ...known, audiences: meant }
+      const outcome = userOf(token)
+      return requestedAudiences === undefined ? outcome : { ...outcome, audiences: meant }
     }
     const stands = recency.decide(() => holders.exist(token))
     return typeof stands === 'boolean' ? answer(stands) : stands.then(answer)

@@ -45,9 +45,9 @@ export class LegacyTokenTracker {
   record({ namespace, secret, legacy }: TokenClaims): void {
     if (!legacy || secret === undefined) return
     const { vendor, lookup, clock } = this.#parts
-    const found = lookup.getCached(secrets, { namespace, name: secret.name })
-    if (found === undefined) return
-    const { uid = '', labels } = found.object.metadata
+    const storedSecret = lookup.getCached(secrets, { namespace, name: secret.name })
+    if (storedSecret === undefined) return
+    const { uid = '', labels } = storedSecret.object.metadata
     const today = dayOf(clock.now())
     const label = lastUsedLabel(vendor)
     if (labels?.[label] === today || this.#isWriting || clock.monotonic() < this.#delayedUntil) return

@@ -95,7 +95,7 @@ function isThere(object: ApiObject | undefined, uid: string | undefined): boolea
 }
 
 /** Whether the Secret contains the token with the hash `known`. */
-function holdsToken({ data }: Secret, known: string): boolean {
+function holdsToken({ data }: Secret, tokenHash: string): boolean {
   const held = Buffer.from(data?.token ?? '', 'base64').toString()
-  return timingSafeEqual(hash('sha256', held, 'buffer'), Buffer.from(known, 'base64'))
+  return timingSafeEqual(hash('sha256', held, 'buffer'), Buffer.from(tokenHash, 'base64'))
 }

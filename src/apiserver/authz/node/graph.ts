@@ -76,9 +76,9 @@ export class NodeGraph {
     if (plural === 'resourceslices') return this.#slices.get(name) === node
     if (plural === 'pods') return this.#pods.get(`${namespace}/${name}`)?.node === node
     if (plural === 'persistentvolumes') return this.#usesVolume(node, name)
-    const wanted = thing(plural, namespace, name)
-    if (this.#needed.get(wanted)?.has(node)) return true
-    for (const volume of this.#volumesOf.get(wanted) ?? []) if (this.#usesVolume(node, volume)) return true
+    const objectKey = thing(plural, namespace, name)
+    if (this.#needed.get(objectKey)?.has(node)) return true
+    for (const volume of this.#volumesOf.get(objectKey) ?? []) if (this.#usesVolume(node, volume)) return true
     return false
   }
 

@@ -86,14 +86,14 @@ export interface Holder {
 
 /** Returns all distinct subjects that a binding allows to make the request. */
 export function holders(policy: Policy, attributes: Attributes, limit: number): Holder[] {
-  const found = new Map<string, Holder>()
+  const holdersByKey = new Map<string, Holder>()
   for (const binding of policy.bindings(scopeOf(attributes))) {
     if (!policy.role(binding.role, binding.namespace)?.some((rule) => allows(rule, attributes))) continue
     for (const subject of binding.subjects) {
       const key = `${subject.kind}/${subject.namespace}/${subject.name}`
-      if (!found.has(key)) found.set(key, { subject, binding })
-      if (found.size >= limit) return [...found.values()]
+      if (!holdersByKey.has(key)) holdersByKey.set(key, { subject, binding })
+      if (holdersByKey.size >= limit) return [...holdersByKey.values()]
     }
   }
-  return [...found.values()]
+  return [...holdersByKey.values()]
 }

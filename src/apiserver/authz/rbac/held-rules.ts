@@ -34,8 +34,8 @@ export class HeldRules {
   having(part: Part, word: string | undefined): HeldRules {
     const { byWord, every, answers } = this.#index(part)
     if (word === undefined) return every
-    const known = answers.get(word)
-    if (known !== undefined) return known
+    const cachedRules = answers.get(word)
+    if (cachedRules !== undefined) return cachedRules
     const named = wordsThatHold(part, word).flatMap((each) => byWord.get(each) ?? [])
     this.#spend(named.length + 1)
     const answer = named.length === 0 ? every : this.#setOf([...new Set([...named, ...every.rules])])
@@ -53,8 +53,8 @@ export class HeldRules {
   }
 
   #index(part: Part): Index {
-    const found = this.#indexes.get(part)
-    if (found !== undefined) return found
+    const cachedIndex = this.#indexes.get(part)
+    if (cachedIndex !== undefined) return cachedIndex
     const { byWord, every } = this.#byWords((rule) => rule[part])
     const index = { byWord, every: this.#setOf(every), answers: new Map() }
     this.#indexes.set(part, index)

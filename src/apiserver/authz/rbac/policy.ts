@@ -79,8 +79,8 @@ export class Policy {
 
   /** Returns the first rule of the user in the namespace ('' for cluster scope) that passes the test. */
   find(user: User, namespace: string, test: (rule: Rule, binding: Binding) => boolean): Grant | undefined {
-    const found = this.#findIn('', user, test)
-    return found !== undefined || namespace === '' ? found : this.#findIn(namespace, user, test)
+    const clusterRule = this.#findIn('', user, test)
+    return clusterRule !== undefined || namespace === '' ? clusterRule : this.#findIn(namespace, user, test)
   }
 
   /**
@@ -114,10 +114,10 @@ export class Policy {
   }
 
   #findIn(scope: string, user: User, test: (rule: Rule, binding: Binding) => boolean): Grant | undefined {
-    let found = this.#findBound(this.#ofUsers.get(user.name)?.get(scope), test)
-    for (let i = 0; found === undefined && i < user.groups.length; i++)
-      found = this.#findBound(this.#ofGroups.get(user.groups[i]!)?.get(scope), test)
-    return found
+    let grantedRule = this.#findBound(this.#ofUsers.get(user.name)?.get(scope), test)
+    for (let i = 0; grantedRule === undefined && i < user.groups.length; i++)
+      grantedRule = this.#findBound(this.#ofGroups.get(user.groups[i]!)?.get(scope), test)
+    return grantedRule
   }
 
   #boundIn(scope: string, { name, groups }: User): Bound[] {
@@ -241,8 +241,8 @@ function roleKey(namespace: string, name: string): string {
 }
 
 function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key)
-  if (found !== undefined) return found
+  const existingEntry = map.get(key)
+  if (existingEntry !== undefined) return existingEntry
   const made = make()
   map.set(key, made)
   return made

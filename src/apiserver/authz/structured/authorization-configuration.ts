@@ -191,9 +191,9 @@ function readDuration(text: string, path: FieldPath): number {
 }
 
 function oneOf<const T extends string>(value: string | undefined, values: readonly T[], path: FieldPath): T {
-  const known = values.find((each) => each === value)
-  if (known === undefined) throw fault(path, `must be ${values.join(' or ')}`)
-  return known
+  const matchingValue = values.find((each) => each === value)
+  if (matchingValue === undefined) throw fault(path, `must be ${values.join(' or ')}`)
+  return matchingValue
 }
 
 function fault(path: FieldPath, why: string): ConfigurationFault {

@@ -27,8 +27,8 @@ export class ConversionCache {
   }
 
   get(json: Buffer): Buffer | undefined {
-    const known = this.#forms.get(json)
-    if (known !== undefined) return known
+    const cachedForm = this.#forms.get(json)
+    if (cachedForm !== undefined) return cachedForm
     const id = idOf(json)
     const same = this.#forms.find(id)
     if (same !== undefined) this.#forms.set(json, same, id)
@@ -37,10 +37,10 @@ export class ConversionCache {
 
   /** Converts objects. Resolves when all of them are converted. `get` returns each result until it is evicted. */
   async make(jsons: readonly Buffer[]): Promise<void> {
-    const wanted = jsons.filter((json) => this.get(json) === undefined).map((json) => ({ json, id: idOf(json) }))
+    const missingForms = jsons.filter((json) => this.get(json) === undefined).map((json) => ({ json, id: idOf(json) }))
     const isUnderWay = ({ id }: ConversionInput) => this.#underWay.has(id)
-    const others = wanted.filter(isUnderWay)
-    const calls = callsFor(wanted.filter((each) => !isUnderWay(each))).map((some) => this.#ask(some))
+    const others = missingForms.filter(isUnderWay)
+    const calls = callsFor(missingForms.filter((each) => !isUnderWay(each))).map((some) => this.#ask(some))
     await Promise.all([...calls, ...others.map((each) => this.#join(each))])
   }
 
@@ -53,9 +53,9 @@ export class ConversionCache {
     this.#forms.set(json, await this.#underWay.get(id)!, id)
   }
 
-  async #ask(wanted: readonly ConversionInput[]): Promise<void> {
-    const answer = this.#convert(wanted.map(({ json }) => json))
-    for (const [i, { id }] of wanted.entries()) {
+  async #ask(inputs: readonly ConversionInput[]): Promise<void> {
+    const answer = this.#convert(inputs.map(({ json }) => json))
+    for (const [i, { id }] of inputs.entries()) {
       const own = answer.then((converted) => converted[i]!)
       // Waiting callers receive the error. Without a waiting caller, it must not become an unhandled rejection.
       own.catch(() => {})
@@ -63,9 +63,9 @@ export class ConversionCache {
     }
     try {
       const converted = await answer
-      for (const [i, { json, id }] of wanted.entries()) this.#forms.set(json, converted[i]!, id)
+      for (const [i, { json, id }] of inputs.entries()) this.#forms.set(json, converted[i]!, id)
     } finally {
-      for (const { id } of wanted) this.#underWay.delete(id)
+      for (const { id } of inputs) this.#underWay.delete(id)
     }
   }
 }
@@ -75,10 +75,10 @@ function idOf(json: Buffer): string {
 }
 
 /** Groups objects into calls, as few as possible. */
-function callsFor(wanted: readonly ConversionInput[]): ConversionInput[][] {
+function callsFor(inputs: readonly ConversionInput[]): ConversionInput[][] {
   const calls: ConversionInput[][] = []
   let room = 0
-  for (const each of wanted) {
+  for (const each of inputs) {
     const size = each.json.length
     const last = calls.at(-1)
     if (last === undefined || size > room || last.length >= maxCallObjects) {

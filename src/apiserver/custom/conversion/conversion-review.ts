@@ -126,8 +126,8 @@ function identityFault(original: JsonObject, converted: JsonObject): string | un
   const after = metadataOf(converted) ?? {}
   for (const [field, called] of Object.entries(identifying)) {
     const expected = stringField(before, field)
-    const found = stringField(after, field)
-    if (found !== expected) return `must have the same ${called}: ${expected} != ${short(found)}`
+    const actualValue = stringField(after, field)
+    if (actualValue !== expected) return `must have the same ${called}: ${expected} != ${short(actualValue)}`
   }
   return undefined
 }

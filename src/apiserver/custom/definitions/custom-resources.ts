@@ -121,10 +121,10 @@ export class CustomResources {
   /** Serves a definition that another server established before this server becomes ready. */
   async #serveKnown(name: string): Promise<void> {
     const definition = this.#known.read(name)
-    const known = this.#known.get(name)
-    if (definition === undefined || !known?.established) return
+    const summary = this.#known.get(name)
+    if (definition === undefined || !summary?.established) return
     try {
-      await this.#served.serve(definition, known.acceptedNames)
+      await this.#served.serve(definition, summary.acceptedNames)
     } catch (error) {
       this.#parts.records.log.error('cannot serve custom resource definition', { name, ...errorFields(error) })
     }
@@ -132,31 +132,35 @@ export class CustomResources {
 
   async #reconcile(name: string, signal: AbortSignal): Promise<StepOutcome> {
     const definition = this.#known.read(name)
-    const known = this.#known.get(name)
-    this.#requeueCompetitors(name, known)
-    if (definition === undefined || known === undefined) {
+    const summary = this.#known.get(name)
+    this.#requeueCompetitors(name, summary)
+    if (definition === undefined || summary === undefined) {
       this.#served.remove(name)
       return 'done'
     }
-    if (known.established) await this.#served.serve(definition, known.acceptedNames)
-    if (known.cleanup) this.#cleanups?.add(name)
-    if (!known.terminating) await this.#establish(definition, known, signal)
+    if (summary.established) await this.#served.serve(definition, summary.acceptedNames)
+    if (summary.cleanup) this.#cleanups?.add(name)
+    if (!summary.terminating) await this.#establish(definition, summary, signal)
     return 'done'
   }
 
-  async #establish(definition: CustomResourceDefinition, known: DefinitionSummary, signal: AbortSignal): Promise<void> {
-    const granted = namesFor(this.#establishing, known)
+  async #establish(
+    definition: CustomResourceDefinition,
+    summary: DefinitionSummary,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const granted = namesFor(this.#establishing, summary)
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
     // Serves the type before writing the status, so that a client that sees the condition Established can use it.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
     // A different definition may have reserved the name first.
-    else if (!known.established) this.#served.remove(known.name)
-    await writeStatus(this.#establishing, known, { granted, signal })
+    else if (!summary.established) this.#served.remove(summary.name)
+    await writeStatus(this.#establishing, summary, { granted, signal })
   }
 
   /** When the accepted names of a definition change, requeues the definitions that wait for a name. */
-  #requeueCompetitors(name: string, known: DefinitionSummary | undefined): void {
-    const granted = known === undefined ? undefined : JSON.stringify(known.acceptedNames)
+  #requeueCompetitors(name: string, summary: DefinitionSummary | undefined): void {
+    const granted = summary === undefined ? undefined : JSON.stringify(summary.acceptedNames)
     if (this.#granted.get(name) === granted) return
     if (granted === undefined) this.#granted.delete(name)
     else this.#granted.set(name, granted)

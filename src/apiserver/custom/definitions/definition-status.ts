@@ -31,11 +31,11 @@ export interface DefinitionStatusParts {
 /** Returns the names that would be accepted for a definition now. */
 export function namesFor({ known, catalogue }: DefinitionStatusParts, definition: DefinitionSummary): GrantedNames {
   const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
-  const taken = namesTaken(others.map(({ acceptedNames: granted }) => granted))
+  const takenNames = namesTaken(others.map(({ acceptedNames: granted }) => granted))
   const own = ownNames(catalogue, definition.group)
   return grantNames(definition.requestedNames, definition.acceptedNames, {
-    resources: new Set([...taken.resources, ...own.resources]),
-    kinds: new Set([...taken.kinds, ...own.kinds]),
+    resources: new Set([...takenNames.resources, ...own.resources]),
+    kinds: new Set([...takenNames.kinds, ...own.kinds]),
   })
 }
 

@@ -58,9 +58,9 @@ function byGroup(names: Iterable<string>): Map<string, Set<string>> {
 
 function addTo(groups: Map<string, Set<string>>, name: string): void {
   const group = groupOf(name)
-  const known = groups.get(group)
-  if (known === undefined) groups.set(group, new Set([name]))
-  else known.add(name)
+  const names = groups.get(group)
+  if (names === undefined) groups.set(group, new Set([name]))
+  else names.add(name)
 }
 
 export class DefinitionSummaries {
@@ -98,13 +98,13 @@ export class DefinitionSummaries {
   ofGroup(group: string): DefinitionSummary[] {
     this.#groups ??= byGroup(this.names())
     const names = this.#groups.get(group) ?? new Set()
-    const found: DefinitionSummary[] = []
+    const summaries: DefinitionSummary[] = []
     for (const name of names) {
-      const known = this.get(name)
-      if (known === undefined) names.delete(name)
-      else found.push(known)
+      const summary = this.get(name)
+      if (summary === undefined) names.delete(name)
+      else summaries.push(summary)
     }
-    return found
+    return summaries
   }
 
   /** Returns the stored definition, which must not be modified. Undefined if it does not exist. */

@@ -44,14 +44,14 @@ export async function kindsOf(
   const indexedFields = [...new Set(versions.flatMap(selectablePaths))]
   for (const version of ordered) {
     const [storage] = kinds.values()
-    const wanted = {
+    const kindOptions = {
       ...definitionOf(definition, names, version),
       indexedFields,
       storage,
       versions: evolutions,
       convert,
     }
-    const made = await customKind(wanted, vendor, { path: version.name ?? '', stored: true })
+    const made = await customKind(kindOptions, vendor, { path: version.name ?? '', stored: true })
     if (made.outcome === 'invalid') return made
     kinds.set(version, made.kind)
   }
@@ -73,10 +73,10 @@ async function schemaFaultsOf(
   const stored = expressionsIn(storedSchemas, vendor.extensionPrefix)
   const { versions = [] } = spec
   if (versions.length > maxVersions) return []
-  const known = new Set((previous?.spec?.versions ?? []).map(schemaText))
+  const previousSchemas = new Set((previous?.spec?.versions ?? []).map(schemaText))
   for (const [i, version] of versions.entries()) {
     if (version.schema?.openAPIV3Schema === undefined) continue
-    if (previous !== undefined && known.has(schemaText(version))) continue
+    if (previous !== undefined && previousSchemas.has(schemaText(version))) continue
     await timeSlice.yieldIfDue()
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
     const hasStatus = version.subresources?.status !== undefined

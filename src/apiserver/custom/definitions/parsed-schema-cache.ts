@@ -23,8 +23,8 @@ export class ParsedSchemaCache<T> {
 
   /** Returns the parsed schema of this text and removes it. */
   take(text: string): T | undefined {
-    const found = this.#parsed.get(text)
+    const cachedSchema = this.#parsed.get(text)
     if (this.#parsed.delete(text)) this.#characters -= text.length
-    return found
+    return cachedSchema
   }
 }

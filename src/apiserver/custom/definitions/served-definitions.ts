@@ -114,20 +114,20 @@ export class ServedDefinitions {
 }
 
 /** Returns the error if the definition has changed or was removed. Undefined if objects can be changed. */
-function whyUnchanged(known: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
-  if (known === undefined || known.uid !== uid) return noSuchPath()
-  return known.servedAs === servedAs ? undefined : new TypeChanged()
+function whyUnchanged(summary: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
+  if (summary === undefined || summary.uid !== uid) return noSuchPath()
+  return summary.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
 /** Returns the error if no objects can be created. Undefined if they can. */
 function whyNone(
-  known: DefinitionSummary | undefined,
+  summary: DefinitionSummary | undefined,
   definition: DefinitionRef,
   whileTerminating: () => ApiError,
 ): ApiError | undefined {
-  const outdated = whyUnchanged(known, definition)
-  if (known === undefined || !known.established) return noSuchPath()
-  return outdated ?? (known.terminating ? whileTerminating() : undefined)
+  const outdated = whyUnchanged(summary, definition)
+  if (summary === undefined || !summary.established) return noSuchPath()
+  return outdated ?? (summary.terminating ? whileTerminating() : undefined)
 }
 
 /**

@@ -144,10 +144,11 @@ function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judg
   if (rules === undefined) return judge
   return async (object, previous, context) => {
     const { timeSlice } = context
-    const found = await timeSlice.run(rules(object))
+    const allFaults = await timeSlice.run(rules(object))
     const hadRepetitions = async () => (await timeSlice.run(rules(previous!))).some(isRepetition)
-    const isForgiven = found.some(isRepetition) && previous !== undefined && isSince('1.24', context)
-    const faults = isForgiven && (await hadRepetitions()) ? found.filter((fault) => !isRepetition(fault)) : found
+    const isForgiven = allFaults.some(isRepetition) && previous !== undefined && isSince('1.24', context)
+    const faults =
+      isForgiven && (await hadRepetitions()) ? allFaults.filter((fault) => !isRepetition(fault)) : allFaults
     if (judge === undefined) return faults
     return [...faults, ...(await judge(object, previous, { ...context, faults: [...context.faults, ...faults] }))]
   }

@@ -175,8 +175,8 @@ function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
 }
 
 function keysOf(item: JsonObject, schema: ListSchema): JsonObject {
-  const found = (schema.keys ?? []).map((key) => [key, keyIn(item, key, schema)] as const)
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+  const keyEntries = (schema.keys ?? []).map((key) => [key, keyIn(item, key, schema)] as const)
+  return Object.fromEntries(keyEntries.filter(([, value]) => value !== undefined))
 }
 
 function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | undefined {
@@ -199,9 +199,9 @@ function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {
 }
 
 function replicasFaults(object: JsonObject, path: string): FieldError[] {
-  const found = follow(object, path)
-  if ('blocked' in found) return [invalid(path, 0, notOfType(path, found.blocked, 'map[string]interface {}'))]
-  const { value } = found
+  const target = follow(object, path)
+  if ('blocked' in target) return [invalid(path, 0, notOfType(path, target.blocked, 'map[string]interface {}'))]
+  const { value } = target
   if (value === undefined) return []
   if (typeof value !== 'bigint' && !Number.isInteger(value)) return [invalid(path, 0, notOfType(path, value, 'int64'))]
   if ((value as number) < 0) return [invalid(path, value, 'should be a non-negative integer')]
@@ -210,10 +210,10 @@ function replicasFaults(object: JsonObject, path: string): FieldError[] {
 }
 
 function selectorFaults(object: JsonObject, path: string): FieldError[] {
-  const found = follow(object, path)
-  if ('blocked' in found) return [invalid(path, '', notOfType(path, found.blocked, 'map[string]interface {}'))]
-  if (found.value === undefined || typeof found.value === 'string') return []
-  return [invalid(path, '', notOfType(path, found.value, 'string'))]
+  const target = follow(object, path)
+  if ('blocked' in target) return [invalid(path, '', notOfType(path, target.blocked, 'map[string]interface {}'))]
+  if (target.value === undefined || typeof target.value === 'string') return []
+  return [invalid(path, '', notOfType(path, target.value, 'string'))]
 }
 
 type FollowedPath = { readonly value: Json | undefined } | { readonly blocked: Json }
@@ -231,9 +231,9 @@ function follow(object: JsonObject, path: string): FollowedPath {
 
 const goTypes: { readonly [type: string]: string } = { string: 'string', boolean: 'bool', bigint: 'int64' }
 
-function notOfType(path: string, value: Json, wanted: string): string {
+function notOfType(path: string, value: Json, expectedType: string): string {
   const shown = typeof value === 'string' ? value : goSyntax(value)
-  return `${path} accessor error: ${shown} is of the type ${goType(value)}, expected ${wanted}`
+  return `${path} accessor error: ${shown} is of the type ${goType(value)}, expected ${expectedType}`
 }
 
 function goType(value: Json): string {

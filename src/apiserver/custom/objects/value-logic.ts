@@ -90,9 +90,9 @@ function failed(fault: FieldError, best: Outcome | undefined): Outcome {
 /** Returns a function that validates all logic keywords of this schema. Undefined if it has none. */
 function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
   const demands = Object.entries(logic).flatMap(([keyword, join]) => {
-    const wanted = own(schema, keyword)
-    if (!Array.isArray(wanted) || wanted.length === 0) return []
-    const all = (wanted as JsonObject[]).map((inner) => deepDemand(inner, tools))
+    const alternatives = own(schema, keyword)
+    if (!Array.isArray(alternatives) || alternatives.length === 0) return []
+    const all = (alternatives as JsonObject[]).map((inner) => deepDemand(inner, tools))
     return [(...about: About) => join(all, about)]
   })
   const not = own(schema, 'not')

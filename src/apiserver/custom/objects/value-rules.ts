@@ -250,8 +250,8 @@ export function memberLimit({ minProperties, maxProperties }: JsonObject): Membe
 function makeRules(table: { readonly [keyword: string]: MakeRule }, schema: JsonObject, tools: RuleTools): ValueRule[] {
   const rules: ValueRule[] = []
   for (const keyword in table) {
-    const wanted = own(schema, keyword)
-    if (wanted !== undefined && wanted !== null) rules.push(table[keyword]!(wanted, schema, tools))
+    const keywordValue = own(schema, keyword)
+    if (keywordValue !== undefined && keywordValue !== null) rules.push(table[keyword]!(keywordValue, schema, tools))
   }
   return rules
 }
@@ -282,24 +282,25 @@ export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix
   // The rule uses only this value, so that the schema can be freed.
   const isNullable = schema.nullable === true
   return (value, path, context) => {
-    const found = jsonType(value)
+    const actualType = jsonType(value)
     const place = { path, context }
-    if (found === 'null') return isNullable ? [] : [wrongType(place, types.join(','), found)]
-    if (types.includes(found) || (found === 'integer' && types.includes('number'))) return []
-    const isFraction = found === 'number' && types.length === 1 && types[0] === 'integer'
+    if (actualType === 'null') return isNullable ? [] : [wrongType(place, types.join(','), actualType)]
+    if (types.includes(actualType) || (actualType === 'integer' && types.includes('number'))) return []
+    const isFraction = actualType === 'number' && types.length === 1 && types[0] === 'integer'
     if (isFraction && checksNumbers(context))
-      return [wrongType(place, 'integer', found), wrongNumber(path, '(default format)')]
-    if (format === undefined) return [wrongType(place, types.join(','), found)]
-    if (found === 'string' || found === 'array') return isNumeric ? [wrongType(place, types.join(','), found)] : []
-    return [wrongType(place, format, numberFormats[found] ?? '')]
+      return [wrongType(place, 'integer', actualType), wrongNumber(path, '(default format)')]
+    if (format === undefined) return [wrongType(place, types.join(','), actualType)]
+    if (actualType === 'string' || actualType === 'array')
+      return isNumeric ? [wrongType(place, types.join(','), actualType)] : []
+    return [wrongType(place, format, numberFormats[actualType] ?? '')]
   }
 }
 
 const numberFormats: { readonly [type: string]: string } = { integer: 'int64', number: 'float64' }
 
-function wrongType(place: Place, wanted: string, found: string): FieldError {
-  const rule = `must be of type ${wanted}: ${JSON.stringify(found)}`
-  return broken(place, found, { rule, precise: 'FieldValueTypeInvalid' })
+function wrongType(place: Place, expectedType: string, actualType: string): FieldError {
+  const rule = `must be of type ${expectedType}: ${JSON.stringify(actualType)}`
+  return broken(place, actualType, { rule, precise: 'FieldValueTypeInvalid' })
 }
 
 function jsonType(value: Json): string {

@@ -127,9 +127,9 @@ function* judge(node: RuleNode, judging: Judging, judged: ValueAtPath): Generato
   if (!isObject(value)) return
   const before = node.type === 'object' && isObject(previous) ? previous : {}
   for (const [name, member] of node.members) {
-    const found = own(value, name)
-    if (found !== undefined)
-      yield* judge(member, judging, { value: found, previous: own(before, name), path: child(path, name) })
+    const memberValue = own(value, name)
+    if (memberValue !== undefined)
+      yield* judge(member, judging, { value: memberValue, previous: own(before, name), path: child(path, name) })
   }
   if (node.values === undefined) return
   for (const [key, item] of Object.entries(value))
@@ -142,8 +142,8 @@ function* judge(node: RuleNode, judging: Judging, judged: ValueAtPath): Generato
  */
 function previousItems({ correlation, keys }: RuleNode, previous: Json | undefined) {
   if (correlation !== 'keyed items' || !Array.isArray(previous)) return undefined
-  const known = new Map(previous.map((item) => [identityOf(item, keys), item]))
-  return (item: Json) => known.get(identityOf(item, keys))
+  const previousItems = new Map(previous.map((item) => [identityOf(item, keys), item]))
+  return (item: Json) => previousItems.get(identityOf(item, keys))
 }
 
 function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Generator<void, void> {

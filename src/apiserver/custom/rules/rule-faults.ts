@@ -39,7 +39,7 @@ interface RulesContext {
 
 /** Returns all texts in a schema that may be expressions of rules. */
 export function expressionsIn(schema: Json | undefined, prefix: string): Set<string> {
-  const found = new Set<string>()
+  const expressions = new Set<string>()
   const queue: (Json | undefined)[] = [schema]
   for (let next = queue.pop(); next !== undefined || queue.length > 0; next = queue.pop()) {
     if (typeof next !== 'object' || next === null) continue
@@ -47,10 +47,10 @@ export function expressionsIn(schema: Json | undefined, prefix: string): Set<str
       if (name !== `${prefix}validations` || !Array.isArray(value)) queue.push(value)
       else
         for (const rule of value.filter(isObject))
-          for (const text of [rule.rule, rule.messageExpression]) if (typeof text === 'string') found.add(text)
+          for (const text of [rule.rule, rule.messageExpression]) if (typeof text === 'string') expressions.add(text)
     }
   }
-  return found
+  return expressions
 }
 
 /** Compiles and validates the rules of an otherwise valid schema. `path` is the path of the schema. */

@@ -152,9 +152,9 @@ export function hasRules(schema: JsonObject, prefix: string): boolean {
   if (cachedResult !== undefined) return cachedResult
   const { properties, items, additionalProperties } = schema
   const below = [items, additionalProperties, ...(isObject(properties) ? Object.values(properties) : [])]
-  const found = hasOwnRules(schema, prefix) || below.some((inner) => isObject(inner) && hasRules(inner, prefix))
-  withRules.set(schema, found)
-  return found
+  const isRuled = hasOwnRules(schema, prefix) || below.some((inner) => isObject(inner) && hasRules(inner, prefix))
+  withRules.set(schema, isRuled)
+  return isRuled
 }
 
 /** Caches the results of `hasRules`, because each level of a schema needs them. */

@@ -95,9 +95,9 @@ function* patternsIn(schema: Json): Generator<string> {
 async function loadEngine(): Promise<CompilePattern> {
   const read = await loadRulePatterns()
   return (source) => {
-    const found = read(source)
-    if (found.outcome === 'refused') return found
-    const { test, size } = found.pattern
+    const compiledPattern = read(source)
+    if (compiledPattern.outcome === 'refused') return compiledPattern
+    const { test, size } = compiledPattern.pattern
     return { outcome: 'pattern', matches: test, size }
   }
 }
@@ -132,13 +132,13 @@ function patternOf(compiled: RE2JS): Pattern {
 
 /** Returns the first matches. As in Go, an empty match directly after another match does not count. */
 function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
-  const found: string[] = []
+  const matches: string[] = []
   const matcher = compiled.matcher(text)
   let last = -1
-  while (found.length < limit && matcher.find()) {
+  while (matches.length < limit && matcher.find()) {
     if (matcher.end() === matcher.start() && matcher.start() === last) continue
     last = matcher.end()
-    found.push(matcher.group() ?? '')
+    matches.push(matcher.group() ?? '')
   }
-  return found
+  return matches
 }

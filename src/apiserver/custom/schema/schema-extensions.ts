@@ -39,11 +39,11 @@ export function extensionFaults(schema: JsonObject, reader: ExtensionReader, pat
 export function needType(
   { type }: JsonObject,
   path: FieldPath,
-  [wanted, why]: readonly [type: string, why: string],
+  [requiredType, why]: readonly [type: string, why: string],
 ): FieldError[] {
-  const text = `must be ${wanted} if ${why}`
+  const text = `must be ${requiredType} if ${why}`
   const place = child(path, 'type')
-  if (type === wanted) return []
+  if (type === requiredType) return []
   return [type == null || type === '' ? required(place, text) : invalid(place, type, text)]
 }
 

@@ -45,10 +45,11 @@ const unsupported = ['$ref', 'additionalItems', 'definitions', 'dependencies', '
  */
 export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
   if (!isObject(schema)) return [required(path, 'schemas are required')]
-  const found = yield* nodeFaults(schema, reader, { path, isRoot: true, inMetadata: false, mayDefault: true })
-  const faults = [...rootFaults(schema, reader, path), ...found]
+  const faultsOfNodes = yield* nodeFaults(schema, reader, { path, isRoot: true, inMetadata: false, mayDefault: true })
+  const faults = [...rootFaults(schema, reader, path), ...faultsOfNodes]
   // A schema that cannot be structural is not validated any further.
-  if (found.some(({ fault }) => fault === 'FieldValueTypeInvalid') || (yield* hasUnsupported(schema))) return faults
+  if (faultsOfNodes.some(({ fault }) => fault === 'FieldValueTypeInvalid') || (yield* hasUnsupported(schema)))
+    return faults
   return [...faults, ...(yield* structuralFaults(schema, reader, path))]
 }
 

@@ -87,14 +87,14 @@ function metadataFaults(schema: JsonObject, reader: StructureReader, path: Field
   const { prefix, isNew, isRoot } = reader
   const isWhole = isRoot || schema[`${prefix}embedded-resource`] === true
   const member = (name: string) => {
-    const found = isObject(schema.properties) ? own(schema.properties, name) : undefined
-    return isObject(found) ? found : undefined
+    const property = isObject(schema.properties) ? own(schema.properties, name) : undefined
+    return isObject(property) ? property : undefined
   }
   const metadata = member('metadata')
-  const wrong = (name: string, wanted: string) => {
-    const { type } = member(name) ?? { type: wanted }
+  const wrong = (name: string, requiredType: string) => {
+    const { type } = member(name) ?? { type: requiredType }
     const place = `${child(path, 'properties')}[${name}].type`
-    return isNew && isWhole && type !== wanted ? [invalid(place, type, `must be ${wanted}`)] : []
+    return isNew && isWhole && type !== requiredType ? [invalid(place, type, `must be ${requiredType}`)] : []
   }
   return [
     ...wrong('kind', 'string'),

@@ -200,16 +200,18 @@ function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   const inner: Reader = whole === undefined ? reader : { ...reader, whole: (value) => whole([value]) }
   const place = child(path, 'items')
   const read = yield* readNode(schema.items as JsonObject, inner, place)
-  const given = defaultOf(schema.items as JsonObject, read, inner, place)
-  const items = withDefault(free ? opened(read) : read, given)
+  const itemDefault = defaultOf(schema.items as JsonObject, read, inner, place)
+  const items = withDefault(free ? opened(read) : read, itemDefault)
   const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
   const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
   return { type: 'list', items, list, ...keys }
 }
 
 /** Returns the schema with its default. The default of an element replaces null, unless null is allowed. */
-function withDefault(schema: Schema, given: Json | null | undefined): Schema {
-  return given === undefined || given === null || schema.nullable ? schema : { ...schema, ifNull: given }
+function withDefault(schema: Schema, defaultValue: Json | null | undefined): Schema {
+  return defaultValue === undefined || defaultValue === null || schema.nullable
+    ? schema
+    : { ...schema, ifNull: defaultValue }
 }
 
 /** Returns the schema with unknown fields preserved. For a list, this includes its elements and nested lists. */
@@ -269,10 +271,10 @@ function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Ge
     const place = at(path, name)
     const reader = { ...outer, whole: wholeAround(outer, name) }
     const schema = yield* readNode(inner as JsonObject, reader, place)
-    const given = defaultOf(inner as JsonObject, schema, reader, place)
+    const defaultValue = defaultOf(inner as JsonObject, schema, reader, place)
     fields.push([
       name,
-      given === undefined ? plainField(schema) : field(0, schema, { zeroValue: 'keep', default: given }),
+      defaultValue === undefined ? plainField(schema) : field(0, schema, { zeroValue: 'keep', default: defaultValue }),
     ])
   }
   return Object.fromEntries(fields)

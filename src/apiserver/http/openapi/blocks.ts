@@ -68,8 +68,8 @@ export class Blocks<T> {
   }
 
   #once(source: object, make: () => Promise<Block<T>>): Promise<Block<T>> {
-    const known = this.#foreign.get(source)
-    if (known !== undefined) return known
+    const foreignBlock = this.#foreign.get(source)
+    if (foreignBlock !== undefined) return foreignBlock
     const block = make()
     this.#foreign.set(source, block)
     block.catch(() => this.#foreign.delete(source))
@@ -77,10 +77,13 @@ export class Blocks<T> {
   }
 
   /** Encodes the parts without the types in `known`. */
-  async #encode({ paths, types }: Pick<Parts, 'paths' | 'types'>, known: ReadonlyMap<string, T>): Promise<Block<T>> {
+  async #encode(
+    { paths, types }: Pick<Parts, 'paths' | 'types'>,
+    sharedTypes: ReadonlyMap<string, T>,
+  ): Promise<Block<T>> {
     const { encodePath, encodeType } = this.#encoding
     const encodedPaths = await inSlices(paths, encodePath)
-    const own = [...types].filter(([name]) => !known.has(name))
+    const own = [...types].filter(([name]) => !sharedTypes.has(name))
     const encodedTypes = await inSlices(own, encodeType)
     return { paths: encodedPaths, types: new Map(own.map(([name], i) => [name, encodedTypes[i]!])) }
   }

@@ -62,11 +62,11 @@ export function healthPaths(
 }
 
 async function answerOne(exchange: Exchange, endpoint: Endpoint, name: string): Promise<void> {
-  const found = endpoint.checks.find((check) => check.name === name)
-  const fault = await found?.check()
-  if (found === undefined) sendPageNotFound(exchange)
+  const matchingCheck = endpoint.checks.find((check) => check.name === name)
+  const fault = await matchingCheck?.check()
+  if (matchingCheck === undefined) sendPageNotFound(exchange)
   else if (fault === undefined) sendText(exchange, 200, 'ok')
-  else sendText(exchange, failureOf(endpoint.name, [found]), `internal server error: ${fault}\n`)
+  else sendText(exchange, failureOf(endpoint.name, [matchingCheck]), `internal server error: ${fault}\n`)
 }
 
 async function answerAll(

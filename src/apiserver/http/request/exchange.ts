@@ -157,9 +157,9 @@ export class Exchange {
   }
 
   setHeader(name: string, value: string): void {
-    const known = this.#headers.findIndex((text, i) => i % 2 === 0 && text === name)
-    if (known < 0) this.#headers.push(name, value)
-    else this.#headers[known + 1] = value
+    const headerIndex = this.#headers.findIndex((text, i) => i % 2 === 0 && text === name)
+    if (headerIndex < 0) this.#headers.push(name, value)
+    else this.#headers[headerIndex + 1] = value
   }
 
   /** Adds a header that may occur several times. */

@@ -35,12 +35,12 @@ export class RequestHeaders {
 
   /** Returns the headers with this prefix, with their names in lower case. */
   withPrefix(prefix: string): { name: string; value: string }[] {
-    const found: { name: string; value: string }[] = []
+    const matchingHeaders: { name: string; value: string }[] = []
     for (let i = 0; i < this.#raw.length; i += 2) {
       const name = this.#raw[i]!.toLowerCase()
-      if (name.startsWith(prefix)) found.push({ name, value: this.#raw[i + 1]! })
+      if (name.startsWith(prefix)) matchingHeaders.push({ name, value: this.#raw[i + 1]! })
     }
-    return found
+    return matchingHeaders
   }
 
   all(name: string): readonly string[] {

@@ -172,9 +172,9 @@ function otherKind({ apiVersion, kind, group, vendor }: Served, sentType: JsonOb
     return invalidObject({ group, kind: sentKind }, nameIn(sentType), [
       invalid('kind', sentKind, `must be ${kind.kind}`),
     ])
-  const told = `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, but this path requires ${kind.kind} in ${apiVersion}`
+  const mismatch = `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, but this path requires ${kind.kind} in ${apiVersion}`
   const other = groupOfOtherProfile(vendor, sentVersion.slice(0, Math.max(sentVersion.indexOf('/'), 0)))
-  return badRequest(other?.group === group ? `${told}: ${profileHint(vendor, other)}` : told)
+  return badRequest(other?.group === group ? `${mismatch}: ${profileHint(vendor, other)}` : mismatch)
 }
 
 function nameIn({ metadata }: JsonObject): string {

@@ -199,8 +199,8 @@ const usual: ReadonlyMap<string, readonly Clause[]> = new Map(
 )
 
 function clausesOf(accept: string): readonly Clause[] {
-  const known = usual.get(accept)
-  if (known !== undefined) return known
+  const usualForm = usual.get(accept)
+  if (usualForm !== undefined) return usualForm
   return accept.trim() === '' ? [anything] : parseAccept(accept)
 }
 

@@ -228,8 +228,12 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
   const { rowsWithout } = resource.kind.views
   const { annotations, ...metadata } = object.metadata
   if (annotations === undefined || rowsWithout === undefined) return object
-  const left = Object.entries(annotations).filter(([key]) => !rowsWithout.includes(key))
-  return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, annotations: Object.fromEntries(left) } }
+  const shownAnnotations = Object.entries(annotations).filter(([key]) => !rowsWithout.includes(key))
+  return {
+    ...object,
+    metadata:
+      shownAnnotations.length === 0 ? metadata : { ...metadata, annotations: Object.fromEntries(shownAnnotations) },
+  }
 }
 
 /** Returns the watch events in this view. Only the first Table of a watch contains the column definitions. */

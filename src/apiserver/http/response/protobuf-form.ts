@@ -82,9 +82,9 @@ function formOf(vendor: Vendor, own: Types): Form {
 
 function documentOf(types: Types, document: JsonObject, vendor: Vendor): Buffer {
   const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
-  const found = Object.hasOwn(types, type.kind) ? types[type.kind] : undefined
-  if (found === undefined) throw new TypeError(`${type.kind} has no Protobuf encoding`)
-  const schema = typeof found === 'function' ? found(type.apiVersion.replace(/^.*\//, '')) : found
+  const typeSchema = Object.hasOwn(types, type.kind) ? types[type.kind] : undefined
+  if (typeSchema === undefined) throw new TypeError(`${type.kind} has no Protobuf encoding`)
+  const schema = typeof typeSchema === 'function' ? typeSchema(type.apiVersion.replace(/^.*\//, '')) : typeSchema
   return seal(type, writeMessage(schema, document, { vendor }))
 }
 

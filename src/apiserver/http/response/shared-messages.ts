@@ -24,8 +24,10 @@ import { sendChunks, sendEncoded } from './responses.ts'
 export function sendMessage(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   const { shared } = exchange.form
   const send = (form: EncodedObject) => sendEncoded(exchange, 200, documentFor(shared!, shared!.one!, form))
-  const found = findMessage(resource, object)
-  return found === undefined ? exchange.timeSlice.run(messageSliced(resource, object)).then(send) : send(found)
+  const cachedMessage = findMessage(resource, object)
+  return cachedMessage === undefined
+    ? exchange.timeSlice.run(messageSliced(resource, object)).then(send)
+    : send(cachedMessage)
 }
 
 /** A list whose objects can be iterated several times. */

@@ -9,8 +9,8 @@ const sound = /^[\w.:-]{1,64}$/
 /** Assigns the audit ID and reads the headers. */
 export const assignAuditId: Step = (exchange) => {
   exchange.headers = new RequestHeaders(exchange.transport.rawHeaders)
-  const given = exchange.headers.first('audit-id')
-  exchange.auditId = given !== undefined && sound.test(given) ? given : randomUUID()
+  const requestedId = exchange.headers.first('audit-id')
+  exchange.auditId = requestedId !== undefined && sound.test(requestedId) ? requestedId : randomUUID()
   exchange.setHeader('audit-id', exchange.auditId)
   exchange.setHeader('cache-control', 'no-cache, private')
 }

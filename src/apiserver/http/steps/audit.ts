@@ -124,8 +124,9 @@ function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord
   const callerOf = callers()
   const beginnings = Object.fromEntries(levels.map((level) => [level, beginningOf(apiVersion, level)]))
   return (exchange, record) => {
-    const told = record.request
-    if (told !== undefined && told.facts.caller.facts.impersonatedUser === impersonated(exchange)) return told
+    const recordedRequest = record.request
+    if (recordedRequest !== undefined && recordedRequest.facts.caller.facts.impersonatedUser === impersonated(exchange))
+      return recordedRequest
     const { info, transport } = exchange
     record.request = new AuditedRequest({
       beginning: beginnings[record.decision.level]!,
@@ -157,19 +158,20 @@ function callers(): (exchange: Exchange) => AuditedCaller {
     const userAgent = (headers.first('user-agent') ?? '').slice(0, maxUserAgent)
     if (isProxied(headers))
       return new AuditedCaller({ user, impersonatedUser, userAgent, sourceIps: sourcesOf(exchange) })
-    const known = latest.get(transport.peer)
-    if (known !== undefined && isFor(known.facts, { user, impersonatedUser, userAgent })) return known
+    const latestCaller = latest.get(transport.peer)
+    if (latestCaller !== undefined && isFor(latestCaller.facts, { user, impersonatedUser, userAgent }))
+      return latestCaller
     const caller = new AuditedCaller({ user, impersonatedUser, userAgent, sourceIps: sourcesOf(exchange) })
     latest.set(transport.peer, caller)
     return caller
   }
 }
 
-function isFor(known: CallerFacts, asked: Omit<CallerFacts, 'sourceIps'>): boolean {
+function isFor(callerFacts: CallerFacts, asked: Omit<CallerFacts, 'sourceIps'>): boolean {
   return (
-    known.user === asked.user &&
-    known.impersonatedUser === asked.impersonatedUser &&
-    known.userAgent === asked.userAgent
+    callerFacts.user === asked.user &&
+    callerFacts.impersonatedUser === asked.impersonatedUser &&
+    callerFacts.userAgent === asked.userAgent
   )
 }
 

@@ -149,8 +149,8 @@ class ImpersonationModes {
 function userOf({ name, uid, groups, extra }: RequestedIdentity): User {
   const account = readServiceAccount(name)
   const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : [...groups]
-  const known = name !== anonymousName
-  const said = known ? [authenticatedUsers, unauthenticatedUsers] : [unauthenticatedUsers]
-  if (!said.some((group) => own.includes(group))) own.push(known ? authenticatedUsers : unauthenticatedUsers)
+  const isAuthenticated = name !== anonymousName
+  const said = isAuthenticated ? [authenticatedUsers, unauthenticatedUsers] : [unauthenticatedUsers]
+  if (!said.some((group) => own.includes(group))) own.push(isAuthenticated ? authenticatedUsers : unauthenticatedUsers)
   return { name, uid, groups: own, extra }
 }

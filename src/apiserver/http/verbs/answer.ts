@@ -133,8 +133,8 @@ async function readSent({ exchange, info, served, endpoint }: EndpointCall): Pro
   const emulation = emulationOf(context)
   dropGatedFields(kind.schema, { object: asJson(object), previous: undefined }, { ...context, ...emulation })
   if (isAtLeast(emulation.version, '1.24')) settleNamespace(object, info.namespace)
-  const found = kind.rules.validate?.(object, context) ?? []
-  const faults = Array.isArray(found) ? found : await exchange.timeSlice.run(found)
+  const result = kind.rules.validate?.(object, context) ?? []
+  const faults = Array.isArray(result) ? result : await exchange.timeSlice.run(result)
   const errors = [...validate(kind.schema, asJson(object), context), ...faults]
   const isNameless = kind.lifecycle.nameless === true
   const shownKind = isNameless && isAtLeast(emulation.version, '1.24') ? '' : kind.kind
@@ -227,8 +227,8 @@ function formsFor(served: ServedType, endpoint: Endpoint, object: ApiObject | un
   const ofType = formsByType.get(served) ?? new Map<string, ObjectForms>()
   formsByType.set(served, ofType)
   const key = `${endpoint.subresource} ${apiVersion}`
-  const found = ofType.get(key)
-  if (found !== undefined) return found
+  const cachedValue = ofType.get(key)
+  if (cachedValue !== undefined) return cachedValue
   const type = sentTypes(served, endpoint).find((each) => each.apiVersion === apiVersion)
   const forms = sentForms({ served, type, options: endpoint.connects?.kind })
   ofType.set(key, forms)

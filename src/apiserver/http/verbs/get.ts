@@ -15,10 +15,10 @@ export const lackingDefaults =
 
 export const handleGet: Handler = ({ exchange, info, resource }) => {
   const { namespace, name, subresource, query } = info
-  const found = get(resource, { namespace, name, subresource, resourceVersion: text(query, 'resourceVersion') })
-  return found instanceof Promise
-    ? found.then((object) => send(exchange, resource, object))
-    : send(exchange, resource, found)
+  const readObject = get(resource, { namespace, name, subresource, resourceVersion: text(query, 'resourceVersion') })
+  return readObject instanceof Promise
+    ? readObject.then((object) => send(exchange, resource, object))
+    : send(exchange, resource, readObject)
 }
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {

@@ -111,9 +111,10 @@ const toldKeys = 5
 
 /** Warns about unreadable objects, so that an incomplete list is not mistaken for a complete one. */
 function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
-  const left = cache.allUnreadable(namespace)
-  for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is omitted: ${why}`)
-  if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more unreadable objects are omitted`)
+  const unreadableObjects = cache.allUnreadable(namespace)
+  for (const { key, why } of unreadableObjects.slice(0, toldKeys)) exchange.warn(`${key} is omitted: ${why}`)
+  if (unreadableObjects.length > toldKeys)
+    exchange.warn(`${unreadableObjects.length - toldKeys} more unreadable objects are omitted`)
 }
 
 /**

@@ -63,10 +63,10 @@ export function agreeOnSubprotocol(headers: RequestHeaders, { protocols }: Pick<
 
 /** Returns the headers with lower-case names and without Connection, which the transport adds itself. */
 function withoutConnection(headers: readonly string[]): string[] {
-  const kept: string[] = []
+  const forwardedHeaders: string[] = []
   for (let i = 0; i < headers.length; i += 2)
-    if (headers[i]!.toLowerCase() !== 'connection') kept.push(headers[i]!.toLowerCase(), headers[i + 1]!)
-  return kept
+    if (headers[i]!.toLowerCase() !== 'connection') forwardedHeaders.push(headers[i]!.toLowerCase(), headers[i + 1]!)
+  return forwardedHeaders
 }
 
 interface Switching {

@@ -58,8 +58,8 @@ export class HistoryReaders {
 
   #leave(user: string): void {
     this.#all--
-    const left = this.#byUser.get(user)! - 1
-    if (left === 0) this.#byUser.delete(user)
-    else this.#byUser.set(user, left)
+    const remainingReaders = this.#byUser.get(user)! - 1
+    if (remainingReaders === 0) this.#byUser.delete(user)
+    else this.#byUser.set(user, remainingReaders)
   }
 }

@@ -14,9 +14,9 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     const before = read.get(cached)
     if (before !== undefined) return before
     const { key, revision } = cached
-    const found = { key, revision, object: readStored(kind, cached) }
-    read.set(cached, found)
-    return found
+    const storedObject = { key, revision, object: readStored(kind, cached) }
+    read.set(cached, storedObject)
+    return storedObject
   }
   const getCached = (type: StoredType<unknown>, { namespace, name }: ObjectName) => {
     const resource = stored(catalogue, type)

@@ -104,10 +104,10 @@ async function* readJournal(
   const journal = journalOf(resource)
   const key = keyOf(resource, namespace, name)
   for (let last = before; ; ) {
-    const found = await journal.changes(key, last, changesAtATime)
-    if (found.length === 0) return
-    yield* found
-    last = found.at(-1)!.revision
+    const changes = await journal.changes(key, last, changesAtATime)
+    if (changes.length === 0) return
+    yield* changes
+    last = changes.at(-1)!.revision
   }
 }
 
@@ -221,7 +221,7 @@ export function journalExpired(revision: Revision | string, oldest: Revision): A
 
 /** Decodes an entry. Returns undefined if the object is unreadable. */
 function objectOf({ kind, cache }: Resource, { key, revision, value }: Entry): ApiObject | undefined {
-  const found = cache.readIfSound(key, revision, value)
-  if (found === undefined) return undefined
-  return kind.evolution?.remote ? readObject(found.json) : readStored(kind, found)
+  const cachedEntry = cache.readIfSound(key, revision, value)
+  if (cachedEntry === undefined) return undefined
+  return kind.evolution?.remote ? readObject(cachedEntry.json) : readStored(kind, cachedEntry)
 }

@@ -15,8 +15,8 @@ const last = new WeakMap<Resource, { readonly cached: CachedObject; readonly obj
 export function readShared(resource: Resource, name: string, namespace = ''): ApiObject | undefined {
   const cached = resource.cache.get(keyOf(resource, namespace, name))
   if (cached === undefined) return undefined
-  const known = last.get(resource)
-  const shared = known?.cached === cached ? known.object.deref() : undefined
+  const lastRead = last.get(resource)
+  const shared = lastRead?.cached === cached ? lastRead.object.deref() : undefined
   if (shared !== undefined) return shared
   const object = readStored(resource.kind, cached)
   last.set(resource, { cached, object: new WeakRef(object) })

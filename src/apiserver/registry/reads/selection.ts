@@ -77,8 +77,8 @@ function fieldOf(kind: Kind, object: CachedObject, path: string): string | undef
 const computedFields = new WeakMap<CachedObject, { readonly kind: Kind; readonly fields: { [path: string]: string } }>()
 
 function laterFields(kind: Kind, object: CachedObject): { readonly [path: string]: string } {
-  const known = computedFields.get(object)
-  if (known?.kind === kind) return known.fields
+  const cachedFields = computedFields.get(object)
+  if (cachedFields?.kind === kind) return cachedFields.fields
   const fields = kind.views.selectable?.(parseOwnJson(object.json) as unknown as ApiObject) ?? {}
   computedFields.set(object, { kind, fields })
   return fields
@@ -104,8 +104,8 @@ function storedFields(resource: Resource, fields: readonly FieldRequirement[]): 
 function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
   const path = names.get(field.path)
   if (path !== undefined) return path === field.path ? field : { ...field, path }
-  const known = [...names.keys()].map((name) => `"${name}"`).join(', ')
-  throw badRequest(`${JSON.stringify(shorten(field.path, 100))} is not a known field selector: only ${known}`)
+  const selectableNames = [...names.keys()].map((name) => `"${name}"`).join(', ')
+  throw badRequest(`${JSON.stringify(shorten(field.path, 100))} is not a known field selector: only ${selectableNames}`)
 }
 
 /** Returns the supported selector fields and their paths in the storage version. */

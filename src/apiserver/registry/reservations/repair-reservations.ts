@@ -63,10 +63,11 @@ async function restoreReservations(resource: Resource, { restored, shared }: Rep
     for (const held of slice) {
       await timeSlice.yieldIfDue()
       for (const reservation of heldBy(resource, readObject(held.json))) {
-        const known = resource.caches.reservations.get(reservation.pool, reservation.value)
+        const storedReservation = resource.caches.reservations.get(reservation.pool, reservation.value)
         const key = keyOfReservation(reservation)
-        if (known === undefined && (await take(resource, key, held))) restored.push(key)
-        else if (known !== undefined && known.holder !== held.key && isThere(resource, held)) shared.push(key)
+        if (storedReservation === undefined && (await take(resource, key, held))) restored.push(key)
+        else if (storedReservation !== undefined && storedReservation.holder !== held.key && isThere(resource, held))
+          shared.push(key)
       }
     }
 }

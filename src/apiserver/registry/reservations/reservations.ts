@@ -69,13 +69,13 @@ function tryToHold(resource: Resource, object: ApiObject, { previous, current }:
 
 function refuseTaken(
   { caches }: Resource,
-  wanted: readonly Reservation[],
+  requestedValues: readonly Reservation[],
   current: readonly Reservation[],
 ): Reservation[] {
-  const kept = new Set(current.map(keyOfReservation))
-  return wanted.filter(
+  const currentKeys = new Set(current.map(keyOfReservation))
+  return requestedValues.filter(
     (reservation) =>
-      caches.reservations.has(reservation.pool, reservation.value) && !kept.has(keyOfReservation(reservation)),
+      caches.reservations.has(reservation.pool, reservation.value) && !currentKeys.has(keyOfReservation(reservation)),
   )
 }
 

@@ -250,11 +250,11 @@ function assertPrecondition(
 ): void {
   // As in Kubernetes, errors name the resource instead of the kind for kinds that hold deletions.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
-  const fail = (what: string, wanted: string, found: string | undefined) =>
+  const fail = (what: string, expectedValue: string, actualValue: string | undefined) =>
     conflict(
       named,
       metadata.name!,
-      `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been deleted and then recreated`,
+      `the ${what} in the precondition (${expectedValue}) does not match the ${what} in record (${actualValue}). The object might have been deleted and then recreated`,
     )
   if (uid !== undefined && uid !== metadata.uid) throw fail('UID', uid, metadata.uid)
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)

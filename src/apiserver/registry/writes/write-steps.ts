@@ -87,8 +87,8 @@ function allocateValues({ write, previous }: Attempt, object: ApiObject) {
 
 async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
   const { write } = attempt
-  const found = await faultsOf(attempt, object)
-  const faults = write.own && found.length > 0 ? await newFaults(attempt, found) : found
+  const allFaults = await faultsOf(attempt, object)
+  const faults = write.own && allFaults.length > 0 ? await newFaults(attempt, allFaults) : allFaults
   if (faults.length > 0) throw invalidObject(writtenKind(write), object.metadata.name ?? '', faults)
 }
 
@@ -96,20 +96,20 @@ async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
  * Returns those errors that the stored object does not already have. Writes by the server itself must not fail because
  * of existing errors, which may be older than a rule or come from a subresource.
  */
-async function newFaults(attempt: Attempt, found: readonly FieldError[]): Promise<readonly FieldError[]> {
+async function newFaults(attempt: Attempt, allFaults: readonly FieldError[]): Promise<readonly FieldError[]> {
   const { previous } = attempt
-  if (previous === undefined) return found
+  if (previous === undefined) return allFaults
   const idOf = ({ fault, path, text }: FieldError) => JSON.stringify([fault, path, text])
-  const known = new Set((await faultsOf(attempt, previous)).map(idOf))
-  return found.filter((fault) => !known.has(idOf(fault)))
+  const previousFaults = new Set((await faultsOf(attempt, previous)).map(idOf))
+  return allFaults.filter((fault) => !previousFaults.has(idOf(fault)))
 }
 
 async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError[]> {
   const { write } = attempt
   const faults: FieldError[] = []
   for (const check of validations(judged(attempt, object), ruleContext(write))) {
-    const found = check(faults.length === 0) ?? []
-    for (const fault of 'next' in found ? await write.timeSlice.run(found) : found) faults.push(fault)
+    const result = check(faults.length === 0) ?? []
+    for (const fault of 'next' in result ? await write.timeSlice.run(result) : result) faults.push(fault)
     const pause = write.timeSlice.yieldIfDue()
     if (pause !== undefined) await pause
   }

@@ -99,8 +99,8 @@ export class ChunkReader {
     return ++this.#extensionBytes <= maxExtensionBytes && this.#go('extension')
   }
 
-  #endLine(wanted: RegExp, next: Place): boolean {
-    return wanted.test(this.#line.take()) && this.#go(next)
+  #endLine(linePattern: RegExp, next: Place): boolean {
+    return linePattern.test(this.#line.take()) && this.#go(next)
   }
 
   #digit(byte: number): boolean {

@@ -171,6 +171,6 @@ class Headers {
   }
 }
 
-function is(name: string, wanted: string): boolean {
-  return name === wanted || name.toLowerCase() === wanted
+function is(name: string, lowerCaseName: string): boolean {
+  return name === lowerCaseName || name.toLowerCase() === lowerCaseName
 }

@@ -72,8 +72,8 @@ class Transition {
   }
 }
 
-function hasCondition({ conditions = [] }: JobStatus, wanted: ConditionType): boolean {
-  return conditions.some(({ type, status }) => type === wanted && status === 'True')
+function hasCondition({ conditions = [] }: JobStatus, conditionType: ConditionType): boolean {
+  return conditions.some(({ type, status }) => type === conditionType && status === 'True')
 }
 
 function checkCounts(status: JobStatus): FieldError[] {
@@ -217,7 +217,7 @@ function checkFinished(transition: Transition): FieldError[] {
   const { active = 0, terminating = 0, startTime, uncountedTerminatedPods: uncounted = {} } = status
   if (!isFinished) return []
   const concerns = (name: keyof JobStatus) => switchesFinished || transition.changes(name)
-  const left = (uncounted.succeeded ?? []).length + (uncounted.failed ?? []).length
+  const uncountedPods = (uncounted.succeeded ?? []).length + (uncounted.failed ?? []).length
   return [
     ...(active > 0 && concerns('active')
       ? [invalid('status.active', active, 'active>0 is invalid for finished job')]
@@ -228,7 +228,7 @@ function checkFinished(transition: Transition): FieldError[] {
     ...(startTime === undefined && concerns('startTime')
       ? [required('status.startTime', 'startTime is required for finished job')]
       : []),
-    ...(left > 0 && concerns('uncountedTerminatedPods')
+    ...(uncountedPods > 0 && concerns('uncountedTerminatedPods')
       ? [invalid('status.uncountedTerminatedPods', uncounted, 'must be empty for finished job')]
       : []),
   ]

@@ -69,9 +69,10 @@ export function pairAppArmor(annotations: Annotations, spec: PodSpec, context: P
       const text = profile || ofPod ? annotationOf((profile ?? ofPod)!) : undefined
       if (text !== undefined && !isSince('1.34', context)) annotations[key] = text
     } else if (profile === undefined) {
-      const found = profileOf(annotation)
+      const annotatedProfile = profileOf(annotation)
       const isOfPod = ofPod !== undefined && annotation === annotationOf(ofPod)
-      if (found !== undefined && !isOfPod) one.securityContext = { ...securityContext, appArmorProfile: found }
+      if (annotatedProfile !== undefined && !isOfPod)
+        one.securityContext = { ...securityContext, appArmorProfile: annotatedProfile }
       warn?.(appArmorWarning(name, 'metadata.annotations', vendor))
     }
   }

@@ -86,11 +86,11 @@ function checkSize(
   { spec: before, status }: PersistentVolumeClaim,
   context: RuleContext,
 ): FieldError[] {
-  const wanted = storageIn(spec?.resources?.requests)
-  if (compareQuantities(wanted, storageIn(before?.resources?.requests)) >= 0) return []
+  const requestedSize = storageIn(spec?.resources?.requests)
+  if (compareQuantities(requestedSize, storageIn(before?.resources?.requests)) >= 0) return []
   const path = 'spec.resources.requests.storage'
   if (!mayRecover(context)) return [forbidden(path, 'field can not be less than previous value')]
-  const held = compareQuantities(wanted, storageIn(status?.capacity)) > 0
+  const held = compareQuantities(requestedSize, storageIn(status?.capacity)) > 0
   return held ? [] : [forbidden(path, 'field can not be less than status.capacity')]
 }
 

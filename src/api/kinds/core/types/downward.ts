@@ -143,8 +143,8 @@ const powers = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1
 
 function checkDivisor(resource: string, divisor: string, path: FieldPath): FieldError[] {
   if (divisor === '0') return []
-  const known = selectableResources.includes(resource) || hugePages.test(resource)
+  const isKnownResource = selectableResources.includes(resource) || hugePages.test(resource)
   const allowed = resource.endsWith('.cpu') ? ['1m', '1'] : powers
-  if (!known || allowed.includes(divisor)) return []
+  if (!isKnownResource || allowed.includes(divisor)) return []
   return [invalid(child(path, 'divisor'), divisor, `with ${resource} it is one of ${allowed.join(', ')}`)]
 }

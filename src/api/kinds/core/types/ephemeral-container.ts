@@ -77,6 +77,6 @@ function checkEphemeral(value: EphemeralContainer, path: FieldPath): FieldError[
       .filter((name) => mount[name])
       .map((name) => forbidden(child(at(child(path, 'volumeMounts'), i), name), why)),
   )
-  const given = [...notForEphemeral.filter((name) => value[name] !== undefined), ...resources]
-  return [...given.map((name) => forbidden(child(path, name), why)), ...parts]
+  const forbiddenFields = [...notForEphemeral.filter((name) => value[name] !== undefined), ...resources]
+  return [...forbiddenFields.map((name) => forbidden(child(path, name), why)), ...parts]
 }

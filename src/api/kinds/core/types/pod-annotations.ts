@@ -34,9 +34,9 @@ export function dropOlderAnnotations(metadata: { annotations?: Annotations }, ve
     ['init-containers', 'init-container-statuses'].map((name) => vendorKey(vendor, name, prefix)),
   )
   if (!older.some((key) => Object.hasOwn(metadata.annotations!, key))) return
-  const kept = Object.entries(metadata.annotations).filter(([key]) => !older.includes(key))
-  if (kept.length === 0) delete metadata.annotations
-  else metadata.annotations = Object.fromEntries(kept)
+  const keptAnnotations = Object.entries(metadata.annotations).filter(([key]) => !older.includes(key))
+  if (keptAnnotations.length === 0) delete metadata.annotations
+  else metadata.annotations = Object.fromEntries(keptAnnotations)
 }
 
 export function seccompPodKey(vendor: Vendor): string {
@@ -115,8 +115,9 @@ function pairOne(annotations: Annotations, key: string, part: Pick<PodSpec, 'sec
     const text = annotationOf(profile)
     if (text !== undefined) annotations[key] = text
   } else if (profile === undefined && annotation !== undefined) {
-    const found = profileOf(annotation)
-    if (found !== undefined) part.securityContext = { ...part.securityContext, seccompProfile: found }
+    const annotatedProfile = profileOf(annotation)
+    if (annotatedProfile !== undefined)
+      part.securityContext = { ...part.securityContext, seccompProfile: annotatedProfile }
   }
 }
 
@@ -163,6 +164,6 @@ function disagreement(annotation: string, { type, localhostProfile }: SeccompPro
     if (!annotation.startsWith('localhost/')) return 'type'
     return annotation.slice('localhost/'.length) === localhostProfile ? undefined : 'localhostProfile'
   }
-  const known = type === 'Unconfined' || type === 'RuntimeDefault'
-  return known && profileOf(annotation)?.type !== type ? 'type' : undefined
+  const isKnownType = type === 'Unconfined' || type === 'RuntimeDefault'
+  return isKnownType && profileOf(annotation)?.type !== type ? 'type' : undefined
 }

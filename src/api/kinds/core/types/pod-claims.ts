@@ -89,17 +89,17 @@ function checkClaim(claim: PodResourceClaim, path: FieldPath): FieldError[] {
   const { name = '', source } = claim
   // Before 1.31, the names are in the field source.
   const [names, place] = source === undefined ? [claim, path] : [source, child(path, 'source')]
-  const given = (['resourceClaimName', 'resourceClaimTemplateName'] as const).filter(
+  const sourceNames = (['resourceClaimName', 'resourceClaimTemplateName'] as const).filter(
     (each) => names[each] !== undefined,
   )
   return [
     ...(name === ''
       ? [required(child(path, 'name'))]
       : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
-    ...(given.length === 1
+    ...(sourceNames.length === 1
       ? []
       : [invalid(place, names, 'exactly one of `resourceClaimName` and `resourceClaimTemplateName` is required')]),
-    ...given.flatMap((each) =>
+    ...sourceNames.flatMap((each) =>
       checkDnsSubdomain(names[each]!).map((text) => invalid(child(place, each), names[each], text)),
     ),
   ]

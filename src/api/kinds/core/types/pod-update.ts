@@ -48,8 +48,10 @@ function checkKeptDeadline({ activeDeadlineSeconds: next }: PodSpec, { activeDea
 
 function checkTolerationUpdate(next: readonly Toleration[], previous: readonly Toleration[]): FieldError[] {
   const there = new Set(next.map(withoutTime))
-  const kept = previous.every((old) => there.has(withoutTime(old)))
-  return kept ? [] : [forbidden('spec.tolerations', 'existing ones may only change their tolerationSeconds')]
+  const areTolerationsKept = previous.every((old) => there.has(withoutTime(old)))
+  return areTolerationsKept
+    ? []
+    : [forbidden('spec.tolerations', 'existing ones may only change their tolerationSeconds')]
 }
 
 /** Returns a comparison key that ignores `tolerationSeconds`. */
@@ -61,11 +63,11 @@ function withoutTime({ key, operator, value, effect }: Toleration): string {
 function withUpdatable(next: PodSpec, previous: PodSpec, context: RuleContext): PodSpec {
   const { activeDeadlineSeconds: _d, tolerations: _t, schedulingGates: _g, ...others } = next
   const { activeDeadlineSeconds, tolerations, schedulingGates, terminationGracePeriodSeconds: grace } = previous
-  const kept = mayNarrow(previous, context) ? withNodeChoice(others, previous) : others
+  const restoredSpec = mayNarrow(previous, context) ? withNodeChoice(others, previous) : others
   // Pods stored with a negative grace period may change it to 1.
   const mended = (grace ?? 0) < 0 && next.terminationGracePeriodSeconds === 1
   return {
-    ...kept,
+    ...restoredSpec,
     ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
     ...(tolerations === undefined ? {} : { tolerations }),
     ...(schedulingGates === undefined ? {} : { schedulingGates }),

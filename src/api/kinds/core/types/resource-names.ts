@@ -60,10 +60,10 @@ export function checkContainerResourceName(name: string, path: FieldPath, vendor
 
 /** Accepts the resources that a quota can limit. */
 export function checkQuotaResourceName(name: string, path: FieldPath): FieldError[] {
-  const known = name.includes('/') || isStandardForQuota(name)
+  const isValidName = name.includes('/') || isStandardForQuota(name)
   return [
     ...checkResourceName(name, path),
-    ...(known ? [] : [invalid(path, name, 'must be a standard resource for quota')]),
+    ...(isValidName ? [] : [invalid(path, name, 'must be a standard resource for quota')]),
   ]
 }
 

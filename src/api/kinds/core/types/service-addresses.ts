@@ -177,11 +177,11 @@ function checkReduced(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
 
 function checkOneStack({ ipFamilyPolicy: policy, clusterIPs = [], ipFamilies = [] }: ServiceSpec): FieldError[] {
   if (policy !== 'SingleStack') return []
-  const told = (noun: string) =>
+  const secondaryForbidden = (noun: string) =>
     invalid(policyPath, policy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${noun} are specified`)
   return [
-    ...(clusterIPs.length === 2 ? [told('cluster IPs')] : []),
-    ...(ipFamilies.length === 2 ? [told('IP families')] : []),
+    ...(clusterIPs.length === 2 ? [secondaryForbidden('cluster IPs')] : []),
+    ...(ipFamilies.length === 2 ? [secondaryForbidden('IP families')] : []),
   ]
 }
 

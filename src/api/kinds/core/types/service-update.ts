@@ -41,8 +41,8 @@ function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: Serv
   const stated = new Set(ports.map(({ nodePort }) => nodePort))
   const byName = new Map(before.map(({ name = '', nodePort = 0 }) => [name, nodePort]))
   for (const port of ports) {
-    const known = byName.get(port.name ?? '')
-    if (!port.nodePort && known && !stated.has(known)) port.nodePort = known
+    const previousNodePort = byName.get(port.name ?? '')
+    if (!port.nodePort && previousNodePort && !stated.has(previousNodePort)) port.nodePort = previousNodePort
   }
 }
 
