@@ -45,6 +45,6 @@ export interface JudgedRequest {
 }
 
 /** Extracts the part of a request that signers examine. */
-export function judgedPart(request: CertificateRequest): JudgedRequest {
+export function signerRelevantPart(request: CertificateRequest): JudgedRequest {
   return { subject: request.subject, names: requestedNames(request) }
 }

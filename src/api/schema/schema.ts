@@ -209,9 +209,9 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   /** A group of fields of which exactly one must be set. */
   readonly choice?: Choice
   /** Returns the fields that validation skips, because an error elsewhere makes their errors meaningless. */
-  leavesUnjudged?(value: T, context: RuleContext): readonly string[]
+  fieldsToSkip?(value: T, context: RuleContext): readonly string[]
   /** Whether validation skips the rules of the field types. */
-  readonly unjudged?: boolean
+  readonly unvalidated?: boolean
   /**
    * Whether writes keep fields whose gate is disabled: `own` for the fields of this type itself, `all` for all fields
    * below it as well.
@@ -360,8 +360,8 @@ export function withVersions<V extends string>(
 }
 
 /** Returns the type without validation of its content. For values that are completed later, before they are used. */
-export function unjudged<T>({ check: _check, choice: _choice, ...schema }: ObjectSchema<T>): ObjectSchema<T> {
-  return { ...schema, unjudged: true }
+export function unvalidated<T>({ check: _check, choice: _choice, ...schema }: ObjectSchema<T>): ObjectSchema<T> {
+  return { ...schema, unvalidated: true }
 }
 
 /** Marks fields that are inline in JSON but belong to a nested Protobuf message with this field number. */

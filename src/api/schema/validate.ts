@@ -188,7 +188,7 @@ class Validation {
     const { value, path, previous } = judged
     switch (schema.type) {
       case 'object':
-        if (isObject(value) && !schema.unjudged)
+        if (isObject(value) && !schema.unvalidated)
           this.#checkObject(schema, { value, previous, path: schema.faultsAt?.(path, this.#context) ?? path })
         return
       case 'map':
@@ -211,7 +211,7 @@ class Validation {
     if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSliced(schema, { value, path, previous })
     else if (schema.type === 'list' && Array.isArray(value))
       yield* this.#checkListSliced(schema, { value, path, previous })
-    else if (schema.type === 'object' && isObject(value) && !schema.unjudged) {
+    else if (schema.type === 'object' && isObject(value) && !schema.unvalidated) {
       const judged = judgedObject(
         schema,
         { value, previous, path: schema.faultsAt?.(path, this.#context) ?? path },
@@ -239,13 +239,13 @@ class Validation {
    * a choice.
    */
   #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
-    const { value, path, choice, setFields, unjudged } = judged
+    const { value, path, choice, setFields, unvalidated } = judged
     const { name, field, hasRules } = checked
     const item = own(value, name)
     if (setFields.length > 1 && setFields.indexOf(name) > 0)
       this.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
     else if (field.required && isMissing(item)) this.errors.push(required(child(path, name)))
-    else if (hasRules && item !== undefined && !isUnsent(item, field) && !unjudged?.includes(name)) return item
+    else if (hasRules && item !== undefined && !isUnsent(item, field) && !unvalidated?.includes(name)) return item
     return undefined
   }
 
@@ -349,7 +349,7 @@ interface JudgedObject {
   readonly choice: Choice | undefined
   /** Names of those fields of the choice that are set. */
   readonly setFields: readonly string[]
-  readonly unjudged: readonly string[] | undefined
+  readonly unvalidated: readonly string[] | undefined
   /** The members of the object that is replaced, if known. */
   readonly before: JsonObject | undefined
 }
@@ -361,8 +361,8 @@ function judgedObject(
 ): JudgedObject {
   const { choice } = schema
   const setFields = choice ? membersIn(value, choice) : []
-  const unjudged = schema.leavesUnjudged?.(value, context)
-  return { value, path, choice, setFields, unjudged, before: membersBefore(schema, previous) }
+  const unvalidated = schema.fieldsToSkip?.(value, context)
+  return { value, path, choice, setFields, unvalidated, before: membersBefore(schema, previous) }
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {

@@ -258,7 +258,7 @@ type ControlsFor = (request: AdmissionRequest) => readonly Control[]
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
   const forOperation = (operation: AdmissionOperation): ControlsFor =>
-    askedAmong(
+    controlSelector(
       acting.filter(({ handles }) => handles.operations.includes(operation)),
       vendor,
     )
@@ -271,7 +271,7 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
 }
 
 /** Caches the controls per type and subresource, so that a request runs only those that apply to it. */
-function askedAmong(controls: readonly Control[], vendor: Vendor): ControlsFor {
+function controlSelector(controls: readonly Control[], vendor: Vendor): ControlsFor {
   const controlsByType = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
   return ({ type, subresource }) => {
     const ofType = controlsByType.get(type) ?? new Map<string, readonly Control[]>()

@@ -15,7 +15,7 @@ export class DeniedCertificates {
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
   /** Whether each checked certificate is denied. Discarded when a deny list changes. */
-  #judged = new WeakMap<X509Certificate, boolean>()
+  #verdicts = new WeakMap<X509Certificate, boolean>()
 
   /** Starts to follow the deny lists. Must be called before the caches are loaded. */
   follow(lookup: Lookup): void {
@@ -31,12 +31,12 @@ export class DeniedCertificates {
   has(certificate: X509Certificate): boolean {
     if (this.#stale) this.#read()
     if (this.#serials.size === 0 && this.#fingerprints.size === 0) return false
-    const cachedVerdict = this.#judged.get(certificate)
+    const cachedVerdict = this.#verdicts.get(certificate)
     if (cachedVerdict !== undefined) return cachedVerdict
     const denied =
       this.#serials.has(plainHex(certificate.serialNumber)) ||
       this.#fingerprints.has(plainHex(certificate.fingerprint256))
-    this.#judged.set(certificate, denied)
+    this.#verdicts.set(certificate, denied)
     return denied
   }
 
@@ -48,7 +48,7 @@ export class DeniedCertificates {
 
   #read(): void {
     this.#stale = false
-    this.#judged = new WeakMap()
+    this.#verdicts = new WeakMap()
     this.#serials = new Set()
     this.#fingerprints = new Set()
     for (const name of this.#lookup!.names(certificateDenyLists)) {

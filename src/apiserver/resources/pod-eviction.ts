@@ -27,7 +27,7 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 import type { Resource } from '../registry/catalogue/resource.ts'
 import { assertPreconditions, deleteObject } from '../registry/verbs/delete.ts'
 import { updateObject } from '../registry/verbs/update.ts'
-import { type JudgedDeleteOptions, judgeDeleteOptions } from '../registry/writes/delete-options.ts'
+import { type EvaluatedDeleteOptions, evaluateDeleteOptions } from '../registry/writes/delete-options.ts'
 import { ownWrite } from '../registry/writes/server-write.ts'
 import { failedHalfway } from '../registry/writes/write.ts'
 import { successStatus } from './success-status.ts'
@@ -58,7 +58,7 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
   if (sent.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const resource = parts.stored(pod)
   await assertExists(parts, request)
-  const options = judgeDeleteOptions(sent.deleteOptions ?? {}, resource, { dryRun: query.getAll('dryRun') })
+  const options = evaluateDeleteOptions(sent.deleteOptions ?? {}, resource, { dryRun: query.getAll('dryRun') })
   for (let look = 0; look < maxLooks; look++) {
     const asked = { ...request, dryRun: options.dryRun }
     if (await evictOnce(parts, asked, options)) return successStatus(201)
@@ -75,7 +75,7 @@ async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: E
 }
 
 /** Tries to evict a pod. Returns false if it changed in the meantime and must be examined again. */
-async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
+async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: EvaluatedDeleteOptions) {
   const { namespace, name } = request
   const storedPod = await parts.lookup.getLatest(pod, { namespace, name })
   if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
@@ -99,7 +99,7 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
   }
 }
 
-async function deletePod({ stored }: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
+async function deletePod({ stored }: PodEvictionParts, request: EndpointRequest, options: EvaluatedDeleteOptions) {
   const { namespace, name, dryRun, abandoned } = request
   const resource = stored(pod)
   const recorded = dryRun || !recordsReason(resource) ? options : await recordReason(resource, request, options)
@@ -115,7 +115,7 @@ function recordsReason({ context }: Resource): boolean {
  * Adds the condition DisruptionTarget to the pod, for the controller of the pod. Returns the options for the deletion
  * of the version with the condition.
  */
-async function recordReason(resource: Resource, request: EndpointRequest, options: JudgedDeleteOptions) {
+async function recordReason(resource: Resource, request: EndpointRequest, options: EvaluatedDeleteOptions) {
   const { namespace, name, abandoned } = request
   const write = { namespace, subresource: 'status', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const json = await updateObject(ownWrite(resource, write), name, (previous) => {

@@ -10,11 +10,11 @@ export class SharedLookup<T> {
   #current: Promise<T> | undefined
   #next: Promise<T> | undefined
   readonly #look: () => Promise<T>
-  readonly #patienceMs: number
+  readonly #timeoutMs: number
 
-  constructor(look: () => Promise<T>, patienceMs = 100) {
+  constructor(look: () => Promise<T>, timeoutMs = 100) {
     this.#look = look
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
   }
 
   ask(): Promise<T> {
@@ -32,7 +32,7 @@ export class SharedLookup<T> {
   }
 
   async #beginAfter(current: Promise<T>): Promise<T> {
-    await settledOr(current, this.#patienceMs)
+    await settledOr(current, this.#timeoutMs)
     this.#next = undefined
     return this.#begin()
   }

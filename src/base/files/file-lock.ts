@@ -13,11 +13,11 @@ import { ignoring } from './files.ts'
 const staleMs = 60_000
 const retryMs = 50
 /** Maximum time in milliseconds to wait while other programs hold the lock. */
-const patienceMs = 2 * staleMs
+const timeoutMs = 2 * staleMs
 
 /** Runs a function while this program holds the lock. Waits for other holders and throws after a timeout. */
 export async function withFileLock<T>(file: string, run: () => Promise<T>): Promise<T> {
-  const end = performance.now() + patienceMs
+  const end = performance.now() + timeoutMs
   while (!(await take(file))) {
     if (performance.now() > end)
       throw new Error(`${file} is locked by another program: try again, or remove the file if no program uses it`)

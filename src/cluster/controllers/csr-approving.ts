@@ -18,7 +18,7 @@ import { groupName } from '../../api/model/vendor.ts'
 import { signerFaults } from '../../api/pki/built-in-signers.ts'
 import type { CertificateRequest } from '../../api/pki/certificate-request.ts'
 import { MalformedInput } from '../../api/pki/malformed-input.ts'
-import { judgedPart } from '../../api/pki/requested-names.ts'
+import { signerRelevantPart } from '../../api/pki/requested-names.ts'
 import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
@@ -67,7 +67,7 @@ async function reconcile(
   if (spec.signerName !== parts.vendor.signers.nodeClient || !isPending(request) || status.certificate) return 'done'
   const decoded = decodeRequest(request)
   if (decoded instanceof MalformedInput) return 'done'
-  if (signerFaults('nodeClient', judgedPart(decoded), spec.usages ?? []).length > 0) return 'done'
+  if (signerFaults('nodeClient', signerRelevantPart(decoded), spec.usages ?? []).length > 0) return 'done'
   for (const { right, message } of waysFor(request, decoded)) {
     if (!(await mayCreate(parts, request, { right, signal }))) continue
     const denial = await denialOf(parts, request, { node: nodeOfAnother(request, decoded), signal })

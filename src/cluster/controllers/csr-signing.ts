@@ -12,7 +12,7 @@ import type { Vendor } from '../../api/model/vendor.ts'
 import { type SignerId, signerFaults } from '../../api/pki/built-in-signers.ts'
 import type { Issuer } from '../../api/pki/certificate-template.ts'
 import { MalformedInput } from '../../api/pki/malformed-input.ts'
-import { judgedPart } from '../../api/pki/requested-names.ts'
+import { signerRelevantPart } from '../../api/pki/requested-names.ts'
 import { signRequest } from '../../api/pki/sign-request.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -79,7 +79,7 @@ function answer(
   const { usages = [], expirationSeconds } = spec
   const decoded = decodeRequest(request)
   const faults =
-    decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, judgedPart(decoded), usages)
+    decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, signerRelevantPart(decoded), usages)
   if (faults.length > 0 || decoded instanceof MalformedInput) {
     const failed = newCondition('Failed', 'SignerValidationFailure', shorten(faults.join('; '), maxMessage))
     return { ...status, conditions: [...(status.conditions ?? []), failed] }

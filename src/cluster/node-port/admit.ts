@@ -52,7 +52,7 @@ export class Admittance {
   async judge(request: IncomingMessage, node: string): Promise<Verdict> {
     try {
       const user = await this.#userOf(request)
-      return user === undefined ? unauthorized : await this.#judgeUser(user, request, node)
+      return user === undefined ? unauthorized : await this.#authorizeUser(user, request, node)
     } catch {
       return unknown
     }
@@ -72,7 +72,7 @@ export class Admittance {
     })
   }
 
-  async #judgeUser(user: ReviewedUser, { method = '', url = '' }: IncomingMessage, node: string): Promise<Verdict> {
+  async #authorizeUser(user: ReviewedUser, { method = '', url = '' }: IncomingMessage, node: string): Promise<Verdict> {
     const verb = verbs[method] ?? method.toLowerCase()
     const subresource = subresourceOf(url)
     const attributes = { verb, group: '', version: 'v1', resource: 'nodes', subresource, name: node }

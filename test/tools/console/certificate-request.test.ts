@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readCertificateRequest } from '../../../src/api/pki/certificate-request.ts'
-import { judgedPart } from '../../../src/api/pki/requested-names.ts'
+import { signerRelevantPart } from '../../../src/api/pki/requested-names.ts'
 import { decodeRequest } from '../../../src/tools/console/page/core/certificate-request.ts'
 import { openssl, temporaryDirectory } from '../../api/pki/openssl.ts'
 
@@ -23,7 +23,7 @@ for (const { keyOptions, key } of [
   test(`a certificate request with a key of type ${key} is decoded like on the server`, (t) => {
     const pem = requestBy(t, keyOptions)
     const decoded = decodeRequest(pem.toString('base64'))
-    const { subject, names: expected } = judgedPart(readCertificateRequest(pem))
+    const { subject, names: expected } = signerRelevantPart(readCertificateRequest(pem))
     const { der: _, ...shownNames } = expected as typeof expected & { der: unknown }
     assert.deepEqual(decoded, { subject, names: shownNames, key })
     assert.equal(decoded.names.dns.length, 2)

@@ -68,7 +68,7 @@ const strategy = s.object(strategyFields, {
     value.type ||= 'RollingUpdate'
     if (value.type === 'RollingUpdate') value.rollingUpdate ??= {}
   },
-  leavesUnjudged: ({ type }) => (type === 'RollingUpdate' ? [] : ['rollingUpdate']),
+  fieldsToSkip: ({ type }) => (type === 'RollingUpdate' ? [] : ['rollingUpdate']),
   check: checkStrategy,
 })
 
@@ -109,7 +109,7 @@ const specFields = {
 const spec = s.object(specFields, {
   name: 'DeploymentSpec',
   doc: 'Specification of a Deployment.',
-  leavesUnjudged: templateUnjudged,
+  fieldsToSkip: templateUnjudged,
 })
 
 const { type, status: isTrue, reason, message } = conditionFields

@@ -44,7 +44,7 @@ const specFields = {
 const spec = s.object(specFields, {
   name: 'ReplicaSetSpec',
   doc: 'Specification of a ReplicaSet.',
-  leavesUnjudged: templateUnjudged,
+  fieldsToSkip: templateUnjudged,
 })
 
 const statusFields = {

@@ -19,7 +19,7 @@ import { isAtLeast } from '../../versions/emulated-version.ts'
 import { conditionsOf } from '../conditions.ts'
 import { claimTemplate } from '../core/types/claim-template.ts'
 import { resetGated } from '../core/types/gated-parts.ts'
-import { unjudgedTemplateSpec } from '../core/types/pod-template-spec.ts'
+import { unvalidatedTemplateSpec } from '../core/types/pod-template-spec.ts'
 import {
   checkIntOrPercent,
   checkNotAboveAll,
@@ -125,7 +125,7 @@ const specFields = {
     required: true,
     doc: 'Label selector for the pods of the StatefulSet. Must match the labels of the template. Immutable.',
   }),
-  template: field(3, unjudgedTemplateSpec, {
+  template: field(3, unvalidatedTemplateSpec, {
     zeroValue: 'write',
     published: 'required',
     doc: 'Template for the pods. Each pod additionally gets a unique name and its own volume claims.',
@@ -172,7 +172,7 @@ const spec = s.object(specFields, {
     if (isAvailable(specFields.persistentVolumeClaimRetentionPolicy, emulationOf(context)))
       value.persistentVolumeClaimRetentionPolicy ??= {}
   },
-  leavesUnjudged: templateUnjudged,
+  fieldsToSkip: templateUnjudged,
 })
 
 const statusFields = {

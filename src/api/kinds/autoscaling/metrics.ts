@@ -141,7 +141,7 @@ const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResour
 export const metricSpec = s.object(specFields, {
   name: 'MetricSpec',
   doc: 'A metric and the target to maintain for it.',
-  leavesUnjudged: (spec) => judgingOrder.filter((source) => spec[source] !== undefined).slice(1),
+  fieldsToSkip: (spec) => judgingOrder.filter((source) => spec[source] !== undefined).slice(1),
   check: checkSpec,
 })
 

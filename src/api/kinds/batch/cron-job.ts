@@ -17,7 +17,7 @@ import { isNewGeneration } from '../generation.ts'
 import { containerColumns, countColumn, nameWarnings, selectorColumn } from '../pod-templates.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { jobWarnings } from './job.ts'
-import { type JobSpec, jobSpec, unjudgedFields } from './types/job-spec.ts'
+import { type JobSpec, jobSpec, unvalidatedFields } from './types/job-spec.ts'
 
 /**
  * Does not validate the selector, because `checkMadeSelector` rejects any selector. Fields of disabled features stay
@@ -25,7 +25,7 @@ import { type JobSpec, jobSpec, unjudgedFields } from './types/job-spec.ts'
  */
 const templateSpec: typeof jobSpec = {
   ...jobSpec,
-  leavesUnjudged: (spec) => [...unjudgedFields(spec), 'selector'],
+  fieldsToSkip: (spec) => [...unvalidatedFields(spec), 'selector'],
   keepsDisabledFields: 'own',
 }
 

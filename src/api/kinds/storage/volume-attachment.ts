@@ -39,7 +39,7 @@ const sourceFields = {
 const source = s.object(sourceFields, {
   name: 'VolumeAttachmentSource',
   doc: 'Volume to attach: either a PersistentVolume or an inline volume.',
-  leavesUnjudged: ({ persistentVolumeName }) => (persistentVolumeName === undefined ? [] : ['inlineVolumeSpec']),
+  fieldsToSkip: ({ persistentVolumeName }) => (persistentVolumeName === undefined ? [] : ['inlineVolumeSpec']),
   check: checkSource,
 })
 

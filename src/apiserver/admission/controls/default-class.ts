@@ -35,7 +35,7 @@ export function defaultStorageClass({ vendor, lookup, emulation }: Parts): Contr
     mutate: (request) => {
       const { metadata, spec = {} } = request.object
       if (spec.storageClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
-      const name = theDefault({
+      const name = findDefaultClass({
         lookup,
         emulation,
         type: storageClasses,
@@ -57,7 +57,7 @@ export function defaultIngressClass({ vendor, lookup, emulation }: Parts): Contr
     mutate: (request) => {
       const { metadata, spec = {} } = request.object
       if (spec.ingressClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
-      const name = theDefault({
+      const name = findDefaultClass({
         lookup,
         emulation,
         type: ingressClasses,
@@ -80,7 +80,7 @@ interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   readonly several: string
 }
 
-function theDefault({ lookup, emulation, type, marks, request, several }: Search): string | undefined {
+function findDefaultClass({ lookup, emulation, type, marks, request, several }: Search): string | undefined {
   const isMarked = ({ object: { metadata } }: StoredObject) =>
     marks.some((mark) => metadata.annotations?.[mark] === 'true')
   const [newestClass, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked).sort(newestFirst)

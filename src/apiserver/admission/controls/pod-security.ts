@@ -48,8 +48,8 @@ export function configuredPodSecurity(parts: Parts, configuration: Json): Contro
 }
 
 function withConfiguration(parts: Parts, configuration: PodSecurityConfiguration): Control {
-  const { judgeNamespace, judgePod, judgeMaker } = judges(parts, configuration)
-  const judgeOf: { readonly [plural: string]: Judge } = { namespaces: judgeNamespace, pods: judgePod }
+  const { evaluateNamespace, evaluatePod, evaluateWorkload } = evaluators(parts, configuration)
+  const evaluatorByPlural: { readonly [plural: string]: Judge } = { namespaces: evaluateNamespace, pods: evaluatePod }
   return {
     name: 'PodSecurity',
     handles: {
@@ -57,13 +57,13 @@ function withConfiguration(parts: Parts, configuration: PodSecurityConfiguration
       types: [namespaces, pods, ...makerTypes],
       subresources: ['', 'ephemeralcontainers'],
     },
-    validate: (request) => (judgeOf[request.type.plural] ?? judgeMaker)(request),
+    validate: (request) => (evaluatorByPlural[request.type.plural] ?? evaluateWorkload)(request),
   }
 }
 
 type Judge = (request: AdmissionRequest) => void | Promise<void>
 
-function judges({ vendor, emulation, lookup, metrics }: Parts, configuration: PodSecurityConfiguration) {
+function evaluators({ vendor, emulation, lookup, metrics }: Parts, configuration: PodSecurityConfiguration) {
   const newestRelease = minorOf(emulation.version)
   const { defaults, exemptUsers, exemptNamespaces, exemptRuntimeClasses } = configuration
   const policies = new WeakMap<ApiObject, Policy>()
@@ -81,28 +81,28 @@ function judges({ vendor, emulation, lookup, metrics }: Parts, configuration: Po
     const search = { lookup, vendor, newestRelease, namespace: name, level: enforce, exemptRuntimeClasses }
     for (const text of await warningsOfExisting(search)) warn(text)
   }
-  const judgeWith = (request: AdmissionRequest, pod: DescribedPod, refuses: 'refuses' | 'tells') => {
+  const evaluateWith = (request: AdmissionRequest, pod: DescribedPod, refuses: 'refuses' | 'tells') => {
     if (isExempt(request, pod)) return metrics.podSecurity.exempt(request)
     return decideByNamespace(lookup, request, (namespace) =>
       judge({ request, pod, refuses: refuses === 'refuses', metrics, newestRelease, policy: policyIn(namespace) }),
     )
   }
   return {
-    judgeNamespace: (request: AdmissionRequest) => {
+    evaluateNamespace: (request: AdmissionRequest) => {
       const { policy, errors } = read(request.object!)
       const previous = request.oldObject && read(request.oldObject)
       if (errors.length > 0 && !sameFaults(errors, previous?.errors)) throw invalidLabels(request, errors)
       if (previous === undefined || !isStricter(policy, previous.policy)) return undefined
       return exemptNamespaces.has(request.name) ? undefined : warnOfExisting(request, policy)
     },
-    judgePod: (request: AdmissionRequest) => {
+    evaluatePod: (request: AdmissionRequest) => {
       const pod = podIn(request.object!)
       if (request.oldObject !== undefined && !isSignificant(pod, podIn(request.oldObject))) return undefined
-      return judgeWith(request, pod, 'refuses')
+      return evaluateWith(request, pod, 'refuses')
     },
-    judgeMaker: (request: AdmissionRequest) => {
+    evaluateWorkload: (request: AdmissionRequest) => {
       const pod = request.subresource === '' ? templateIn(request.type.plural, request.object!) : undefined
-      return pod && judgeWith(request, pod, 'tells')
+      return pod && evaluateWith(request, pod, 'tells')
     },
   }
 }
@@ -126,12 +126,12 @@ function isStricter({ enforce }: Policy, { enforce: before }: Policy): boolean {
 
 /** Whether an update can affect the evaluation. Only images, additional containers and profile annotations can. */
 function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
-  return whatMatters(next) !== whatMatters(previous)
+  return significantFields(next) !== significantFields(previous)
 }
 
 const profiles = /^(?:container\.)?(?:seccomp|apparmor)\.security\.(?:alpha|beta)\./
 
-function whatMatters({ spec, annotations }: DescribedPod): string {
+function significantFields({ spec, annotations }: DescribedPod): string {
   const profileKeys = Object.keys(annotations).filter((key) => profiles.test(key))
   return JSON.stringify([
     containersOf(spec).map(({ name, image }) => [name, image]),

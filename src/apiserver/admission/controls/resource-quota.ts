@@ -177,15 +177,15 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
 async function judge(accounting: Accounting, knownQuotas: readonly StoredObject<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {
-    return judgeBy(accounting, knownQuotas)
+    return plansFor(accounting, knownQuotas)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     await lookup.getLatest(resourceQuotas, { namespace: request.namespace, name: '' })
-    return judgeBy(accounting, quotasOf(lookup, request))
+    return plansFor(accounting, quotasOf(lookup, request))
   }
 }
 
-function judgeBy(accounting: Accounting, quotas: readonly StoredObject<ResourceQuota>[]): Plan[] {
+function plansFor(accounting: Accounting, quotas: readonly StoredObject<ResourceQuota>[]): Plan[] {
   const { request } = accounting
   const plans = quotas.map((quota) => planFor(accounting, quota))
   if (request.operation === 'DELETE' || !isCharged(request.subresource)) return plans

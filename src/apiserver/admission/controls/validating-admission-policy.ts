@@ -14,7 +14,7 @@ import type { Evaluated } from '../policy/evaluation.ts'
 import { policyExplainer } from '../policy/explain-policy.ts'
 import { isExempt, type ValidatingPolicy, validatingFamily } from '../policy/families.ts'
 import { type Invocation, invocationsOf } from '../policy/invocations.ts'
-import { type Decision, judgePolicy, type Violation } from '../policy/judge-request.ts'
+import { type Decision, evaluatePolicy, type Violation } from '../policy/judge-request.ts'
 import { Policies } from '../policy/policies.ts'
 import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
 import type { EnforcementAction, PolicyMetrics } from '../policy/policy-metrics.ts'
@@ -36,7 +36,7 @@ export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
     validate: (request) => {
       const candidates = policies.candidates(request)
       if (candidates.length === 0 || isExempt(request)) return
-      return judgeAll({ ...parts, metrics: parts.metrics.policies }, request, candidates)
+      return evaluatePolicies({ ...parts, metrics: parts.metrics.policies }, request, candidates)
     },
   }
 }
@@ -50,7 +50,7 @@ interface Reported extends Violation {
   readonly binding: string
 }
 
-async function judgeAll(
+async function evaluatePolicies(
   parts: JudgingParts,
   request: AdmissionRequest,
   candidates: readonly ValidatingPolicy[],
@@ -65,7 +65,7 @@ async function judgeAll(
     const { policy, binding, form, parameters } = invocation
     const formData = data.get(form) ?? requestData(request, form, parts)
     data.set(form, formData)
-    const { decisions, annotations, conditions } = await judgePolicy(policy, {
+    const { decisions, annotations, conditions } = await evaluatePolicy(policy, {
       data: await formData,
       parameters,
       timeSlice,

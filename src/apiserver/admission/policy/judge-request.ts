@@ -53,7 +53,7 @@ interface JudgedRequest {
 }
 
 /** Evaluates the policy once per parameter object. */
-export async function judgePolicy(
+export async function evaluatePolicy(
   policy: ValidatingPolicy,
   { data, parameters, timeSlice, onEnd }: JudgedRequest,
 ): Promise<Judgement> {

@@ -31,14 +31,14 @@ function pick(list: WrittenAmounts, names: Iterable<string>): Amounts {
 }
 
 /** Returns the amounts that the quota limits and whose usage is known. */
-export function knownOf({ hard = {}, used = {} }: QuotaStatus, amounts: Amounts): Map<string, Quantity> {
+export function amountsWithKnownUsage({ hard = {}, used = {} }: QuotaStatus, amounts: Amounts): Map<string, Quantity> {
   return new Map([...only(amounts, hard)].filter(([name]) => readAmount(used, name) !== undefined))
 }
 
 /** Returns the status after a charge or refund. Unknown usage stays unknown. */
 export function charged(status: QuotaStatus, change: Amounts): QuotaStatus {
   const { used = {} } = status
-  const after = [...knownOf(status, change)].map(([name, amount]): [string, Quantity] => [
+  const after = [...amountsWithKnownUsage(status, change)].map(([name, amount]): [string, Quantity] => [
     name,
     atLeastNone(addQuantities(readAmount(used, name)!, amount)),
   ])

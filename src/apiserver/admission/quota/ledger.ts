@@ -15,7 +15,7 @@ import { asJson } from '../../../api/model/object.ts'
 import { type Amounts, negative } from '../../../api/model/quota/amounts.ts'
 import type { OwnWrites, StatusChange } from '../own-writes.ts'
 import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
-import { charged, knownOf, type QuotaStatus, whyNot } from './judgement.ts'
+import { amountsWithKnownUsage, charged, type QuotaStatus, whyNot } from './judgement.ts'
 
 /**
  * The result of a charge. A successful charge creates a debt, which the commit of the object must cancel. If the quota
@@ -128,7 +128,12 @@ function book(object: ResourceQuota, batch: readonly Entry[]): StatusChange {
     } else if (charge !== undefined) {
       const refused = whyNot(name, status, charge)
       const quota = { namespace, name }
-      const newDebt: Debt = { key: newDebtKey(quota), quota, uid, change: negative(knownOf(status, charge)) }
+      const newDebt: Debt = {
+        key: newDebtKey(quota),
+        quota,
+        uid,
+        change: negative(amountsWithKnownUsage(status, charge)),
+      }
       entry.outcome = refused === undefined ? { debt: newDebt } : { refused }
       if (refused !== undefined) continue
       debts.push(newDebt)

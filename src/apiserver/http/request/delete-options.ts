@@ -12,8 +12,8 @@ import { shorten } from '../../../base/text/shorten.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import type { Preconditions } from '../../registry/verbs/delete.ts'
 import {
-  type JudgedDeleteOptions,
-  judgeDeleteOptions,
+  type EvaluatedDeleteOptions,
+  evaluateDeleteOptions,
   type SentDeleteOptions,
 } from '../../registry/writes/delete-options.ts'
 import { type BodyType, readOptionalContent } from './content.ts'
@@ -21,7 +21,7 @@ import { text, wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
-export interface ReadDeleteOptions extends JudgedDeleteOptions {
+export interface ReadDeleteOptions extends EvaluatedDeleteOptions {
   /**
    * Set by the legacy option `orphanDependents: false`. If the deletion has not completed, the response then has status
    * 202.
@@ -42,7 +42,7 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<ReadD
   // For deletecollection with a body, the resourceVersion in the query is the version to list, as in Kubernetes 1.23.
   const isVersionToList = name === '' && body !== undefined
   const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
-  const judged = judgeDeleteOptions(sent, resource, {
+  const judged = evaluateDeleteOptions(sent, resource, {
     dryRun: query.getAll('dryRun'),
     preconditions: queryPreconditions,
   })

@@ -11,7 +11,7 @@ import type { DeleteOptions, Preconditions, Propagation } from '../verbs/delete.
 export type SentDeleteOptions = Infer<typeof deleteOptions>
 
 /** Valid options of a deletion. */
-export interface JudgedDeleteOptions extends DeleteOptions {
+export interface EvaluatedDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
 }
 
@@ -22,11 +22,11 @@ export interface QueryDeleteOptions {
 }
 
 /** Validates delete options and combines them with the options in the query. Throws 422 if they are invalid. */
-export function judgeDeleteOptions(
+export function evaluateDeleteOptions(
   sent: SentDeleteOptions,
   { kind, vendor }: Resource,
   query: QueryDeleteOptions,
-): JudgedDeleteOptions {
+): EvaluatedDeleteOptions {
   const dryRunValues = [...(sent.dryRun ?? []), ...query.dryRun.filter((value) => value !== '')]
   const errors = check(sent, dryRunValues)
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)

@@ -130,34 +130,34 @@ interface Judged {
 async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
   const live = await readLive(collector, node, signal)
   if (live === undefined || live.deletionTimestamp !== undefined) return 'done'
-  const judged = await judgeOwners(collector, node, { references: live.ownerReferences ?? [], signal })
-  if (judged === 'unknown' || judged === 'later') return judged === 'later' ? 'later' : 'done'
-  if (judged.absent.length + judged.waiting.length === 0) return 'done'
-  if (judged.solid.length > 0)
-    await patchMetadata(collector, node, { live, change: { ownerReferences: judged.solid }, signal })
-  else await remove(collector, node, { live, isWaitedFor: judged.waiting.length > 0, signal })
+  const ownersByState = await classifyOwners(collector, node, { references: live.ownerReferences ?? [], signal })
+  if (ownersByState === 'unknown' || ownersByState === 'later') return ownersByState === 'later' ? 'later' : 'done'
+  if (ownersByState.absent.length + ownersByState.waiting.length === 0) return 'done'
+  if (ownersByState.solid.length > 0)
+    await patchMetadata(collector, node, { live, change: { ownerReferences: ownersByState.solid }, signal })
+  else await remove(collector, node, { live, isWaitedFor: ownersByState.waiting.length > 0, signal })
   return 'done'
 }
 
-/** Sorts the owners by state. Returns `unknown` if an owner cannot be judged, `later` if it cannot be judged yet. */
-async function judgeOwners(
+/** Sorts the owners by state. Returns `unknown` if a state cannot be determined, and `later` if it cannot be yet. */
+async function classifyOwners(
   collector: Collector,
   node: OwnerNode,
   { references, signal }: { references: readonly OwnerReference[]; signal: AbortSignal },
 ): Promise<Judged | 'unknown' | 'later'> {
-  const judged: Judged = { solid: [], absent: [], waiting: [] }
+  const ownersByState: Judged = { solid: [], absent: [], waiting: [] }
   for (const reference of references) {
-    const verdict = await judgeOwner(collector, node, { reference, signal })
+    const verdict = await classifyOwner(collector, node, { reference, signal })
     if (verdict === 'unknown' || verdict === 'later') return verdict
-    judged[verdict].push(reference)
+    ownersByState[verdict].push(reference)
   }
-  return judged
+  return ownersByState
 }
 
 /**
  * Relies on the graph only for decisions that keep the object. Reads from the server whatever may lead to a deletion.
  */
-async function judgeOwner(
+async function classifyOwner(
   collector: Collector,
   node: OwnerNode,
   { reference, signal }: { reference: OwnerReference; signal: AbortSignal },
@@ -169,12 +169,12 @@ async function judgeOwner(
   if (isDescribed && owner.waits !== 'dependents deleted') return 'solid'
   const type = types.typeOf(apiVersion, kind)
   if (owner?.type?.namespaced && owner.namespace !== node.namespace) reportNamespace(recorder, node, reference)
-  if (type === undefined) return await judgeUnserved(collector, node, { reference, signal })
+  if (type === undefined) return await classifyUnservedOwner(collector, node, { reference, signal })
   // The namespace of the owner is unknown, because the object itself has no namespace.
   if (type.namespaced && node.namespace === undefined) return 'unknown'
   const namespace = type.namespaced ? node.namespace : undefined
   const state = await owners.stateOf({ type, namespace, name, uid }, signal)
-  return state === 'unserved' ? await judgeUnserved(collector, node, { reference, signal }) : verdictOf(state)
+  return state === 'unserved' ? await classifyUnservedOwner(collector, node, { reference, signal }) : verdictOf(state)
 }
 
 function verdictOf(state: Exclude<OwnerState, 'unserved'>): keyof Judged {
@@ -183,7 +183,7 @@ function verdictOf(state: Exclude<OwnerState, 'unserved'>): keyof Judged {
 }
 
 /** An owner of a kind that is not served counts as absent only if it was deleted together with its definition. */
-async function judgeUnserved(
+async function classifyUnservedOwner(
   { types, goneOwners }: Collector,
   { namespace }: OwnerNode,
   { reference, signal }: { reference: OwnerReference; signal: AbortSignal },

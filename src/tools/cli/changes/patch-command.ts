@@ -9,7 +9,7 @@ import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/fl
 import type { Patch } from '../../../client/requests/client.ts'
 import { findSubjects, type Subject, type SubjectOptions } from '../arguments/subjects.ts'
 import type { Session } from '../connection/session.ts'
-import { withNearNames } from '../connection/suggest-name.ts'
+import { withNameSuggestion } from '../connection/suggest-name.ts'
 import type { Context } from '../program/command.ts'
 import { bySubject, inBulk } from './bulk.ts'
 import { type NoteOptions, noteCause } from './change-cause.ts'
@@ -115,6 +115,6 @@ export async function liveOf(session: Session, { type, name, object, origin }: S
   try {
     return await session.client.get(type, name, { signal: session.context.signal })
   } catch (error) {
-    throw await withNearNames(session, { type, name: name.name, namespace: name.namespace }, error)
+    throw await withNameSuggestion(session, { type, name: name.name, namespace: name.namespace }, error)
   }
 }

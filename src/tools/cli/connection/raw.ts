@@ -29,10 +29,10 @@ export interface RawCall {
 
 export async function callRaw(
   context: Context,
-  options: OptionsOf<typeof connectionFlags> & { readonly raw: string } & BesideRaw,
+  options: OptionsOf<typeof connectionFlags> & { readonly raw: string } & RawConflicts,
   { method, words, files }: RawCall,
 ): Promise<void> {
-  refuseBeside(options)
+  rejectConflictingFlags(options)
   if (words.length > 0) throw new UsageError('arguments may not be passed when --raw is specified')
   if (!options.raw.startsWith('/')) throw new UsageError('--raw requires a path that begins with /, such as /version')
   const body = files === undefined ? {} : await requestBodyFrom(context, files)
@@ -77,14 +77,14 @@ async function show({ out }: Context, body: AsyncIterable<Uint8Array>): Promise<
 }
 
 /** Flags that `--raw` cannot be combined with. */
-interface BesideRaw {
+interface RawConflicts {
   readonly edit?: boolean
   readonly selector?: string
   readonly recursive?: boolean
   readonly output?: string | { readonly form: string }
 }
 
-function refuseBeside({ edit, selector, recursive, output }: BesideRaw): void {
+function rejectConflictingFlags({ edit, selector, recursive, output }: RawConflicts): void {
   const conflictingFlags = [
     edit && '--edit',
     selector && '--selector (-l)',

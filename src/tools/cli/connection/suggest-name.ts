@@ -8,7 +8,7 @@ import type { Session } from './session.ts'
 const maxNames = 500
 
 /** Returns the same error. If an existing name is similar, the error suggests it. */
-export async function withNearNames(
+export async function withNameSuggestion(
   session: Session,
   {
     type,

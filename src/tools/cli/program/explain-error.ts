@@ -32,11 +32,11 @@ export async function explainError(error: unknown): Promise<string> {
 }
 
 /** Errors that users can correct themselves. Their message needs no stack trace. */
-const toMend = [UsageError, ConfigError, NameError, ApiError]
+const userErrorTypes = [UsageError, ConfigError, NameError, ApiError]
 
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
-  if (toMend.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
+  if (userErrorTypes.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
   // A bug in this program: the stack trace helps to fix it.
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`

@@ -7,7 +7,7 @@ export function statusSentence(error: StatusError, doing = ''): string {
   const { reason, message } = error
   if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`
   const head = reason === '' ? 'Error from server' : `Error from server (${reason})`
-  return `${head}: ${doing}${message}${reason === 'Forbidden' ? wayToAsk(message) : ''}`
+  return `${head}: ${doing}${message}${reason === 'Forbidden' ? authWhyHint(message) : ''}`
 }
 
 /** Matches words that need no quotes in a shell. */
@@ -17,7 +17,7 @@ const plain = /^[\w/][\w.:@/-]*$/
  * Suggests that an administrator run `auth why`. For users who may run the command themselves, the server already
  * suggests it.
  */
-function wayToAsk(message: string): string {
+function authWhyHint(message: string): string {
   const refused = message.includes('auth why') ? undefined : refusedAction(message)
   if (refused === undefined) return ''
   const { user, verb, group, resource, subresource, namespace, path } = refused

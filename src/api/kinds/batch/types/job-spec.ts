@@ -101,12 +101,12 @@ export type JobSpec = InferFields<typeof fields>
 export const jobSpec = s.object(fields, {
   name: 'batch.v1.JobSpec',
   doc: 'Specification of a Job.',
-  leavesUnjudged: unjudgedFields,
+  fieldsToSkip: unvalidatedFields,
   check: checkJobSpec,
 })
 
 /** Skips the rules of a success policy that the completion mode does not allow at all. */
-export function unjudgedFields({ completionMode }: JobSpec): string[] {
+export function unvalidatedFields({ completionMode }: JobSpec): string[] {
   return completionMode === 'Indexed' ? [] : ['successPolicy']
 }
 

@@ -2,11 +2,11 @@
  * A PersistentVolumeClaim embedded in another object as a template. The server validates each claim when it is created,
  * not the template.
  */
-import { type ObjectSchema, unjudged } from '../../../schema/schema.ts'
+import { type ObjectSchema, unvalidated } from '../../../schema/schema.ts'
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '../persistent-volume-claim.ts'
 
 export const claimTemplate: ObjectSchema<PersistentVolumeClaim> = {
-  ...unjudged(persistentVolumeClaim.schema as ObjectSchema<PersistentVolumeClaim>),
+  ...unvalidated(persistentVolumeClaim.schema as ObjectSchema<PersistentVolumeClaim>),
   name: 'core.v1.PersistentVolumeClaim',
   keepsDisabledFields: 'all',
   fill: (claim) => {

@@ -168,7 +168,7 @@ function reportsOnce(context: RuleContext): boolean {
 export const initContainer: typeof container = {
   ...container,
   fields,
-  leavesUnjudged: (value, context) => (reportsOnce(context) && !isSidecar(value) ? probesAndLifecycle : []),
+  fieldsToSkip: (value, context) => (reportsOnce(context) && !isSidecar(value) ? probesAndLifecycle : []),
   check: (value, path, context) => [
     ...checkContainer(value, path, context),
     ...(reportsOnce(context) && !isSidecar(value) ? [] : checkProbes(value, path)),

@@ -28,15 +28,15 @@ const notForEphemeral = [
   'restartPolicyRules',
 ] as const
 
-const unjudgedParts = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle']
+const unvalidatedParts = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle']
 
 export const ephemeralContainer = s.object(fields, {
   name: 'EphemeralContainer',
   doc: 'A container that is added to a running pod for debugging. Ephemeral containers are never restarted.',
   fill: fillPullPolicy,
   faultsAt: ephemeralPath,
-  leavesUnjudged: (value, context) => {
-    if (isSince('1.26', context)) return unjudgedParts
+  fieldsToSkip: (value, context) => {
+    if (isSince('1.26', context)) return unvalidatedParts
     return isJudged(value, context) ? [] : Object.keys(fields)
   },
   check: (value, path, context) =>

@@ -283,7 +283,7 @@ export type PersistentVolumeSpec = Infer<typeof persistentVolumeSpec>
 /** A volume spec embedded in another object. Fields that are not allowed there are not validated further. */
 export const inlineVolumeSpec: typeof persistentVolumeSpec = {
   ...persistentVolumeSpec,
-  leavesUnjudged: () => ['nodeAffinity', 'persistentVolumeReclaimPolicy', 'volumeMode'],
+  fieldsToSkip: () => ['nodeAffinity', 'persistentVolumeReclaimPolicy', 'volumeMode'],
   check: (spec, path, context) => [
     ...checkAccessModes(spec.accessModes, child(path, 'accessModes'), context),
     ...(isLocal(spec) ? [nodesNeeded(path)] : []),

@@ -3,7 +3,7 @@ import { child, type FieldError, type FieldPath, forbidden } from '../../../mode
 import type { Vendor } from '../../../model/vendor.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
-import { field, type InferFields, s, unjudged } from '../../../schema/schema.ts'
+import { field, type InferFields, s, unvalidated } from '../../../schema/schema.ts'
 import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import { checkAppArmorPairs } from './app-armor-annotations.ts'
 import { checkDeletionCost, checkPodAnnotations, checkSeccompPairs, dropOlderAnnotations } from './pod-annotations.ts'
@@ -40,8 +40,8 @@ export const podTemplateSpec = s.object(fields, {
 })
 
 /** A template for controllers that complete the pod spec later. Only the metadata of the template is validated. */
-export const unjudgedTemplateSpec = s.object(
-  { ...fields, spec: field(2, unjudged(podSpec), { zeroValue: 'write', doc: 'Specification of the pods.' }) },
+export const unvalidatedTemplateSpec = s.object(
+  { ...fields, spec: field(2, unvalidated(podSpec), { zeroValue: 'write', doc: 'Specification of the pods.' }) },
   {
     name: 'core.v1.PodTemplateSpec',
     doc: 'A template from which pods are created.',

@@ -138,7 +138,7 @@ const serviceSpec = s.object(specFields, {
   doc: 'Specification of a Service.',
   fill: fillSpec,
   // If the type allows no policy, its value is not validated further.
-  leavesUnjudged: (spec) => (isOnNodes(spec) || (spec.externalIPs ?? []).length > 0 ? [] : ['externalTrafficPolicy']),
+  fieldsToSkip: (spec) => (isOnNodes(spec) || (spec.externalIPs ?? []).length > 0 ? [] : ['externalTrafficPolicy']),
 })
 
 const serviceStatus = s.object(

@@ -63,7 +63,7 @@ type Subject = InferFields<typeof subjectFields>
 export const subject = s.object(subjectFields, {
   name: 'Subject',
   doc: 'The sender of a request. Only the field that corresponds to `kind` may be set.',
-  leavesUnjudged: ({ kind }) => kinds.filter((each) => each !== kind).map((each) => members[each]),
+  fieldsToSkip: ({ kind }) => kinds.filter((each) => each !== kind).map((each) => members[each]),
   check: checkSubject,
 })
 

@@ -39,7 +39,7 @@ const pathFields = {
 const httpPath = s.object(pathFields, {
   name: 'HTTPIngressPath',
   doc: 'A path, and the backend to which requests for this path are sent.',
-  leavesUnjudged: ({ pathType }) => (pathType === undefined ? ['backend'] : []),
+  fieldsToSkip: ({ pathType }) => (pathType === undefined ? ['backend'] : []),
   check: checkPath,
 })
 

@@ -8,7 +8,7 @@ import { isVendorKey, profileNames, type Vendor, vendorOf } from '../../../../ap
 import { type SignerId, signerFaults } from '../../../../api/pki/built-in-signers.ts'
 import type { CertificateRequest } from '../../../../api/pki/certificate-request.ts'
 import { MalformedInput } from '../../../../api/pki/malformed-input.ts'
-import { judgedPart, requestedNames } from '../../../../api/pki/requested-names.ts'
+import { requestedNames, signerRelevantPart } from '../../../../api/pki/requested-names.ts'
 import { humanDuration } from '../../../../base/time/human-duration.ts'
 import { decodeRequest, keyText, quoted } from '../../printers/certificate-content.ts'
 import { multiline } from './fields.ts'
@@ -90,7 +90,7 @@ function explain(request: CertificateSigningRequest, decoded: CertificateRequest
   const isApproved = conditionOf(request, 'Approved') !== undefined
   if (signer === undefined) return [isApproved ? 'approved' : approverNeeded(request), foreignSigner(signerName)]
   const faults =
-    decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, judgedPart(decoded), usages)
+    decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, signerRelevantPart(decoded), usages)
   if (isApproved)
     return [
       'approved, waiting for the csrsigning control loop, which runs in orch up, or in orch controller-manager with a CA',

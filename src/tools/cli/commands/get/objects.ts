@@ -7,7 +7,7 @@ import { selectionOf } from '../../arguments/subjects.ts'
 import type { Target } from '../../arguments/targets.ts'
 import { singularName } from '../../connection/find-type.ts'
 import { objectNameIn } from '../../connection/session.ts'
-import { withNearNames } from '../../connection/suggest-name.ts'
+import { withNameSuggestion } from '../../connection/suggest-name.ts'
 import { bytesToWrite } from '../../printers/byte-text.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
@@ -78,7 +78,7 @@ async function fetchAll(
     } catch (error) {
       getting.context.signal.throwIfAborted()
       if (!(getting.options.ignoreNotFound && isNotFound(error)))
-        errors.push(await withNearNames(getting, target, error))
+        errors.push(await withNameSuggestion(getting, target, error))
     }
   }
   return { foundObjects, errors }

@@ -8,7 +8,7 @@ import { selectionOf } from '../../arguments/subjects.ts'
 import type { Target } from '../../arguments/targets.ts'
 import { singularName } from '../../connection/find-type.ts'
 import { objectNameIn } from '../../connection/session.ts'
-import { withNearNames } from '../../connection/suggest-name.ts'
+import { withNameSuggestion } from '../../connection/suggest-name.ts'
 import { cellMeaning, painterFor } from '../../printers/colours.ts'
 import { Columns, type Paint } from '../../printers/columns.ts'
 import { fitRows } from '../../printers/fit-table.ts'
@@ -61,7 +61,7 @@ async function fetchAll(getting: Getting, targets: readonly Target[]) {
     } catch (error) {
       getting.context.signal.throwIfAborted()
       if (!(getting.options.ignoreNotFound && isNotFound(error)))
-        errors.push(await withNearNames(getting, target, error))
+        errors.push(await withNameSuggestion(getting, target, error))
     }
   }
   return { sections, errors }

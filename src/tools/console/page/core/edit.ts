@@ -42,7 +42,7 @@ export interface Review {
   readonly changes: readonly FieldChange[]
   readonly conflicts: readonly Conflict[]
   /** Fields that the edit removes but that would stay in the object, because other managers also own them. */
-  readonly staying: readonly FieldChange[]
+  readonly unchangedFields: readonly FieldChange[]
   /** An error from the server other than a conflict. */
   readonly error: unknown
   readonly admission: Admission
@@ -124,16 +124,16 @@ export async function reviewEdit(client: Client, edit: Edit, choice: Choice): Pr
   if (sent.error !== undefined) {
     const conflicts = conflictsIn(sent.error)
     const changes = editedFields(edit).filter(({ path }) => !isLeft(choice.left, pathText(path)))
-    return { changes, conflicts, staying: [], error: conflicts.length > 0 ? undefined : sent.error, admission }
+    return { changes, conflicts, unchangedFields: [], error: conflicts.length > 0 ? undefined : sent.error, admission }
   }
   const result = asJson(sent.object!)
   const changes = compareFields(asJson(edit.base), result, edit.schema).filter(
     ({ path }) => !/^\.metadata\.(?:managedFields|resourceVersion|generation)\b/.test(pathText(path)),
   )
-  const staying = editedFields(edit).filter(
+  const unchangedFields = editedFields(edit).filter(
     ({ path, after }) => after === undefined && valueAt(result, path) !== undefined,
   )
-  return { changes, conflicts: [], staying, error: undefined, admission }
+  return { changes, conflicts: [], unchangedFields, error: undefined, admission }
 }
 
 /** Writes the edit. `removing` lists fields of other managers that are removed too. */

@@ -40,8 +40,8 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
         />
       )}
       {conflicts.length > 0 && <Conflicts conflicts={conflicts} onDecide={decide} />}
-      {review !== undefined && review.staying.length > 0 && (
-        <Staying staying={review.staying} removes={removes} onChange={setRemoves} />
+      {review !== undefined && review.unchangedFields.length > 0 && (
+        <UnchangedFields unchangedFields={review.unchangedFields} removes={removes} onChange={setRemoves} />
       )}
       <Fields title="Left alone" fields={choice.left} />
       <Fields title="Taken over from their owners" fields={choice.taken} />
@@ -55,7 +55,7 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
           type="button"
           class="primary"
           disabled={!isReady || isBusy}
-          onClick={() => void apply(removes ? (review?.staying ?? []) : [])}
+          onClick={() => void apply(removes ? (review?.unchangedFields ?? []) : [])}
         >
           Apply
         </button>
@@ -114,16 +114,16 @@ function Fields({ title, fields }: { readonly title: string; readonly fields: Re
   )
 }
 
-interface StayingProps {
-  readonly staying: readonly FieldChange[]
+interface UnchangedFieldsProps {
+  readonly unchangedFields: readonly FieldChange[]
   readonly removes: boolean
   readonly onChange: (removes: boolean) => void
 }
 
-function Staying({ staying, removes, onChange }: StayingProps) {
+function UnchangedFields({ unchangedFields, removes, onChange }: UnchangedFieldsProps) {
   return (
     <Notice tone="warn" title="Others own fields that you removed">
-      <p>An apply leaves them: {staying.map(({ path }) => displayText(pathText(path), 200)).join(', ')}</p>
+      <p>An apply leaves them: {unchangedFields.map(({ path }) => displayText(pathText(path), 200)).join(', ')}</p>
       <label class="check">
         <input type="checkbox" checked={removes} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
         Remove them as well, with a patch
