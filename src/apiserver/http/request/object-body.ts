@@ -22,6 +22,7 @@ import { shorten } from '../../../base/text/shorten.ts'
 import type { Served } from '../../registry/catalogue/served.ts'
 import { type BodyType, mediaType, readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
+import { type FieldFault, inDocumentOrder } from './fault-order.ts'
 import { fieldValidation } from './write-options.ts'
 
 /** Reads the body of a create or update. `others` are additional versions of the kind that are accepted. */
@@ -36,7 +37,8 @@ export async function readObjectBody(
   await exchange.timeSlice.yieldIfDue()
   const resource = others.find((other) => isOfKind(other, value ?? {})) ?? preferred
   const completed = await exchange.timeSlice.run(normalizeSliced(resource, withType(resource, value ?? {})))
-  reportFields(exchange, [...unknownFields(completed, resource), ...duplicateFields(duplicates)], badRequest)
+  const unknown = unknownFaults(completed, resource)
+  reportFields(exchange, inDocumentOrder(value ?? {}, unknown, duplicateFaults(duplicates)), badRequest)
   return accept(exchange, completed)
 }
 
@@ -194,11 +196,15 @@ function isOfKind(resource: Served, value: Json): value is JsonObject {
 
 const maxPathLength = 500
 
-function unknownFields({ unknown, otherVersions }: Normalized, { context }: Served): string[] {
+function unknownFields(completed: Normalized, resource: Served): string[] {
+  return unknownFaults(completed, resource).map(({ message }) => message)
+}
+
+function unknownFaults({ unknown, otherVersions }: Normalized, { context }: Served): FieldFault[] {
   return unknown.slice(0, maxReportedErrors).map((path) => {
     const other = otherVersions?.get(path)
     const hint = other === undefined ? '' : otherVersionHint(other, emulationOf(context).version)
-    return `unknown field "${shorten(path, maxPathLength)}"${hint}`
+    return { path, message: `unknown field "${shorten(path, maxPathLength)}"${hint}` }
   })
 }
 
@@ -210,7 +216,13 @@ function otherVersionHint({ since, until }: Availability, version: EmulatedVersi
 
 /** Returns error texts for fields that occur twice in a document. */
 export function duplicateFields(paths: readonly string[]): string[] {
-  return paths.slice(0, maxReportedErrors).map((path) => `duplicate field "${shorten(path, maxPathLength)}"`)
+  return duplicateFaults(paths).map(({ message }) => message)
+}
+
+function duplicateFaults(paths: readonly string[]): FieldFault[] {
+  return paths
+    .slice(0, maxReportedErrors)
+    .map((path) => ({ path, message: `duplicate field "${shorten(path, maxPathLength)}"` }))
 }
 
 /** Rejects the request, adds warnings, or does nothing, depending on `fieldValidation`. `refuse` creates the error. */

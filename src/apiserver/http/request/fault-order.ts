@@ -1,0 +1,63 @@
+/** Orders reports of unknown and duplicate fields as a decoder meets them: by the order of the fields in the document. */
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+
+/** A reported field. */
+export interface FieldFault {
+  /** The path of the field, such as `spec.containers[0].name`. */
+  readonly path: string
+  readonly message: string
+}
+
+/**
+ * Returns the messages of both lists in the order of the document. A duplicate in an unknown field is not reported,
+ * because the decoder skips the field.
+ */
+export function inDocumentOrder(
+  document: Json,
+  unknown: readonly FieldFault[],
+  duplicates: readonly FieldFault[],
+): string[] {
+  const decoded = duplicates.filter(({ path }) => !unknown.some((fault) => contains(fault.path, path)))
+  const placed = [...unknown, ...decoded].map(({ path, message }) => ({ message, place: placeOf(document, path) }))
+  return placed.sort((a, b) => comparePlaces(a.place, b.place)).map(({ message }) => message)
+}
+
+function contains(outer: string, inner: string): boolean {
+  return inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`)
+}
+
+/** Returns the position of each path element among its siblings, as far as the path leads into the document. */
+function placeOf(document: Json, path: string): number[] {
+  const place: number[] = []
+  let value: Json | undefined = document
+  for (let rest = path; rest !== '' && value !== undefined; ) {
+    const index: string | undefined = /^\[(\d+)\]\.?/.exec(rest)?.[0]
+    if (Array.isArray(value) && index !== undefined) {
+      const position = Number.parseInt(index.slice(1), 10)
+      place.push(position)
+      value = value[position]
+      rest = rest.slice(index.length)
+      continue
+    }
+    const key: string | undefined = isObject(value) ? firstKey(value, rest) : undefined
+    if (!isObject(value) || key === undefined) break
+    place.push(Object.keys(value).indexOf(key))
+    value = own(value, key)
+    rest = rest.slice(key.length).replace(/^\./, '')
+  }
+  return place
+}
+
+/** Returns the shortest key of the object that the path can start with. Keys may contain dots and brackets. */
+function firstKey(object: JsonObject, path: string): string | undefined {
+  for (let end = 1; end <= path.length; end++) {
+    const isEnd = end === path.length || path[end] === '.' || path[end] === '['
+    if (isEnd && Object.hasOwn(object, path.slice(0, end))) return path.slice(0, end)
+  }
+  return undefined
+}
+
+function comparePlaces(a: readonly number[], b: readonly number[]): number {
+  const i = a.findIndex((position, level) => position !== b[level])
+  return i === -1 ? a.length - b.length : a[i]! - (b[i] ?? -1)
+}
