@@ -348,8 +348,9 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     for (const { said, ended } of [nowhere, stranger]) {
       assert.doesNotMatch(said, /\n\s+at /)
       // Its log names the reason for waiting long before it gives up.
-      const [, told] =
-        /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not accepted).*check that it is running/.exec(said)!
+      const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not trusted).*check that it is running/.exec(
+        said,
+      )!
       assert.ok(Date.parse(told!) < ended - deadlineMs / 2, said)
     }
   })
