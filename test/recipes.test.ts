@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { endOfFile } from './support/end-of-file.ts'
-import { carryOut, copyRepository, recipes, runIn, writeFlagsPage } from './support/recipes.ts'
+import { carryOut, copyRepository, environmentIn, recipes, runIn, writeFlagsPage } from './support/recipes.ts'
 import { root } from './support/server.ts'
 
 const owner = endOfFile()
@@ -101,7 +101,12 @@ test('the recipes for a kind, a virtual kind and an admission plugin work', () =
     line: "  { name: 'WidgetSize', byDefault: true, make: widgetSize },",
   })
 
-  const { stdout, stderr } = spawnSync(process.execPath, ['try.ts'], { cwd: copy, encoding: 'utf8', timeout: 120_000 })
+  const { stdout, stderr } = spawnSync(process.execPath, ['try.ts'], {
+    cwd: copy,
+    env: environmentIn(copy),
+    encoding: 'utf8',
+    timeout: 120_000,
+  })
   assert.equal(stderr, '')
   const { created, changed, faulty, large, greeted, explained } = JSON.parse(stdout)
   assert.deepEqual([created.status, created.body.status, created.body.metadata.generation], [201, { size: 0 }, 1])
@@ -130,8 +135,7 @@ export const Greeting = clusterWide<Greeting>('ops/v1', 'Greeting', 'greetings')
 }
 
 function runTest(copy: string, file: string) {
-  // Removes the variable that would make the file report to this test run.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const env = environmentIn(copy)
   return spawnSync(process.execPath, [file], { cwd: copy, env, encoding: 'utf8', timeout: 120_000 })
 }
 
