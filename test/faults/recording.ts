@@ -4,7 +4,7 @@
  * of the later writes, in sectors of 512 bytes.
  */
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { RandomSource } from '../storage/store/random-source.ts'
@@ -19,17 +19,25 @@ export interface DiskEvent {
   readonly data: Buffer
 }
 
-/**
- * Compiles a library for preloading. The test requires a compiler, so a missing one is a failure that says what to
- * install.
- */
+/** Libraries by source. Each is compiled once for all tests of this process. */
+const libraries = new Map<string, Promise<Buffer>>()
+
+/** Makes a library for preloading. */
 export async function compilePreload(source: string, library: string): Promise<void> {
+  const content = libraries.get(source) ?? compile(source, library)
+  libraries.set(source, content)
+  await writeFile(library, await content)
+}
+
+/** The test requires a compiler, so a missing one is a failure that says what to install. */
+async function compile(source: string, library: string): Promise<Buffer> {
   const path = fileURLToPath(new URL(source, import.meta.url))
   try {
     await run('gcc', ['-O1', '-shared', '-fPIC', '-o', library, path, '-ldl', '-lpthread'])
   } catch (cause) {
     throw new Error(`${source} could not be compiled: install the Debian packages gcc and libc6-dev`, { cause })
   }
+  return await readFile(library)
 }
 
 export interface Recorded {

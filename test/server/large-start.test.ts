@@ -11,6 +11,7 @@ import { encodeStored } from '../../src/api/codec/stored.ts'
 import { configMap } from '../../src/api/kinds/core/config-map.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { startEtcd } from '../support/etcd.ts'
+import type { HttpClient } from '../support/http-client.ts'
 import { longTest } from '../support/long.ts'
 import { configMaps } from '../support/paths.ts'
 import { type ServerHandle, startServer } from '../support/server.ts'
@@ -61,50 +62,61 @@ for (const [workers, form] of [
   [1, test],
   [2, longTest],
 ] as const)
-  form(`requests right after the start see all objects, with ${workers} workers`, async (t) => {
+  form(`a large data file, with ${workers} workers`, async (t) => {
     const server = await filled(t, [`--workers=${workers}`])
-    await server.restart()
-    const client = server.client()
-    const get = (i: number) => client.get(`${configMaps}/${nameOf(i)}`)
-    const shown = await Promise.all([0, 1, 7, 2_599].map(get))
-    assert.deepEqual(
-      shown.map(({ status, body }) => [status, (body as Shown).data?.serial]),
-      [
-        [200, '0'],
-        [200, '1'],
-        [404, undefined],
-        [200, '0'],
-      ],
-    )
-    const created = await client.post(configMaps, { metadata: { name: nameOf(0) } })
-    assert.equal(created.status, 409)
-    const patch = await client.send(`${configMaps}/${nameOf(2)}`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: { data: { serial: 'patched' } },
+    await t.test('requests right after the start see all objects', async () => {
+      await server.restart()
+      await seesAll(server.client())
     })
-    assert.equal(patch.status, 200, patch.text)
-    assert.equal((await client.send(`${configMaps}/${nameOf(3)}`, { method: 'DELETE' })).status, 200)
-    assert.equal((await get(3)).status, 404)
-    const expected = objects - objects / 10 - 1
-    const listed = (await client.get(configMaps)) as { body: { items: Shown[] } }
-    const ours = listed.body.items.filter(({ metadata }) => metadata.name.startsWith('c'))
-    assert.equal(ours.length, expected)
-    assert.equal(ours.find(({ metadata }) => metadata.name === nameOf(2))?.data?.serial, 'patched')
-    const labeled = (await client.get(`${configMaps}?labelSelector=n%3D5`)) as { body: { items: Shown[] } }
-    assert.equal(labeled.body.items.length, objects / 100)
-    let pages = 0
-    let seen = 0
-    for (let token = ''; pages === 0 || token !== ''; pages++) {
-      const page = await client.get(`${configMaps}?limit=500&continue=${encodeURIComponent(token)}`)
-      const { items, metadata } = page.body as { items: Shown[]; metadata: { continue?: string } }
-      seen += items.length
-      token = metadata.continue ?? ''
-    }
-    assert.ok(pages > 1 && seen === listed.body.items.length, `${seen} objects in ${pages} pages`)
-    const watched = await client.get(`${configMaps}?watch=true&timeoutSeconds=1`)
-    assert.equal(watched.text.split('\n').filter((line) => line.includes('"ADDED"')).length, seen)
+    await t.test('a damaged leaf page ends the server after it was ready', async () => {
+      await server.stop()
+      damageLeaves(dataFile(server), keyOf(2_501))
+      await server.restart()
+      await endsDamaged(server)
+    })
   })
+
+async function seesAll(client: HttpClient): Promise<void> {
+  const get = (i: number) => client.get(`${configMaps}/${nameOf(i)}`)
+  const shown = await Promise.all([0, 1, 7, 2_599].map(get))
+  assert.deepEqual(
+    shown.map(({ status, body }) => [status, (body as Shown).data?.serial]),
+    [
+      [200, '0'],
+      [200, '1'],
+      [404, undefined],
+      [200, '0'],
+    ],
+  )
+  const created = await client.post(configMaps, { metadata: { name: nameOf(0) } })
+  assert.equal(created.status, 409)
+  const patch = await client.send(`${configMaps}/${nameOf(2)}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { data: { serial: 'patched' } },
+  })
+  assert.equal(patch.status, 200, patch.text)
+  assert.equal((await client.send(`${configMaps}/${nameOf(3)}`, { method: 'DELETE' })).status, 200)
+  assert.equal((await get(3)).status, 404)
+  const expected = objects - objects / 10 - 1
+  const listed = (await client.get(configMaps)) as { body: { items: Shown[] } }
+  const ours = listed.body.items.filter(({ metadata }) => metadata.name.startsWith('c'))
+  assert.equal(ours.length, expected)
+  assert.equal(ours.find(({ metadata }) => metadata.name === nameOf(2))?.data?.serial, 'patched')
+  const labeled = (await client.get(`${configMaps}?labelSelector=n%3D5`)) as { body: { items: Shown[] } }
+  assert.equal(labeled.body.items.length, objects / 100)
+  let pages = 0
+  let seen = 0
+  for (let token = ''; pages === 0 || token !== ''; pages++) {
+    const page = await client.get(`${configMaps}?limit=500&continue=${encodeURIComponent(token)}`)
+    const { items, metadata } = page.body as { items: Shown[]; metadata: { continue?: string } }
+    seen += items.length
+    token = metadata.continue ?? ''
+  }
+  assert.ok(pages > 1 && seen === listed.body.items.length, `${seen} objects in ${pages} pages`)
+  const watched = await client.get(`${configMaps}?watch=true&timeoutSeconds=1`)
+  assert.equal(watched.text.split('\n').filter((line) => line.includes('"ADDED"')).length, seen)
+}
 
 interface Shown {
   readonly metadata: { readonly name: string }
@@ -125,31 +137,24 @@ function damageLeaves(path: string, key: string): void {
   writeFileSync(path, file)
 }
 
-for (const [workers, form] of [
-  [1, test],
-  [2, longTest],
-] as const)
-  form(`a damaged leaf page ends the server after it was ready, with ${workers} workers`, async (t) => {
-    const server = await filled(t, [`--workers=${workers}`])
-    damageLeaves(dataFile(server), keyOf(2_501))
-    await server.restart()
-    const ended = once(server.process, 'exit', { signal: AbortSignal.timeout(60_000) })
-    const client = server.client()
-    const statuses: number[] = []
-    while (server.process.exitCode === null)
-      await client.get(`${configMaps}/${nameOf(2_501)}`).then(
-        ({ status }) => statuses.push(status),
-        () => {},
-      )
-    await ended
-    assert.equal(server.process.exitCode, 1)
-    assert.ok(
-      statuses.every((status) => status >= 500),
-      `${[...new Set(statuses)]}`,
+async function endsDamaged(server: ServerHandle): Promise<void> {
+  const ended = once(server.process, 'exit', { signal: AbortSignal.timeout(60_000) })
+  const client = server.client()
+  const statuses: number[] = []
+  while (server.process.exitCode === null)
+    await client.get(`${configMaps}/${nameOf(2_501)}`).then(
+      ({ status }) => statuses.push(status),
+      () => {},
     )
-    const sentence = /data\.mdb is damaged \(page \d+ has an unexpected type\): restore it from a backup/
-    assert.match(server.output(), sentence)
-  })
+  await ended
+  assert.equal(server.process.exitCode, 1)
+  assert.ok(
+    statuses.every((status) => status >= 500),
+    `${[...new Set(statuses)]}`,
+  )
+  const sentence = /data\.mdb is damaged \(page \d+ has an unexpected type\): restore it from a backup/
+  assert.match(server.output(), sentence)
+}
 
 longTest('a kind with many objects in etcd is served right after startup', async (t) => {
   const etcd = await startEtcd()

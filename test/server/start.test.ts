@@ -28,7 +28,7 @@ import { commandNames, helpFor } from '../../src/server/program/help.ts'
 import { StoreError } from '../../src/storage/store/store.ts'
 import { HttpClient } from '../support/http-client.ts'
 import { makeIdentity } from '../support/identities.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { caOf } from '../support/raw-http.ts'
 import { root, startServer } from '../support/server.ts'
 import { openTestLog } from '../support/test-log.ts'
@@ -242,8 +242,10 @@ test('errors about missing and invalid files name the file but do not quote it',
     assert.equal(said.trim().split('\n').length, 1, said)
   }
   for (const i of someOf([...table.keys()], 12)) check(i, await start(i, refusedStart))
-  // A process reports the same: one row for each kind of one-line error.
-  const spoken = ['--tls-cert-file', '--token-auth-file', '--data-dir', '--admin-kubeconfig'].map((flag) =>
+  // A process reports the same: one row for each kind of one-line error. Other tests start processes with a wrong flag
+  // and with an unusable data directory.
+  const alsoSpoken = long ? ['--token-auth-file', '--data-dir'] : []
+  const spoken = ['--tls-cert-file', '--admin-kubeconfig', ...alsoSpoken].map((flag) =>
     table.findLastIndex(([args]) => args[0]!.startsWith(flag)),
   )
   for (const i of spoken)
