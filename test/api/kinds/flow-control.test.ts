@@ -243,3 +243,27 @@ test('a FlowSchema reports after every change whether its priority level exists'
   )
   assert.deepEqual(managers.toSorted(), ['orch status', 'unknown '])
 })
+
+test('a priority level shows the default of its lendable share, in every version', async (t) => {
+  const client = (await serve(t, ['--emulated-version=1.28'])).client()
+  const group = '/apis/flowcontrol.apiserver.orch.io'
+  const create = async (version: string, name: string, spec: JsonObject) => {
+    const { status, body } = await client.post(`${group}/${version}/prioritylevelconfigurations`, {
+      metadata: { name },
+      spec,
+    })
+    assert.equal(status, 201, JSON.stringify(body))
+    return body.spec
+  }
+  const limitResponse = { type: 'Reject' }
+  assert.deepEqual(
+    await create('v1beta2', 'limited', { type: 'Limited', limited: { assuredConcurrencyShares: 1, limitResponse } }),
+    { type: 'Limited', limited: { assuredConcurrencyShares: 1, limitResponse, lendablePercent: 0 } },
+  )
+  const { body } = await client.send(`${group}/v1beta3/prioritylevelconfigurations/exempt`, {
+    method: 'PATCH',
+    body: { spec: { exempt: { lendablePercent: 10 } } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  assert.deepEqual(body.spec, { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 10 } })
+})

@@ -92,6 +92,7 @@ const limited = s.object(limitedFields, {
   fill: (value, context) => {
     if (!allowsNoShares(context)) value.assuredConcurrencyShares ||= 30
     value.assuredConcurrencyShares ??= 30
+    if (isSince('1.26', context)) value.lendablePercent ??= 0
   },
 })
 
@@ -106,7 +107,14 @@ const exempt = s.object(
       doc: "Percentage of this level's concurrency that other levels can borrow, from 0 to 100. Defaults to 0.",
     }),
   },
-  { name: 'ExemptPriorityLevelConfiguration', doc: 'Concurrency settings of an exempt priority level.' },
+  {
+    name: 'ExemptPriorityLevelConfiguration',
+    doc: 'Concurrency settings of an exempt priority level.',
+    fill: (value) => {
+      value.nominalConcurrencyShares ??= 0
+      value.lendablePercent ??= 0
+    },
+  },
 )
 
 export const specFields = {
