@@ -4,7 +4,7 @@
  * h2load.
  *
  *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list, writes,
- *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, fan-out,
+ *                    admission, policies, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, fan-out,
  *                    protobuf, label, stalls, overload, everything, history, collection, orchctl, testing, client,
  *                    cluster, scale, workers, kube-apiserver, growth
  *   --json FILE      also write the figures to a file
@@ -37,6 +37,7 @@ import { memoryRows } from './rows/memory.ts'
 import { orchctlRows } from './rows/orchctl.ts'
 import { overloadRows } from './rows/overload.ts'
 import { patchRows } from './rows/patch.ts'
+import { policyRows } from './rows/policies.ts'
 import { protobufRows } from './rows/protobuf.ts'
 import { scaleRows } from './rows/scale.ts'
 import { stallRows } from './rows/stalls.ts'
@@ -60,6 +61,7 @@ const groups = [
   listRows,
   writeRows,
   admissionRows,
+  policyRows,
   webhookRows,
   customRows,
   definitionRows,

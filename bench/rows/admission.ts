@@ -13,7 +13,7 @@ const connections = 64
 const script = join(import.meta.dirname, '../writes.lua')
 
 /** Returns a load of creates. Each run creates objects with new names. */
-function creates(path: string, body: string): Drive {
+export function creates(path: string, body: string): Drive {
   let driven = 0
   return (side, seconds) => {
     const scriptArgs = ['create', `r${driven++}-`, body]

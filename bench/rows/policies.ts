@@ -1,0 +1,87 @@
+/**
+ * Cost of admission policies: creating a ConfigMap with policies that evaluate it, or with many that do not match,
+ * compared with a server without policies. Also the latency of reads beside many policies.
+ */
+import { Client } from '../client.ts'
+import { compare, compared, type Drive, http1, limits } from '../load.ts'
+import { collection, objectJson } from '../objects.ts'
+import type { Bench, Side } from '../servers.ts'
+import type { Row } from '../table.ts'
+import { creates } from './admission.ts'
+
+const group = '/apis/admissionregistration.orch.io/v1'
+const expression = "!has(object.data) || object.data.all(key, object.data[key] != 'forbidden')"
+const concurrentWrites = 50
+
+interface Policies {
+  /** Resource that the policies match. */
+  readonly resource: string
+  readonly policies: number
+  readonly bindings: number
+}
+
+const cases = [
+  ['create, 10 matching policies', 0.4, { resource: 'configmaps', policies: 10, bindings: 10 }],
+  ['create, 100 matching policies', 0.05, { resource: 'configmaps', policies: 100, bindings: 100 }],
+  ['create, 1,000 other policies, 10,000 bindings', 0.9, { resource: 'secrets', policies: 1000, bindings: 10_000 }],
+] as const
+
+export const policyRows = {
+  name: 'policies',
+  async run(bench: Bench): Promise<Row[]> {
+    const start = () => bench.startOrch(bench.newDirectory(), ['--emulated-version=1.36'])
+    const without = await start()
+    const drive = () => creates(collection, objectJson('NAME', 'TEXT'))
+    const bare = { side: without, drive: drive() }
+    const rows: Row[] = []
+    for (const [name, bound, policies] of cases) {
+      const side = await start()
+      await install(side, policies)
+      rows.push(await row(name, bound, { side, drive: drive() }, bare))
+      if (policies.resource === 'secrets') rows.push(await readRow(side, without))
+      await side.stop()
+    }
+    await without.stop()
+    return rows
+  },
+}
+
+interface Loaded {
+  readonly side: Side
+  readonly drive: Drive
+}
+
+async function row(name: string, bound: number, ours: Loaded, bare: Loaded): Promise<Row> {
+  const measured = await compare(ours, bare)
+  const note = `beside no policies; p99 ${measured.ours.p99} and ${measured.bare.p99} ms; ${limits(measured.ours, measured.bare)}`
+  return { name, ...compared(bound, measured.ours, measured.bare), note }
+}
+
+/** GET by 32 clients, whose p99 must not suffer from installed policies. */
+async function readRow(side: Side, without: Side): Promise<Row> {
+  const drive = http1('/api/v1/namespaces/default', { connections: 32 })
+  return await row('GET beside 1,000 policies', 0.9, { side, drive }, { side: without, drive })
+}
+
+async function install(side: Side, { resource, policies, bindings }: Policies): Promise<void> {
+  const client = await Client.connect(side)
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: [resource] }]
+  await inBatches(policies, (i) => {
+    const spec = { matchConstraints: { resourceRules }, validations: [{ expression }] }
+    return client.send('POST', `${group}/validatingadmissionpolicies`, body(`p${i}`, spec))
+  })
+  await inBatches(bindings, (i) => {
+    const spec = { policyName: `p${i % policies}`, validationActions: ['Deny'] }
+    return client.send('POST', `${group}/validatingadmissionpolicybindings`, body(`b${i}`, spec))
+  })
+  client.close()
+}
+
+function body(name: string, spec: object): string {
+  return JSON.stringify({ metadata: { name }, spec })
+}
+
+async function inBatches(count: number, write: (i: number) => Promise<unknown>): Promise<void> {
+  for (let first = 0; first < count; first += concurrentWrites)
+    await Promise.all(Array.from({ length: Math.min(concurrentWrites, count - first) }, (_, i) => write(first + i)))
+}
