@@ -60,7 +60,7 @@ test('an informer needs one request for its list and its watch', async (t) => {
   assert.deepEqual([sent, errors], [['stream', 'stream'], []])
 })
 
-test('a server without streaming lists gets one such request per client, and plain lists', async (t) => {
+test('a server without streaming lists gets one such request per type, and plain lists', async (t) => {
   const { informers, sent, errors } = informersOver(t, oldest.transport())
   const copies = [1, 2, 3].map((i) => informers.of(configMaps, { namespace: 'default', labelSelector: `none!=${i}` }))
   assert.equal(await informers.synced(), true)
@@ -70,6 +70,24 @@ test('a server without streaming lists gets one such request per client, and pla
     (watches) => watches === 3,
   )
   assert.deepEqual([sent.toSorted(), errors], [['list', 'list', 'list', 'stream', 'watch', 'watch', 'watch'], []])
+})
+
+test('a type without streaming lists gets plain lists, and other types keep streaming lists', async (t) => {
+  const { informers, sent, errors } = informersOver(t, newest.transport(), (send) => async (request) => {
+    if (!request.path.includes('/secrets') || !request.path.includes('sendInitialEvents=true'))
+      return await send(request)
+    const body = once(Buffer.from('{"kind":"Status","status":"Failure","reason":"Invalid","code":422}'))
+    return { status: 422, headers: { 'content-type': 'application/json' }, body }
+  })
+  const plain = informers.of(secrets, { namespace: 'default' })
+  assert.equal(await informers.synced(), true)
+  assert.equal(plain.size, 0)
+  const streamed = informers.of(configMaps, { namespace: 'default' })
+  informers.of(secrets, { labelSelector: 'none' })
+  assert.equal(await informers.synced(), true)
+  assert.deepEqual(namesIn(streamed), ['a', 'b'])
+  const isList = (sort: string) => sort !== 'watch'
+  assert.deepEqual([sent.filter(isList).toSorted(), errors], [['list', 'list', 'stream', 'stream'], []])
 })
 
 test('a streaming list that breaks starts again, and a server that ignores the parameters gets plain lists', async (t) => {

@@ -2,8 +2,9 @@
  * Lists selected objects, then watches them, and passes every object to a sink. The reflector stores no objects.
  *
  * If the server supports streaming lists, a single watch sends the objects and then the changes. Otherwise the
- * reflector lists the objects page by page before it watches them. The first request of each client shows whether the
- * server supports streaming lists.
+ * reflector lists the objects page by page before it watches them. The first request of each client for a type shows
+ * whether the server supports streaming lists of that type. Types of one server can differ, because other servers may
+ * serve some of them behind it.
  *
  * A watch that ends or breaks is resumed from the last resource version, with backoff. If that version is too old, the
  * reflector lists all objects again. The sink may miss intermediate states of an object, but neither its last state nor
@@ -14,7 +15,7 @@ import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
 import { orAborted, pause } from '../../base/concurrency/abort.ts'
 import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import type { Client } from '../requests/client.ts'
-import type { ResourceType, Selection } from '../requests/resource-type.ts'
+import { type ResourceType, type Selection, typeName } from '../requests/resource-type.ts'
 import { isExpired, StatusError } from '../requests/status-error.ts'
 import { TransportError } from '../requests/transport.ts'
 import { type WatchEvent, type WatchOptions, watch } from '../requests/watch.ts'
@@ -64,13 +65,22 @@ const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
  */
 const watchSeconds = 300
 
-/** Whether the server of each client supports streaming lists. Pending while the first request is open. */
-const support = new WeakMap<Client, Promise<boolean>>()
+/** Whether a server supports streaming lists, by type and version. Pending while the first request is open. */
+type Support = Map<string, Promise<boolean>>
+
+const support = new WeakMap<Client, Support>()
+
+/** Returns what is known about the server of a client. */
+function supportOf(client: Client): Support {
+  const known = support.get(client) ?? new Map<string, Promise<boolean>>()
+  support.set(client, known)
+  return known
+}
 
 /** The server accepted the parameters of a streaming list but ignored them. */
 class NotStreamed extends Error {}
 
-/** Whether an error shows that the server does not support streaming lists. */
+/** Whether an error shows that the server does not support streaming lists of a type. */
 function isUnsupported(error: unknown): boolean {
   if (error instanceof NotStreamed) return true
   return error instanceof StatusError && error.code === 422
@@ -84,10 +94,13 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   readonly #client: Client
   readonly #sink: ReflectorSink<T>
   readonly #options: ReflectorOptions
+  /** The answers about the server, and the key of this type in them. */
+  readonly #support: Support
+  readonly #supportKey: string
   #settle!: (synced: boolean) => void
   /** Resource version at which the next watch starts. Empty if the objects must be listed first. */
   #version = ''
-  /** Set while this reflector finds out for its client whether the server supports streaming lists. */
+  /** Set while this reflector finds out for its client whether the server supports streaming lists of the type. */
   #probe: PromiseWithResolvers<boolean> | undefined
   /** Number of consecutive failed attempts. */
   #failures = 0
@@ -101,6 +114,8 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     this.type = type
     this.#sink = sink
     this.#options = options
+    this.#support = supportOf(client)
+    this.#supportKey = `${typeName(type)}/${type.version}`
     this.synced = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -123,14 +138,14 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     this.#settle(false)
   }
 
-  /** Whether to request a streaming list. The first reflector of a client finds out, and the others wait for it. */
+  /** Whether to request a streaming list. The first reflector of a type finds out, and the others wait for it. */
   async #streams(signal: AbortSignal): Promise<boolean> {
     const { pageLimit, streamingLists = pageLimit === undefined } = this.#options
     if (!streamingLists) return false
-    const isSupported = support.get(this.#client)
+    const isSupported = this.#support.get(this.#supportKey)
     if (isSupported !== undefined) return await orAborted(isSupported, signal)
     this.#probe = Promise.withResolvers()
-    support.set(this.#client, this.#probe.promise)
+    this.#support.set(this.#supportKey, this.#probe.promise)
     return true
   }
 
@@ -158,13 +173,13 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     } catch (error) {
       if (!isUnsupported(error)) throw error
       isOpen = true
-      support.set(this.#client, Promise.resolve(false))
+      this.#support.set(this.#supportKey, Promise.resolve(false))
       probe?.resolve(false)
       await this.#listAndWatch(signal)
     } finally {
       this.#probe = undefined
       // A failure before the response says nothing about the server, so the next request finds out.
-      if (probe !== undefined && !isOpen) support.delete(this.#client)
+      if (probe !== undefined && !isOpen) this.#support.delete(this.#supportKey)
       probe?.resolve(true)
     }
   }
