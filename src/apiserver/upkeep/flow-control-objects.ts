@@ -12,7 +12,7 @@ import { priorityLevelConfiguration } from '../../api/kinds/flowcontrol/priority
 import { mandatoryFlowSchemas, mandatoryLevels } from '../../api/kinds/flowcontrol/types/mandatory.ts'
 import { suggestedFlowSchemas, suggestedLevels } from '../../api/kinds/flowcontrol/types/suggested.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
-import { vendorKey } from '../../api/model/vendor.ts'
+import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { every } from '../../client/reconcile/sources.ts'
@@ -55,7 +55,10 @@ export function flowControlObjectsLoop(catalogue: Catalogue, version: EmulatedVe
   }
 }
 
-const annotationOf = ({ vendor }: Resource) => vendorKey(vendor, 'autoupdate-spec', 'apf')
+/** The annotation of objects whose spec the server maintains. */
+export const autoUpdateKey = (vendor: Vendor) => vendorKey(vendor, 'autoupdate-spec', 'apf')
+
+const annotationOf = ({ vendor }: Resource) => autoUpdateKey(vendor)
 
 async function keepMandatory(resource: Resource, name: string, spec: Json): Promise<void> {
   const key = annotationOf(resource)

@@ -1,13 +1,17 @@
 /** Counts the stored objects that a lower Kubernetes version would show without some of their parts, or not at all. */
 import { parseOwnJson } from '../../api/codec/json.ts'
 import { HeaderReader, storedJson, UnreadableValue } from '../../api/codec/stored.ts'
+import type { Json } from '../../api/json/json.ts'
 import { allKinds } from '../../api/kinds/all.ts'
 import { kindsOfVersion } from '../../api/kinds/of-version.ts'
+import type { ApiObject } from '../../api/model/object.ts'
 import { type ProfileName, type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import { decode } from '../../api/schema/decode.ts'
 import type { Kind } from '../../api/schema/kind.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import { typeOfKey } from '../../apiserver/backup/format.ts'
+import { isAllocatedAddress } from '../../apiserver/registry/reservations/address-records.ts'
+import { autoUpdateKey } from '../../apiserver/upkeep/flow-control-objects.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 import type { Entry, Store } from '../../storage/store/store.ts'
 
@@ -19,7 +23,10 @@ export interface AffectedObjects {
 
 const pageEntries = 500
 
-/** Reads all stored objects and counts those with parts that do not exist in the version. */
+/**
+ * Reads all stored objects and counts those with parts that do not exist in the version. Objects that the server
+ * made and maintains do not count, because it makes them again in each version.
+ */
 export async function countAffected(
   store: Store,
   { version, profile }: { readonly version: EmulatedVersion; readonly profile: ProfileName },
@@ -53,23 +60,31 @@ class AffectedCounts implements AffectedObjects {
   add(entry: Entry): void {
     const prefix = entry.key.split('/', 3).join('/').concat('/')
     const kind = this.#kinds.get(prefix)
-    if (kind !== undefined && this.#hasNewerFields(kind, entry)) count(this.withNewerFields, entry.key)
-    if (kind === undefined && this.#knownPrefixes.has(prefix)) count(this.ofNewerKinds, entry.key)
+    if (kind === undefined && !this.#knownPrefixes.has(prefix)) return
+    const object = this.#read(entry)
+    if (object === undefined || this.#isOwn(entry.key, object)) return
+    if (kind === undefined) count(this.ofNewerKinds, entry.key)
+    else if (decode(kind.schema, object, { vendor: this.#vendor }).unknown.length > 0)
+      count(this.withNewerFields, entry.key)
   }
 
-  /**
-   * Whether an object has fields that do not exist in the version. False for unreadable objects, which no version
-   * shows.
-   */
-  #hasNewerFields(kind: Kind, { key, value }: Entry): boolean {
+  /** Returns the object. Undefined for unreadable objects, which no version shows. */
+  #read({ key, value }: Entry): Json | undefined {
     try {
-      if (this.#headers.read(key, value).version === undefined) return false
+      if (this.#headers.read(key, value).version === undefined) return undefined
     } catch (error) {
-      if (error instanceof UnreadableValue) return false
+      if (error instanceof UnreadableValue) return undefined
       throw error
     }
-    const { json } = storedJson(value, '0', Buffer.allocUnsafe)
-    return decode(kind.schema, parseOwnJson(json), { vendor: this.#vendor }).unknown.length > 0
+    return parseOwnJson(storedJson(value, '0', Buffer.allocUnsafe).json)
+  }
+
+  /** Whether the server made the object itself and still maintains it. */
+  #isOwn(key: string, object: Json): boolean {
+    const vendor = this.#vendor
+    const { metadata } = object as unknown as ApiObject
+    if (key === `${prefixOf('networking', 'servicecidrs')}${vendor.apiService}`) return true
+    return metadata.annotations?.[autoUpdateKey(vendor)] === 'true' || isAllocatedAddress(vendor, metadata)
   }
 }
 

@@ -10,7 +10,7 @@ import type { IPAddress } from '../../../api/kinds/networking/ip-address.ts'
 import { trackUpdate } from '../../../api/merge/track-update.ts'
 import type { IpFamily } from '../../../api/model/ip-range.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
-import { vendorKey } from '../../../api/model/vendor.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { normalizeSliced } from '../../../api/schema/normalize.ts'
 import type { Reservation } from '../../../api/schema/reservations.ts'
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -67,7 +67,7 @@ export class AddressRecords implements ValueRecords {
   /** Whether an API server created the IPAddress. */
   isManaged({ metadata }: ApiObject): boolean {
     const addresses = this.#find()
-    return addresses !== undefined && metadata.labels?.[managedBy(addresses)] === managerName(addresses)
+    return addresses !== undefined && isAllocatedAddress(addresses.vendor, metadata)
   }
 
   #cached(addresses: Resource, value: string): CachedObject | undefined {
@@ -83,11 +83,16 @@ function isOwned(address: CachedObject, { metadata: { namespace, name } }: ApiOb
   return isParent && (metadata.finalizers ?? []).length === 0
 }
 
-function managedBy({ vendor }: Resource): string {
+/** Whether an API server created the IPAddress with this metadata. */
+export function isAllocatedAddress(vendor: Vendor, { labels }: ApiObject['metadata']): boolean {
+  return labels?.[managedBy(vendor)] === managerName(vendor)
+}
+
+function managedBy(vendor: Vendor): string {
   return vendorKey(vendor, 'managed-by', 'ipaddress')
 }
 
-function managerName({ vendor }: Resource): string {
+function managerName(vendor: Vendor): string {
   return `ipallocator.${vendor.groupDomain}`
 }
 
@@ -102,7 +107,7 @@ function newAddress(addresses: Resource, { family, value, service }: NewAddress)
   const { namespace, name } = service.metadata
   const labels = {
     [vendorKey(vendor, 'ip-family', 'ipaddress')]: family,
-    [managedBy(addresses)]: managerName(addresses),
+    [managedBy(vendor)]: managerName(vendor),
   }
   const parentRef = { resource: 'services', namespace, name }
   const sent = { apiVersion, kind: kind.kind, metadata: { name: value, labels }, spec: { parentRef } }
