@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { type Flag, type Flags, UsageError } from '../../src/base/flags/flags.ts'
 import { parseDuration } from '../../src/base/time/duration.ts'
-import { defaultLogLimits } from '../../src/server/flags/audit.ts'
+import { auditLogLimits } from '../../src/server/flags/audit.ts'
 import { allManagerFlags } from '../../src/server/flags/controller-manager.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { type UnsupportedFlags, withoutUnsupported } from '../../src/server/flags/unsupported-flag.ts'
@@ -129,10 +129,13 @@ test('flag defaults equal those of Kubernetes, with some exceptions', () => {
 })
 
 test('the default limits of rotated audit logs equal those of Kubernetes at each version', () => {
-  for (const limit of ['maxage', 'maxbackup'] as const) {
-    const { defaults } = laterFlags.find(({ name }) => name === `audit-log-${limit}`)!
+  for (const [name, limit] of [
+    ['audit-log-maxage', 'auditLogMaxage'],
+    ['audit-log-maxbackup', 'auditLogMaxbackup'],
+  ] as const) {
+    const { defaults } = laterFlags.find((later) => later.name === name)!
     for (const [version, expected] of defaults)
-      assert.equal(defaultLogLimits(version)[limit], Number(expected), version)
+      assert.equal(auditLogLimits({ emulatedVersion: version })[limit], Number(expected), version)
   }
 })
 

@@ -16,6 +16,7 @@ import { systemClock } from '../../base/time/clock.ts'
 import { serveConsole } from '../../tools/console/console.ts'
 import { makeBackup } from '../backup/make-backup.ts'
 import type { Certificates } from '../certificates/certificates.ts'
+import { auditLogLimits } from '../flags/audit.ts'
 import { emulationFrom } from '../flags/emulation.ts'
 import { flagValues } from '../flags/flag-values.ts'
 import { type EmulatedOptions, type ServerOptions, serverFlags } from '../flags/options.ts'
@@ -58,7 +59,7 @@ async function openPipeline(
     keysAddress: options.serviceAccountJwksUri,
     makeBackup: () => makeBackup(backend.backupSource),
     profiling: options.profiling,
-    flags: () => flagValues(serverFlags, options),
+    flags: () => flagValues(serverFlags, { ...options, ...auditLogLimits(options) }),
   })
   const routes = {
     catalogue,

@@ -138,9 +138,23 @@ export const auditFlags = {
   ...truncation('webhook'),
 }
 
-/** Returns the limits of rotated audit logs that apply in a Kubernetes version if the flags do not set them. */
-export function defaultLogLimits(version: EmulatedVersion): { readonly maxage: number; readonly maxbackup: number } {
-  return isAtLeast(version, '1.36') ? { maxage: 366, maxbackup: 100 } : { maxage: 0, maxbackup: 0 }
+/** The limits of rotated audit logs: their age in days, and their number. 0 means no limit. */
+export interface AuditLogLimits {
+  readonly auditLogMaxage: number
+  readonly auditLogMaxbackup: number
+}
+
+type GivenLimits = { readonly [limit in keyof AuditLogLimits]?: number | undefined } & {
+  readonly emulatedVersion: EmulatedVersion
+}
+
+/** Returns the limits that the flags set. The defaults of the others depend on the Kubernetes version. */
+export function auditLogLimits({ emulatedVersion, auditLogMaxage, auditLogMaxbackup }: GivenLimits): AuditLogLimits {
+  const isLimited = isAtLeast(emulatedVersion, '1.36')
+  return {
+    auditLogMaxage: auditLogMaxage ?? (isLimited ? 366 : 0),
+    auditLogMaxbackup: auditLogMaxbackup ?? (isLimited ? 100 : 0),
+  }
 }
 
 /**

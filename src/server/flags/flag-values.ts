@@ -2,13 +2,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Flag, Flags, OptionsOf } from '../../base/flags/flags.ts'
 
-/** Returns the value of each flag that the help lists, by name. A flag that is not set and has no default is ''. */
+/**
+ * Returns the value of each flag that the help lists, by name. A flag that is not set and has no default is ''. The values
+ * are published, so a URL is shown without credentials. Flags name files for all other secrets.
+ */
 export function flagValues<F extends Flags>(flags: F, options: OptionsOf<F>): Map<string, string> {
   return new Map(
     Object.entries(flags)
       .filter(([, { hidden }]) => hidden !== true)
-      .map(([option, flag]) => [flag.name, valueText(flag, (options as { readonly [name: string]: unknown })[option])]),
+      .map(([option, flag]) => [
+        flag.name,
+        withoutCredentials(valueText(flag, (options as { readonly [name: string]: unknown })[option])),
+      ]),
   )
+}
+
+function withoutCredentials(text: string): string {
+  return text.replaceAll(/:\/\/[^/@]*@/g, '://***@')
 }
 
 function valueText(flag: Flag<unknown>, value: unknown): string {

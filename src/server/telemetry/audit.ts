@@ -12,7 +12,7 @@ import { UsageError } from '../../base/flags/flags.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import { defaultLogLimits } from '../flags/audit.ts'
+import { auditLogLimits } from '../flags/audit.ts'
 import type { EmulatedOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
@@ -136,11 +136,11 @@ interface AuditFileDependencies extends Pick<AuditDependencies, 'clock' | 'worke
 
 async function openFile(options: EmulatedOptions, { clock, faults, worker }: AuditFileDependencies) {
   const { RotatingFile } = await import('../../apiserver/audit/rotating-file.ts')
-  const limits = defaultLogLimits(options.emulatedVersion)
+  const limits = auditLogLimits(options)
   const rotation = {
     maxBytes: (options.auditLogMaxsize || 100) * megabyte,
-    maxBackups: options.auditLogMaxbackup ?? limits.maxbackup,
-    maxAgeMs: (options.auditLogMaxage ?? limits.maxage) * day,
+    maxBackups: limits.auditLogMaxbackup,
+    maxAgeMs: limits.auditLogMaxage * day,
     compress: options.auditLogCompress,
     shared: worker === undefined ? undefined : { rotates: hasDuties(worker) },
   }

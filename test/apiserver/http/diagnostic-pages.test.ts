@@ -4,7 +4,8 @@ import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
 
 const gates = 'ListFromCacheSnapshot=true'
-const server = await serve({ after }, ['--emulated-version=1.36', `--feature-gates=${gates}`])
+const keys = '--service-account-jwks-uri=https://someone:hidden@keys.example.com/keys'
+const server = await serve({ after }, ['--emulated-version=1.36', `--feature-gates=${gates}`, keys])
 const newest = server.client()
 const later = ['/metrics/slis', '/statusz', '/flagz']
 const nobody = server.client('')
@@ -59,12 +60,13 @@ test('/flagz shows the flags as text or as an object', async () => {
   const { text } = await newest.get('/flagz')
   for (const line of ['emulated-version=1.36', 'request-timeout=1m0s', `feature-gates=${gates}`])
     assert.ok(text.includes(`\n${line}\n`), line)
+  assert.match(text, /^service-account-jwks-uri=https:\/\/\*{3}@keys\.example\.com\/keys$/m)
   const { body } = await newest.send('/flagz', accepting(objectType('Flagz')))
   assert.deepEqual(
     [body.kind, body.metadata, body.flags['emulated-version']],
     ['Flagz', { name: 'kube-apiserver' }, '1.36'],
   )
-  assert.equal(body.flags['audit-log-maxage'], '')
+  assert.deepEqual([body.flags['audit-log-maxage'], body.flags['audit-log-maxbackup']], ['366', '100'])
   const yaml = await newest.send('/flagz', accepting(objectType('Flagz', 'v1beta1', 'application/yaml')))
   assert.match(yaml.text, /^ {2}request-timeout: 1m0s$/m)
   const older = await newest.send('/flagz', accepting(objectType('Flagz', 'v1alpha1')))
