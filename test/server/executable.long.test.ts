@@ -1,6 +1,7 @@
 /**
  * What `npm run package` builds. The executable runs in a root directory that contains only its libraries, and its data
- * survives SIGKILL. The container image runs as an unprivileged user with a read-only root. Two builds are equal.
+ * survives SIGKILL. The container image runs as an unprivileged user with a read-only root. The Debian package installs
+ * both programs, their manual pages and a unit. Two builds are equal.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -16,20 +17,29 @@ import { root } from '../support/server.ts'
 interface Packaging {
   readonly packageExecutable: (directory: string) => Promise<string>
   readonly packageImage: (parts: { executable: string; notices: string; version: string; archive: string }) => void
+  readonly packageDebian: (parts: {
+    executable: string
+    notices: string
+    version: string
+    directory: string
+  }) => Promise<string>
 }
 
 const maxImageBytes = 60e6
 const { packageExecutable } = (await import(join(root, 'scripts/package/executable.mjs'))) as Packaging
+const { packageDebian } = (await import(join(root, 'scripts/package/debian.mjs'))) as Packaging
 const { packageImage } = (await import(join(root, 'scripts/package/image.mjs'))) as Packaging
 
-/** Builds the executable and the image archive in a temporary directory. */
+/** Builds the executable, the image archive and the Debian package in a temporary directory. */
 async function packAll(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-packages-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const executable = await packageExecutable(directory)
   const archive = join(directory, 'image.tar')
-  packageImage({ executable, notices: join(root, 'dist/THIRD-PARTY-NOTICES.txt'), version: '0.0.0', archive })
-  return { directory, executable, archive }
+  const notices = join(root, 'dist/THIRD-PARTY-NOTICES.txt')
+  packageImage({ executable, notices, version: '0.0.0', archive })
+  const debian = await packageDebian({ executable, notices, version: '0.0.0', directory })
+  return { directory, executable, archive, debian }
 }
 
 /** Unpacks the only layer of the image. Returns the directory and the configuration of the image. */
@@ -82,13 +92,28 @@ class Container {
   }
 }
 
+/** The files of the Debian package without manual pages. */
+const debianFiles = [
+  'usr/bin/orch',
+  'usr/bin/orchctl',
+  'usr/lib/systemd/system/orch.service',
+  'usr/share/bash-completion/completions/orchctl',
+  'usr/share/doc/orch/THIRD-PARTY-NOTICES.txt.gz',
+  'usr/share/doc/orch/changelog.Debian.gz',
+  'usr/share/doc/orch/copyright',
+  'usr/share/fish/vendor_completions.d/orchctl.fish',
+  'usr/share/lintian/overrides/orch',
+  'usr/share/zsh/vendor-completions/_orchctl',
+]
+
 const kubeconfig = '/var/lib/orch/admin.kubeconfig'
 
 test('the packages are reproducible, small and run on their own', { timeout: 600_000 }, async (t) => {
   const first = await packAll(t)
   await t.test('a second build has the same bytes', async (t) => {
     const second = await packAll(t)
-    for (const name of ['executable', 'archive'] as const) assert.equal(hashOf(second[name]), hashOf(first[name]), name)
+    for (const name of ['executable', 'archive', 'debian'] as const)
+      assert.equal(hashOf(second[name]), hashOf(first[name]), name)
   })
   const { image, compressedBytes, config } = unpackImage(first.archive, first.directory)
   const data = join(first.directory, 'data')
@@ -99,6 +124,23 @@ test('the packages are reproducible, small and run on their own', { timeout: 600
     assert.ok(compressedBytes < maxImageBytes, `${compressedBytes} bytes`)
     assert.deepEqual(readdirSync(join(image, 'usr/bin')).sort(), ['orch', 'orchctl'])
     assert.deepEqual([config.User, config.Entrypoint], ['65532:65532', ['/usr/bin/orch']])
+  })
+
+  await t.test('the Debian package contains both programs, their manual pages and a unit', () => {
+    const unpacked = join(first.directory, 'unpacked')
+    execFileSync('dpkg-deb', ['--extract', first.debian, unpacked])
+    const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' })
+    assert.deepEqual(
+      files.filter((file) => statSync(join(unpacked, file)).isFile() && !file.includes('/man1/')).sort(),
+      debianFiles,
+    )
+    for (const page of ['orch', 'orch-up', 'orchctl', 'orchctl-get'])
+      assert.ok(files.includes(`usr/share/man/man1/${page}.1.gz`), page)
+    const unit = readFileSync(join(unpacked, 'usr/lib/systemd/system/orch.service'), 'utf8')
+    assert.match(unit, /^ExecStart=\/usr\/bin\/orch up /m)
+    assert.match(execFileSync(join(unpacked, 'usr/bin/orch'), ['version'], { encoding: 'utf8' }), /^orch \d/)
+    const fields = execFileSync('dpkg-deb', ['--field', first.debian, 'Package', 'Version'], { encoding: 'utf8' })
+    assert.equal(fields, 'Package: orch\nVersion: 0.0.0-1\n')
   })
 
   await t.test('a server in the image runs pods, and its data survives SIGKILL', async (t) => {

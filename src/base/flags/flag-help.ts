@@ -33,6 +33,7 @@ function flagHelp({ letter, name, value }: Flag<unknown>, lettered: boolean): st
   return `  ${lettered ? short : ''}--${name}${value === '' ? '' : `=${value}`}`
 }
 
-function explanation(flag: Flag<unknown>): string {
+/** Returns the help of a flag with its default. */
+export function explanation(flag: Flag<unknown>): string {
   return flag.default === '' ? flag.help : `${flag.help} (default ${flag.default})`
 }

@@ -21,7 +21,8 @@ interface CommandHelp {
   readonly flagGroups: () => Promise<FlagGroups>
 }
 
-const commands: { readonly [name: string]: CommandHelp } = {
+/** The commands by name, in the order of the help. */
+export const commands: { readonly [name: string]: CommandHelp } = {
   up: {
     form: 'up [flags]',
     summary: 'run a cluster: API server, control loops, simulated nodes',
@@ -115,7 +116,7 @@ function backupCommand(form: string, summary: string): CommandHelp {
 }
 
 /** Common tasks, with commands that work without changes. */
-const tasks: readonly (readonly [task: string, command: string])[] = [
+export const tasks: readonly (readonly [task: string, command: string])[] = [
   ['Run a cluster on this machine', 'orch up'],
   ['Run one for kubectl and client-go', 'orch up --profile=kubernetes'],
   ['Run a server for a team, on etcd', 'orch apiserver --etcd-servers=URLS'],

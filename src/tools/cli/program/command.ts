@@ -56,11 +56,8 @@ export interface CommandDefinition<F extends Flags> {
 }
 
 /** A command with any flags. */
-export interface Command {
+export interface Command extends Pick<CommandDefinition<Flags>, 'forms' | 'about' | 'examples' | 'flags'> {
   readonly help: string
-  /** Arguments after the command name, for shell completion. */
-  readonly forms: readonly string[]
-  readonly flags: Flags
   readonly run: (context: Context, args: readonly string[]) => Promise<void>
 }
 
@@ -68,6 +65,8 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
   return {
     help: helpOf(definition),
     forms: definition.forms,
+    about: definition.about,
+    examples: definition.examples,
     flags: definition.flags,
     run: async (context, args) => {
       const line = parseOwnFirst(definition.flags, args)

@@ -1,0 +1,69 @@
+/** Writes roff, the markup of manual pages. Text is escaped here only, so no input can become a request. */
+
+/** A font of the man macros: `B` for what the user types as it is, `I` for placeholders. */
+type Font = 'B' | 'I'
+
+const escapes: { readonly [character: string]: string } = {
+  '\\': '\\e',
+  '-': '\\-',
+  "'": '\\(aq',
+  '"': '\\(dq',
+  '`': '\\(ga',
+  '^': '\\(ha',
+  '~': '\\(ti',
+}
+
+/** Words longer than this need places where a line may end. */
+const longWord = 30
+
+/** Returns plain text as one line of roff, which is never a request. */
+export function escaped(text: string): string {
+  const words = text.trim().split(/\s+/)
+  return guard(text.trim()) + words.map(escapedWord).join(' ')
+}
+
+function escapedWord(word: string): string {
+  const mayBreak = word.length > longWord
+  return Array.from(word, (each) => escapedCharacter(each) + (mayBreak && /[,|/=:]/.test(each) ? '\\:' : '')).join('')
+}
+
+function escapedCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  return escapes[character] ?? (code < 127 ? character : `\\[u${code.toString(16).toUpperCase().padStart(4, '0')}]`)
+}
+
+/** A line that starts with a dot is a request. An empty character in front of the dot makes it text. */
+function guard(text: string): string {
+  return text.startsWith('.') ? '\\&' : ''
+}
+
+/** Returns text in a font. */
+export function inFont(font: Font, text: string): string {
+  return text === '' ? '' : `\\f${font}${escaped(text)}\\fR`
+}
+
+/** Returns a section with its title. Without lines, there is none. */
+export function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`.SH "${escaped(title)}"`, ...lines]
+}
+
+/** Returns a part of a section with its title. */
+export function subsection(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`.SS "${escaped(title)}"`, ...lines]
+}
+
+/** Returns an entry of a list: roff for the term, and plain text below it. */
+export function entry(term: string, text: string): string[] {
+  return ['.TP', term, escaped(text)]
+}
+
+/** Returns paragraphs of plain text. */
+export function paragraphs(text: string): string[] {
+  return text.split(/\n+/).flatMap((part, index) => (index === 0 ? [escaped(part)] : ['.PP', escaped(part)]))
+}
+
+/** Returns lines that keep their spaces and are not filled. */
+export function literal(lines: readonly string[]): string[] {
+  const text = lines.flatMap((line) => line.split('\n'))
+  return ['.nf', ...text.map((line) => `${guard(line)}${Array.from(line, escapedCharacter).join('')}`), '.fi']
+}
