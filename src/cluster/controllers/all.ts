@@ -34,6 +34,8 @@ import { nodeTtlLoop } from './nodes/node-ttl.ts'
 import { podGcLoop } from './nodes/pod-gc.ts'
 import { simulationRulesLoop } from './nodes/simulation-rules.ts'
 import { policyStatusLoop } from './policies/policy-status.ts'
+import { claimCreationLoop } from './resource-claims/claim-creation.ts'
+import { claimReleaseLoop } from './resource-claims/claim-release.ts'
 import { resourceQuotaLoop } from './resource-quota.ts'
 import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { makeScheduler } from './scheduler.ts'
@@ -432,6 +434,22 @@ export const controlLoops: readonly ControlLoop[] = [
         owners: informer(kinds.ReplicationController),
         pods: informer(kinds.Pod),
       }),
+  },
+  {
+    name: 'resourceclaim-controller',
+    account: 'resource-claim-controller',
+    eventSource: 'resource_claim',
+    since: '1.34',
+    gate: 'DynamicResourceAllocation',
+    make: ({ client, recorder, informer, vendor }) => {
+      const pods = informer(kinds.Pod)
+      const claims = informer(inDomainOf(vendor, kinds.ResourceClaim))
+      const templates = informer(inDomainOf(vendor, kinds.ResourceClaimTemplate))
+      return [
+        claimCreationLoop({ client, recorder, vendor, pods, claims, templates }),
+        claimReleaseLoop({ client, vendor, pods, claims }),
+      ]
+    },
   },
   {
     name: 'resourcequota',

@@ -47,6 +47,7 @@ test('event sources have the same component names as in kube-controller-manager'
     'persistentvolume-expander': 'volume_expand',
     replicaset: 'replicaset-controller',
     replicationcontroller: 'replication-controller',
+    'resourceclaim-controller': 'resource_claim',
     statefulset: 'statefulset-controller',
   }
   for (const { name, account, eventSource = account } of controlLoops)

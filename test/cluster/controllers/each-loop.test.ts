@@ -431,6 +431,7 @@ const rows: { readonly [loop: string]: Row } = {
 /** These loops need a later version and have tests of their own. `storage-protection.test.ts` tests the last one. */
 const testedElsewhere = [
   'legacy-service-account-token-cleaner',
+  'resourceclaim-controller',
   'service-cidr-controller',
   'validatingadmissionpolicy-status',
   'volumeattributesclass-protection',

@@ -1,0 +1,31 @@
+/** The ResourceClaims that are generated for pods: their annotation, finalizer and owner. */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
+import type { OwnerReference } from '../../../api/model/object.ts'
+import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+
+/** Returns the annotation with the name of the claim in the spec of its pod. */
+export function podClaimAnnotation(vendor: Vendor): string {
+  return vendorKey(vendor, 'pod-claim-name', 'resource')
+}
+
+/** Returns the finalizer that keeps an allocated claim until no pod uses it. */
+export function claimFinalizer(vendor: Vendor): string {
+  return `${groupName(vendor, 'resource')}/delete-protection`
+}
+
+/** Returns the pod that controls a claim. */
+export function owningPod({ metadata }: ResourceClaim): OwnerReference | undefined {
+  return metadata.ownerReferences?.find(({ kind, apiVersion, controller }) => {
+    return controller === true && kind === 'Pod' && apiVersion === 'v1'
+  })
+}
+
+export function isOwnedBy(claim: ResourceClaim, { metadata }: Pod): boolean {
+  return owningPod(claim)?.uid === metadata.uid
+}
+
+/** Returns the names of the claims that were generated for a pod, from its status. */
+export function generatedClaims({ status }: Pod): string[] {
+  return (status?.resourceClaimStatuses ?? []).flatMap(({ resourceClaimName }) => resourceClaimName ?? [])
+}
