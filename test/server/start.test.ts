@@ -69,6 +69,10 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['--secure-prot=1'], /unknown flag --secure-prot; did you mean --secure-port\?/],
   [['--authorisation-mode=AlwaysAllow'], /did you mean --authorization-mode\?/],
   [['--__proto__=1'], /unknown flag --__proto__/],
+  [
+    ['--etcd-servers=https://:hunter2@10.0.0.1:2379'],
+    /--etcd-servers: the etcd endpoint 10\.0\.0\.1:2379 has a user or a password: use --etcd-certfile instead$/,
+  ],
   [['--secure-port=70000'], /--secure-port: "70000" is not a port/],
   [['--secure-port=-1'], /--secure-port/],
   [['--secure-port=0x10'], /--secure-port/],

@@ -72,13 +72,10 @@ function readDirectory(value: string): string {
 export function readServers(value: string): string[] {
   return list(value).map((item) => {
     const url = URL.canParse(item) ? new URL(item) : undefined
-    if (
-      url === undefined ||
-      !/^https?:$/.test(url.protocol) ||
-      url.pathname !== '/' ||
-      url.search !== '' ||
-      url.username !== ''
-    ) {
+    // The message does not repeat the password.
+    if (url !== undefined && (url.username !== '' || url.password !== ''))
+      throw new UsageError(`the etcd endpoint ${url.host} has a user or a password: use --etcd-certfile instead`)
+    if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search !== '') {
       throw new UsageError(`${JSON.stringify(item)} is not an etcd endpoint: use one such as https://10.0.0.1:2379`)
     }
     return url.origin
