@@ -81,9 +81,13 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
 /** Lease of an API server: its name contains a hash of the port. */
 const identityLease = `${prefixOf('coordination', 'leases')}kube-system/apiserver-`
 
+/** The only IPAddress of a new server is that of its own Service. */
+const addresses = prefixOf('networking', 'ipaddresses')
+
 /**
  * Returns the initial entries that another server can use. Each server creates the objects that depend on its port: its
- * Service, the reservations of that Service, which are stored under its key, and the Lease that identifies the server.
+ * Service with its IPAddress, the reservations of that Service, which are stored under its key, and the Lease that
+ * identifies the server.
  */
 function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   if (beginning === undefined) return []
@@ -91,6 +95,7 @@ function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
   const isOwn = ({ key, value }: Entry) =>
     key === service ||
     key.startsWith(identityLease) ||
+    key.startsWith(addresses) ||
     (key.startsWith(reservationsPrefix) && Buffer.from(value).toString() === service)
   return beginning.entries.filter((entry) => !isOwn(entry))
 }

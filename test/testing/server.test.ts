@@ -89,7 +89,7 @@ test('two test servers with the same options start with the same objects', async
     contentsOf(began)
       .filter((entry) => !others.includes(entry))
       .map((entry) => entry.split(' ')[0]),
-    ['objects/core/services/default/kubernetes'],
+    ['objects/core/services/default/kubernetes', 'objects/networking/ipaddresses/10.0.0.1'],
   )
 })
 
