@@ -166,6 +166,7 @@ for (const transport of ['in-process', 'tls'] as const)
       const errors: unknown[] = []
       const informer = new Informer(server.client, configMaps, {
         selection: { namespace: 'default' },
+        streamingLists: false,
         backoff: { firstMs: 1, longestMs: 5 },
         onError: (error) => errors.push(error),
       })

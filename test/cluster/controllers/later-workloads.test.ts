@@ -219,7 +219,8 @@ test('a target is scaled by the resource usage of one container unless the devia
 test('a pod is scheduled only after its last scheduling gate is removed', async () => {
   server.run(['scheduler'])
   await server.client.create(kinds.Node, { metadata: { name: 'free' } })
-  const status = { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '10', cpu: '8' } }
+  // The pods of the earlier tests are scheduled to this node too.
+  const status = { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '100', cpu: '8' } }
   await server.client.patch(kinds.Node, { name: 'free' }, { patch: { merge: { status } }, subresource: 'status' })
   const schedulingGates = [{ name: 'example.com/first' }, { name: 'example.com/second' }]
   const containers = [{ name: 'c', image: 'i' }]
