@@ -145,7 +145,8 @@ function copyrightOf(notices) {
   const license = readFileSync(join(root, 'LICENSE'), 'utf8').trim()
   const note =
     'The executable contains the packages below. THIRD-PARTY-NOTICES.txt.gz in this directory has their licenses.'
-  return `orch\n\n${license}\n\n${note}\n\n${packages.join('\n')}\n`
+  const apache = 'On Debian, the Apache License 2.0 is also in /usr/share/common-licenses/Apache-2.0.'
+  return `orch\n\n${license}\n\n${note}\n${apache}\n\n${packages.join('\n')}\n`
 }
 
 function changelog(release, epoch) {
