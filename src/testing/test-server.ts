@@ -1,4 +1,4 @@
-/** Public interface of a test server, documented in docs/testing.md. */
+/** Public interface of a test server, documented in docs/test-an-operator/typescript.md. */
 
 import type { ProfileName } from '../api/model/vendor.ts'
 import type { EmulatedVersion } from '../api/versions/emulated-version.ts'

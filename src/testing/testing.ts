@@ -1,5 +1,6 @@
 /**
- * Entry point `orch/testing`: a real API server for tests. All exports are public and documented in docs/testing.md.
+ * Entry point `orch/testing`: a real API server for tests. All exports are public and documented in
+ * docs/test-an-operator/typescript.md.
  */
 export type { Call, CallLog, CallMatch } from './call-log.ts'
 export type { Failure, PlannedFailure } from './failure.ts'

@@ -1,8 +1,8 @@
 /**
  * One user writes from 400 connections as fast as responses arrive, and a quiet user reads ten times a second. The
  * quiet user, probes and the administrator get responses, and the noisy user gets 429. The added latency of the quiet
- * user is reported but not asserted: see docs/scorecard.md. The short variant floods with fewer connections for a
- * moment.
+ * user is reported but not asserted: see docs/understand/scorecard.md. The short variant floods with fewer connections
+ * for a moment.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

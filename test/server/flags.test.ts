@@ -1,6 +1,6 @@
 /**
  * Every flag of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 is supported or rejected with a reason.
- * `docs/flags.md` lists them all. With ORCH_WRITE_DOCS=1 this test writes that file.
+ * `docs/reference/flags.md` lists them all. With ORCH_WRITE_DOCS=1 this test writes that file.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { unsupportedApiServerFlags, unsupportedManagerFlags } from '../../src/se
 import { recordedFlags } from '../support/levels.ts'
 
 const root = dirname(dirname(import.meta.dirname))
-const document = join(root, 'docs/flags.md')
+const document = join(root, 'docs/reference/flags.md')
 const rows = readFileSync(join(root, 'test/data/kube-flags.tsv'), 'utf8')
   .trim()
   .split('\n')
@@ -139,10 +139,10 @@ test('the default limits of rotated audit logs equal those of Kubernetes at each
   }
 })
 
-test('docs/flags.md lists all Kubernetes flags', () => {
+test('docs/reference/flags.md lists all Kubernetes flags', () => {
   const text = listing()
   if (process.env.ORCH_WRITE_DOCS) writeFileSync(document, text)
-  const hint = 'docs/flags.md is out of date: regenerate it with ORCH_WRITE_DOCS=1 npm test -- server/flags'
+  const hint = 'docs/reference/flags.md is out of date: regenerate it with ORCH_WRITE_DOCS=1 npm test -- server/flags'
   assert.ok(readFileSync(document, 'utf8') === text, hint)
 })
 

@@ -1,4 +1,4 @@
-/** The table of docs/versions.md. With ORCH_WRITE_DOCS=1, the test writes it. */
+/** The table of docs/reference/versions.md. With ORCH_WRITE_DOCS=1, the test writes it. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { apiVersionOf, vendorOf } from '../../src/api/model/vendor.ts'
 import { exists } from '../../src/api/versions/availability.ts'
 import { emulatedVersions } from '../../src/api/versions/emulated-version.ts'
 
-const page = join(import.meta.dirname, '../../docs/versions.md')
+const page = join(import.meta.dirname, '../../docs/reference/versions.md')
 const mark = '<!-- table -->\n'
 
 /** Returns a table of the API versions that not every Kubernetes version serves by default. */
@@ -29,7 +29,7 @@ function writeTable(): string {
   return `\n${head}\n| --- |${' --- |'.repeat(emulatedVersions.length)}\n${rows.join('\n')}\n`
 }
 
-test('docs/versions.md has the current table of API versions', () => {
+test('docs/reference/versions.md has the current table of API versions', () => {
   const text = readFileSync(page, 'utf8')
   const expected = text.slice(0, text.indexOf(mark) + mark.length) + writeTable()
   if (process.env.ORCH_WRITE_DOCS) writeFileSync(page, expected)

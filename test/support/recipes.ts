@@ -69,7 +69,7 @@ export function runIn(copy: string, args: readonly string[], env: { [name: strin
   })
 }
 
-/** Writes docs/flags.md of the copy, as the recipe demands. */
+/** Writes docs/reference/flags.md of the copy, as the recipe demands. */
 export async function writeFlagsPage(copy: string): Promise<void> {
   const { code, output } = await runIn(copy, ['test/server/flags.test.ts'], { ORCH_WRITE_DOCS: '1' })
   assert.equal(code, 0, output)
@@ -168,7 +168,7 @@ const loop: Recipe = {
   },
 `,
     ),
-    'docs/loops.md': before('| `horizontalpodautoscaling`', '| `greeting` | greets ConfigMaps | |\n'),
+    'docs/reference/loops.md': before('| `horizontalpodautoscaling`', '| `greeting` | greets ConfigMaps | |\n'),
   },
 }
 
@@ -206,7 +206,7 @@ const celFunction: Recipe = {
   holds('recipe: blank texts', ["' '.isBlank() && !'a'.isBlank()"])
 })`,
     ),
-    'docs/cel.md': before('`substring` and `trim` for strings', '`isBlank`, '),
+    'docs/extend/cel.md': before('`substring` and `trim` for strings', '`isBlank`, '),
   },
 }
 
@@ -246,7 +246,7 @@ const control: Recipe = {
       `import { requireOwner } from './require-owner.ts'`,
       before(`  { name: 'AlwaysDeny'`, `  { name: 'RequireOwner', byDefault: false, make: requireOwner },\n`),
     ),
-    'docs/flags.md': written,
+    'docs/reference/flags.md': written,
   },
 }
 

@@ -1,7 +1,7 @@
 // Reports each completed test to the runner (`test/run.ts`) over their channel: its name, and why it failed. In the
-// long form it also prints measurements for docs/scorecard.md. The reason is formatted here in the test's own process,
-// because Node's runner passes the error itself and silently stops if it contains something that cannot be cloned, such
-// as a function.
+// long form it also prints measurements for docs/understand/scorecard.md. The reason is formatted here in the test's own
+// process, because Node's runner passes the error itself and silently stops if it contains something that cannot be
+// cloned, such as a function.
 import { inspect } from 'node:util'
 import { takeLogLines } from './test-log.ts'
 

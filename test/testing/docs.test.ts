@@ -1,4 +1,4 @@
-/** Runs the marked examples of docs/testing.md like a user: with the package installed in a project. */
+/** Runs the marked examples of docs/test-an-operator/typescript.md like a user: with the package installed in a project. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,13 +18,13 @@ before(async () => {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}')
 })
 
-const text = readFileSync(join(root, 'docs/testing.md'), 'utf8')
+const text = readFileSync(join(root, 'docs/test-an-operator/typescript.md'), 'utf8')
 const examples = [...text.matchAll(/<!-- run: ([a-z-]+) -->\n```ts\n([\s\S]*?)```/g)].map(([, name, code]) => ({
   name,
   code,
 }))
 
-test('docs/testing.md contains examples that can run', () => {
+test('docs/test-an-operator/typescript.md contains examples that can run', () => {
   assert.deepEqual(
     examples.map(({ name }) => name),
     ['node-test', 'controller'],

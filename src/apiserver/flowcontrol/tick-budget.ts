@@ -14,7 +14,10 @@ export interface Waiting {
   beginNext(): boolean
 }
 
-/** Work budget of a tick, in reads with one seat. This is about 5 ms of work on the machine of docs/performance.md. */
+/**
+ * Work budget of a tick, in reads with one seat. This is about 5 ms of work on the machine of
+ * docs/understand/performance.md.
+ */
 const workPerTick = 32
 
 /** Enforces the work budget of each tick. */

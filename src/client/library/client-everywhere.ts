@@ -1,5 +1,6 @@
 /**
- * The exports of `orch/client` for both Node.js and browsers. All of them are public and documented in docs/client.md.
+ * The exports of `orch/client` for both Node.js and browsers. All of them are public and documented in
+ * docs/reference/client.md.
  */
 
 export type { Status, StatusDetails } from '../../api/model/api-error.ts'

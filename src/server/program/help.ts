@@ -79,7 +79,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   config: {
     form: 'config defaults | check FILE [flags]',
     summary: 'print or check a configuration file for --config',
-    about: 'The file has a field for every flag of orch up or orch apiserver. See docs/configuration.md.',
+    about: 'The file has a field for every flag of orch up or orch apiserver. See docs/operate/configuration.md.',
     flagGroups: async () => ({ Config: (await import('./config-command.ts')).configFlags }),
   },
   status: {
@@ -110,7 +110,7 @@ function backupCommand(form: string, summary: string): CommandHelp {
   return {
     form,
     summary,
-    about: 'See docs/backup.md.',
+    about: 'See docs/operate/backup.md.',
     flagGroups: async () => ({ [`orch ${name}`]: backupCommandFlags[name] ?? {} }),
   }
 }

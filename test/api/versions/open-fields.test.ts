@@ -1,4 +1,7 @@
-/** docs/fields-without-rules.md lists the later fields whose rules are not built. ORCH_WRITE_DOCS=1 rewrites it. */
+/**
+ * docs/reference/fields-without-rules.md lists the later fields whose rules are not built. ORCH_WRITE_DOCS=1 rewrites the
+ * page.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -145,7 +148,7 @@ const built: ReadonlySet<string> = new Set([
   ...builtForOthers,
 ])
 
-const page = join(import.meta.dirname, '../../../docs/fields-without-rules.md')
+const page = join(import.meta.dirname, '../../../docs/reference/fields-without-rules.md')
 
 interface LaterField {
   readonly name: string

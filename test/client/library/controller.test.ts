@@ -1,4 +1,4 @@
-/** Runs the controller of docs/client.md unchanged as a separate program. */
+/** Runs the controller of docs/reference/client.md unchanged as a separate program. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { root } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 test('the controller from the documentation copies, updates and deletes objects, reports status and releases its lease', async (t) => {
-  const code = codeInDocs('client.md', 'controller')
+  const code = codeInDocs('reference/client.md', 'controller')
   assert.ok(code.split('\n').length <= 50, 'it was to have at most fifty lines')
   const server = await serve(t)
   const project = await projectWithOrch(t, ['client'])

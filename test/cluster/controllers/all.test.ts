@@ -54,8 +54,8 @@ test('event sources have the same component names as in kube-controller-manager'
     if (names[name] !== undefined) assert.equal(eventSource, names[name], name)
 })
 
-test('docs/loops.md describes each control loop', () => {
-  const page = readFileSync(join(root, 'docs/loops.md'), 'utf8')
+test('docs/reference/loops.md describes each control loop', () => {
+  const page = readFileSync(join(root, 'docs/reference/loops.md'), 'utf8')
   for (const { name } of controlLoops) assert.match(page, new RegExp(`^\\|.*\`${name}\``, 'm'))
 })
 

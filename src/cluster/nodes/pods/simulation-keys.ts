@@ -1,4 +1,4 @@
-/** The annotations that change the lifecycle of a simulated pod (docs/nodes.md). */
+/** The annotations that change the lifecycle of a simulated pod (docs/operate/nodes.md). */
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 /** Returns the annotation keys by purpose. */

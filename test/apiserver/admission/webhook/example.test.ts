@@ -1,4 +1,4 @@
-/** Runs the webhook of docs/webhooks.md exactly as documented. */
+/** Runs the webhook of docs/extend/webhooks.md exactly as documented. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { configMaps, configure } from '../../../support/webhooks.ts'
 test('the webhook from the documentation adds labels and rejects objects', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-example-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
-  const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/extend/webhooks.md'), 'utf8')
   const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(page)!
   assert.ok(program.split('\n').length <= 50)
   writeFileSync(join(directory, 'webhook.ts'), program)
