@@ -1,9 +1,9 @@
-/** Bytes that arrive in parts: their order and memory use. */
+/** Tests of byte queues: the order of the bytes, and memory use. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ByteQueue } from '../../src/base/collections/byte-queue.ts'
 
-/** Creates a part that is a view of a larger record, with distinct bytes. */
+/** Returns a chunk with distinct bytes that is a view of a larger record. */
 function part(size: number, recordBytes: number, first: number): Buffer {
   const record = Buffer.allocUnsafeSlow(Math.max(size, recordBytes))
   const view = record.subarray(record.length - size)

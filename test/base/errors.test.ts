@@ -1,4 +1,4 @@
-/** Thrown values of any realm are read in the same way. */
+/** Tests that thrown values of any realm are recognized. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Our files: written completely or not at all, with their own mode, and never through an existing file or link. */
+/**
+ * Tests of file creation: files are written completely or not at all, with the right mode, and never through an
+ * existing file or link.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -113,18 +116,18 @@ test('an existing directory is accepted only if it is empty or was created by th
 })
 
 test('server sources write files only through base/files', () => {
-  // Add other ways of writing to base/files/files.ts, which handles modes and links.
+  // Code that writes files in another way belongs in base/files/files.ts, which handles modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const writingFiles = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {
     cwd: join(import.meta.dirname, '../../src'),
     encoding: 'utf8',
   })
-  // Exceptions: disk-reservation.ts keeps lmdb's own file open to extend it, and the page check reads it. orchctl passes
-  // files to an editor and to diff in a directory that it has just created. The audit log is appended to. Rotated audit
-  // files, backups and a test's kubeconfig must be new files. compact-file.ts creates a directory within that of the
-  // store. A test server writes to the temporary directory that it has just created. `orchctl cp`, `cluster-info dump`
-  // and `kustomize -o` write to the directory that the user named, through no link. A simulated node writes volumes to
-  // its own directory, all at once.
+  // These files may write without base/files/files.ts. disk-reservation.ts keeps lmdb's own file open to extend it, and
+  // the page check reads that file. orchctl passes files to an editor and to diff in a directory that it has just
+  // created. The audit log is appended to. Rotated audit files, backups and the kubeconfig of a test must be new files.
+  // compact-file.ts creates a directory inside the directory of the store. A test server writes to a temporary
+  // directory that it has just created. `orchctl cp`, `cluster-info dump` and `kustomize -o` write to the directory
+  // that the user named, and do not follow links. A simulated node writes each volume to its own directory at once.
   const ofStore = [
     'background-check.ts',
     'compact-file.ts',

@@ -1,9 +1,9 @@
-/** Shared lookups: a caller never gets one that began before its call. */
+/** Tests of shared lookups: a caller never shares a lookup that began before its call. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { SharedLookup } from '../../src/base/concurrency/shared-lookup.ts'
 
-/** Creates lookups that complete when the test decides. */
+/** Returns a lookup function whose results the test controls. */
 function controlled() {
   const begun: PromiseWithResolvers<number>[] = []
   const look = () => {

@@ -1,4 +1,4 @@
-/** One copy for all holders. Failures are not cached. */
+/** Tests that concurrent readers share one unpacked copy, and that failures are not cached. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharedUnpacking } from '../../src/base/collections/shared-unpacking.ts'

@@ -1,4 +1,4 @@
-/** Truncated texts are still valid texts. */
+/** Tests that truncated text is still valid Unicode. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shorten } from '../../src/base/text/shorten.ts'

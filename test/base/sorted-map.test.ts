@@ -1,10 +1,13 @@
-/** The sorted map compared with a sorted array under random operations, and the key order compared with bytes. */
+/**
+ * Tests of the sorted map. Random operations are compared with a sorted array, and the key order is compared with the
+ * order of UTF-8 bytes.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SortedMap } from '../../src/base/collections/sorted-map.ts'
 import { compareUtf8, sortUtf8 } from '../../src/base/collections/utf8-order.ts'
 
-/** Returns a small random number generator that depends only on the seed. */
+/** Returns a random number generator whose results depend only on the seed. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -13,7 +16,7 @@ function numbers(seed: number): () => number {
   }
 }
 
-/** Ends of keys. For the last ones, UTF-16 order differs from UTF-8 order. */
+/** Suffixes of keys. For the last two suffixes, UTF-16 order differs from UTF-8 order. */
 const ends = ['', 'é', '中', '\uf000', '😀']
 
 for (const [seed, odd] of [
@@ -79,7 +82,7 @@ test('slices return the state at their start despite concurrent writes', () => {
   const model = new Map<string, number>()
   let step = 0
   const write = () => {
-    // Also increasing keys, which are appended to the last chunk.
+    // Some keys are increasing, so that they are appended to the last chunk.
     const key = `${'ab'[Math.floor(random() * 2)]}/${String(random() < 0.2 ? 90_000 + step : Math.floor(random() * 3000)).padStart(5, '0')}`
     step++
     if (random() < 0.65) {

@@ -1,4 +1,4 @@
-/** Long work in slices: turns of the event loop stay short and all work makes progress. */
+/** Tests of long work in time slices: turns of the event loop stay short, and all work makes progress. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { beginStart, roomInTurn, TimeSlice } from '../../src/base/concurrency/time-slice.ts'
@@ -99,7 +99,7 @@ test('tasks yield less often while a server starts, and normally again after the
     const restsMeanwhile = timeSlice.yieldIfDue() !== undefined
     const took = performance.now() - began
     starts.pop()![Symbol.dispose]()
-    // The machine may have been busy for longer than a turn. Then this check is meaningless.
+    // If the machine was busy for longer than a turn, this check would be meaningless.
     if (took > 20) return false
     assert.equal(restsMeanwhile, false)
     spin(1)

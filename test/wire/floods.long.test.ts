@@ -1,6 +1,6 @@
 /**
- * exec and port-forward clients that flood their connection. Replies wait for a client that does not read them. Frames
- * for unknown streams, or with a single byte each, take no memory. The tests limit bytes and CPU time.
+ * Tests of exec and port-forward clients that flood their connection. Replies wait for a client that does not read
+ * them. Frames for unknown streams, or with a single byte each, take no memory. The tests limit bytes and CPU time.
  */
 import assert from 'node:assert/strict'
 import { type Duplex, duplexPair } from 'node:stream'
@@ -14,8 +14,8 @@ import { number, SpdyClient } from '../support/spdy-client.ts'
 import { soon } from '../support/until.ts'
 
 /**
- * Maximum number of bytes that may wait for a client that does not read, and heap growth that is not caused by the
- * flood.
+ * Maximum number of bytes that may wait for a client that does not read, and maximum growth of the heap from other
+ * causes than the flood.
  */
 const maxWaiting = 256 * 1024
 const noise = 1024 * 1024
@@ -62,7 +62,7 @@ test('SPDY: data frames with a single byte do not retain their chunks', { timeou
   client.open({ streamtype: 'data' })
   await turns(5)
   const before = await heapInUse()
-  // The rest of each chunk is for a stream that does not exist.
+  // The remaining data of each chunk is for a stream that does not exist.
   const filler = Buffer.concat([number(999), number(15_000), Buffer.alloc(15_000)])
   await flood(far, 1_000, () => Buffer.concat([data(1), filler]))
   const used = (await heapInUse()) - before
@@ -117,7 +117,7 @@ test('port-forward over SPDY: reset streams are removed', {
 
 const mask = Buffer.from([1, 2, 3, 4])
 
-/** Encodes a WebSocket frame as clients send it. */
+/** Encodes a WebSocket frame with a mask, as clients do. */
 function frame(opcode: number, payload: Buffer, isFinal = true): Buffer {
   const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff]
   const head = Buffer.from([(isFinal ? 0x80 : 0) | opcode, length[0]! | 0x80, ...length.slice(1)])
@@ -156,7 +156,7 @@ test('WebSocket: messages with a single byte do not retain their chunks', { time
   t.after(() => connection.destroy())
   far.resume()
   const before = await heapInUse()
-  // The rest of each chunk is for a channel that does not exist.
+  // The remaining data of each chunk is for a channel that does not exist.
   const filler = frame(2, Buffer.alloc(15_000, 9))
   const message = frame(2, Buffer.from([0, 1]))
   await flood(far, 1_000, () => Buffer.concat([message, filler]))
@@ -177,7 +177,7 @@ test('WebSocket: a message in too many frames closes the connection', { timeout:
   assert.equal(received[0], 0x88)
 })
 
-/** Writes chunks as they are read, and waits until the other side has processed them. */
+/** Writes chunks as fast as the server reads them, and waits until the server has processed all of them. */
 async function flood(far: Duplex, count: number, make: (i: number) => Buffer): Promise<void> {
   for (let i = 0; i < count; i++) {
     const isTaken = far.write(make(i))

@@ -1,11 +1,11 @@
-/** Joined streams: no data is lost when one side ends, and both end when one fails. */
+/** Tests of connected streams: no data is lost when one side ends, and both sides end when one side fails. */
 import assert from 'node:assert/strict'
 import { Duplex, duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import { joinStreams } from '../../src/wire/http/join-streams.ts'
 import { soon } from '../support/until.ts'
 
-/** Reads one chunk each time `next` is called. */
+/** Returns a stream that accepts one chunk each time `next` is called. */
 function slowReader() {
   const taken: Buffer[] = []
   const waiting: (() => void)[] = []
@@ -25,7 +25,7 @@ function slowReader() {
 test('a slow side of two joined streams receives all data sent before the other side closed', async () => {
   const slow = slowReader()
   const [near, far] = duplexPair()
-  // Sockets end both sides at once by default.
+  // By default, a socket ends both directions at once.
   near.allowHalfOpen = false
   const joined = joinStreams(slow.stream, near)
   for (let i = 0; i < 5; i++) far.write(`part ${i} `)

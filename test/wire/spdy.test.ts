@@ -1,4 +1,4 @@
-/** SPDY/3.1: streams in both directions, half-closes, windows, back-pressure and malformed input. */
+/** Tests of SPDY/3.1: streams in both directions, half-closed streams, windows, back-pressure and malformed input. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { duplexPair } from 'node:stream'
@@ -19,7 +19,7 @@ function connect(onStream?: (opened: OpenedStream) => void) {
   return { connection, client: new SpdyClient(far), opened }
 }
 
-/** Reads to the end. A for-await loop would destroy the stream, including its writable side. */
+/** Reads a stream to its end. A for-await loop would destroy the stream, including its writable side. */
 async function textOf(stream: MultiplexedStream): Promise<string> {
   let text = ''
   stream.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))

@@ -1,4 +1,4 @@
-/** WebSocket channels: messages in one or more frames, base64, closing, and malformed input. */
+/** Tests of WebSocket channels: messages in one or more frames, base64, closing, and malformed input. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { duplexPair } from 'node:stream'
@@ -10,7 +10,7 @@ import { soon } from '../support/until.ts'
 const usual: ChannelOptions = { count: 3, isBase64: false, canClose: false, idleMs: 60_000 }
 const mask = Buffer.from([1, 2, 3, 4])
 
-/** Encodes a frame as clients send it. */
+/** Encodes a frame with a mask, as clients do. */
 function frame(opcode: number, data: string | Buffer, { isFinal = true, isMasked = true } = {}): Buffer {
   const bytes = Buffer.from(data)
   const length = bytes.length < 126 ? [bytes.length] : [126, bytes.length >> 8, bytes.length & 0xff]

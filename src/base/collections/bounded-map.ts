@@ -1,7 +1,7 @@
 /**
  * A map with a maximum size, for caches. `set` makes an entry the newest and evicts the oldest entries if the map is
- * full. `get` does not change the order. `use` makes the entry the newest, so a cache that reads with `use` evicts the
- * least recently used entries.
+ * full. `get` does not change the order. `use` returns a value and makes its entry the newest, so a cache that reads
+ * only with `use` evicts the least recently used entries.
  *
  * A large map evicts one entry in 64 at a time, because a JavaScript Map finds its oldest entry only by skipping the
  * gaps that earlier deletions left. With 8192 entries, an insertion that evicts a single entry takes 6.2 µs. With
@@ -9,7 +9,7 @@
  */
 const shareEvicted = 1 / 64
 
-/** At most `maxSize` entries, in the order in which they were set. */
+/** BoundedMap holds at most `maxSize` entries, in the order in which they were set. */
 export class BoundedMap<K, V> {
   readonly #maxSize: number
   readonly #entries = new Map<K, V>()
@@ -31,7 +31,7 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key)
   }
 
-  /** Returns the value, like `get`, and makes its entry the newest. */
+  /** Returns the value of a key, like `get`, and also makes the entry the newest. */
   use(key: K): V | undefined {
     const value = this.#entries.get(key)
     if (value === undefined) return undefined
@@ -40,7 +40,9 @@ export class BoundedMap<K, V> {
     return value
   }
 
-  /** Sets a value. Returns the evicted values, for callers that must release them. */
+  /**
+   * Sets a value and returns the values that were evicted to make room, so that the caller can release their resources.
+   */
   set(key: K, value: V): readonly V[] {
     this.#entries.delete(key)
     this.#entries.set(key, value)

@@ -1,24 +1,24 @@
 /**
- * Large buffers that are reused, because the pages of a new one have to be mapped and cleared by the system. A buffer
- * has its own memory, which it does not share with other buffers.
+ * A pool of large buffers. Reusing a buffer saves the cost of mapping and clearing new memory pages. No two buffers
+ * share memory.
  */
 export class BufferPool {
   readonly #bytes: number
   readonly #maxFree: number
   readonly #free: Buffer[] = []
 
-  /** `maxFree` is the maximum number of unused buffers to keep. */
+  /** Creates a pool that keeps at most `maxFree` unused buffers. */
   constructor(bytes: number, maxFree: number) {
     this.#bytes = bytes
     this.#maxFree = maxFree
   }
 
-  /** Returns a buffer with arbitrary content. */
+  /** Returns a buffer from the pool. The content of the buffer is arbitrary. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#bytes)
   }
 
-  /** Takes back a buffer that nothing refers to any more. */
+  /** Returns a buffer to the pool. The caller must not use the buffer afterwards. */
   give(buffer: Buffer): void {
     if (this.#free.length < this.#maxFree) this.#free.push(buffer)
   }

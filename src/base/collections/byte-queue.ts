@@ -1,12 +1,12 @@
 /**
- * A queue of bytes that arrive in chunks of any size. Memory stays within three times the size of the content, even if
- * the chunks are small. A chunk is copied into a buffer shared with its neighbors if it is small, or if it is a small
- * view of a large buffer (TLS records). Other chunks are not copied until `join`.
+ * A queue of bytes that arrive in chunks of any size. The queue takes at most three times the size of its content in
+ * memory, even if the chunks are small. A small chunk is copied into a buffer that it shares with its neighbors, and so
+ * is a small view of a large buffer (a TLS record). Other chunks are not copied until `join` is called.
  */
 
 /**
- * Minimum size in bytes of a chunk that is not copied. A Buffer object would take more memory than a tenth of a smaller
- * chunk.
+ * Minimum size in bytes of a chunk that is stored without copying. For a smaller chunk, the Buffer object itself would
+ * add more than 10% of memory.
  */
 const minKeptBytes = 2048
 /**
@@ -19,12 +19,12 @@ const maxTailBytes = 64 * 1024
 
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Received bytes, in order. */
+/** ByteQueue stores bytes in the order in which they were received. */
 export class ByteQueue {
   #parts: Buffer[] = []
-  /** The only chunk so far. Undefined if it is in `#parts`. */
+  /** The only chunk in the queue. Undefined if the queue is empty or its chunks are in `#parts`. */
   #lone: Buffer | undefined
-  /** The buffer for small chunks. */
+  /** The buffer into which small chunks are copied. */
   #tail = nothing
   #from = 0
   #to = 0
@@ -45,7 +45,7 @@ export class ByteQueue {
     this.#size += part.length
   }
 
-  /** Returns all bytes as one buffer. They remain in the queue. */
+  /** Returns all bytes as one buffer, without removing them from the queue. */
   join(): Buffer {
     if (this.#lone !== undefined) return this.#lone
     this.#seal()
@@ -53,7 +53,7 @@ export class ByteQueue {
     return this.#parts[0] ?? nothing
   }
 
-  /** Empties the queue. Returns its content as a few large buffers. */
+  /** Empties the queue and returns its content as a few large buffers. */
   takeParts(): readonly Buffer[] {
     this.#seal()
     const parts = this.#lone === undefined ? this.#parts : [this.#lone]
@@ -94,7 +94,7 @@ export class ByteQueue {
     this.#to = 0
   }
 
-  /** Appends the small chunks that have been copied so far. */
+  /** Appends the small chunks that have been copied so far to the list of parts. */
   #seal(): void {
     if (this.#from === this.#to) return
     this.#parts.push(this.#tail.subarray(this.#from, this.#to))
@@ -103,8 +103,8 @@ export class ByteQueue {
 }
 
 /**
- * Whether a chunk uses most of the memory of its buffer. TLS sockets return either views of a 64 KiB buffer that they
- * fill step by step, or separate buffers.
+ * Whether a chunk uses most of the memory of its underlying buffer. A TLS socket returns either views of a 64 KiB
+ * buffer that it fills gradually, or separate buffers.
  */
 function isMostOfItsMemory(part: Buffer): boolean {
   return 2 * part.length >= part.buffer.byteLength

@@ -1,6 +1,6 @@
 /**
- * A binary heap that finds its first value in logarithmic time. It does not remove outdated values. The owner skips
- * them when they become the first value.
+ * A binary heap, which finds its smallest value in logarithmic time. The heap does not remove outdated values. Its
+ * owner skips an outdated value when the value reaches the top.
  */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean
@@ -14,7 +14,7 @@ export class Heap<T> {
     return this.#values.length
   }
 
-  /** Returns the first value without removing it. */
+  /** Returns the smallest value without removing it. */
   peek(): T | undefined {
     return this.#values[0]
   }
@@ -31,7 +31,7 @@ export class Heap<T> {
     values[at] = value
   }
 
-  /** Removes and returns the first value. */
+  /** Removes and returns the smallest value. */
   pop(): T | undefined {
     const [first] = this.#values
     const last = this.#values.pop()

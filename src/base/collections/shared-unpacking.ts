@@ -1,10 +1,11 @@
 /**
- * Shares unpacked content. Concurrent readers of the same packed content share one unpacked copy, which is freed when
- * the last reader finishes. Memory use does not depend on the number of readers or on their speed.
+ * Shares unpacked content among concurrent readers. All readers of the same packed content use one unpacked copy, which
+ * is freed when the last of them finishes. Memory use therefore depends neither on the number of readers nor on their
+ * speed.
  */
 type Unpack = (packed: Buffer) => Promise<Buffer>
 
-/** Wraps a function so that callers share its result as long as any of them uses it. */
+/** Wraps an unpack function so that concurrent callers share its result for as long as any of them uses the result. */
 export function sharedUnpacking(unpack: Unpack): Unpack {
   const underWay = new Map<Buffer, Promise<Buffer>>()
   const inUse = new WeakMap<Buffer, WeakRef<Buffer>>()

@@ -26,13 +26,13 @@ interface Chunk<V> {
 /** A sorted map that can be read in slices while it changes. */
 export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
-  /** The chunks in order. No chunk is empty, so an empty map has no chunks. */
+  /** The chunks of the map in key order. No chunk is empty, so an empty map has no chunks. */
   readonly #chunks: Chunk<V>[] = []
-  /** Whether native string comparison results in UTF-8 order for all current keys. Native comparison is much faster. */
+  /** Whether native string comparison gives UTF-8 order for all current keys. Native comparison is much faster. */
   #plain = true
   /**
-   * Incremented for every reader that may continue later. Writes replace chunks of earlier epochs instead of changing
-   * them.
+   * The number of readers so far that may continue after a write. Writes copy chunks from earlier epochs instead of
+   * changing them.
    */
   #epoch = 0
 
@@ -65,16 +65,13 @@ export class SortedMap<V> {
     if (keys.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /**
-   * Returns the values whose keys have this prefix and come after `after`, in key order. Returns at most `limit`
-   * values.
-   */
+  /** Returns the values of keys with this prefix that sort after `after`, in key order and at most `limit` of them. */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
     const matches: V[] = []
     let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
-      // Most chunks lie entirely within the range.
+      // Most chunks lie entirely within the range, so the prefix of the last key decides for the whole chunk.
       const whole = keys.at(-1)!.startsWith(prefix)
       for (; at < keys.length; at++) {
         if (matches.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return matches
@@ -85,8 +82,8 @@ export class SortedMap<V> {
   }
 
   /**
-   * Returns the same values as `withPrefix` in slices of at most one chunk. All slices show the current state, even if
-   * the map changes in the meantime.
+   * Yields the same values as `withPrefix` in slices of at most one chunk. All slices show the state at the time of the
+   * call, even if the map changes while they are read.
    */
   slices(prefix: string, after?: string): Generator<V[]> {
     const { index, at } = this.#start(prefix, after)
@@ -94,7 +91,7 @@ export class SortedMap<V> {
     return readSlices(this.#chunks.slice(index), at, prefix)
   }
 
-  /** Returns the position of the first key with this prefix after `after`. */
+  /** Returns the position of the first key that has this prefix and sorts after `after`. */
   #start(prefix: string, after: string | undefined): { index: number; at: number } {
     const start = after !== undefined && compareUtf8(after, prefix) >= 0 ? after : prefix
     const index = this.#chunkOf(start)
@@ -103,14 +100,14 @@ export class SortedMap<V> {
   }
 
   /**
-   * Returns the number of keys between `after` and `end`, without these two. The cost depends on the number of chunks,
-   * not of keys. It is low near both ends of the map.
+   * Returns the number of keys between `after` and `end`, excluding both. The cost grows with the number of chunks
+   * rather than keys, and is low near both ends of the map.
    */
   countBetween(after: string, end: string): number {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
   }
 
-  /** Returns the number of keys before this one. Adds up the chunks on the shorter side. */
+  /** Returns the number of keys that sort before this key. Counts from the nearer end of the map. */
   #rank(key: string): number {
     const index = this.#chunkOf(key)
     if (index >= this.#chunks.length) return this.size
@@ -119,7 +116,7 @@ export class SortedMap<V> {
     return before + this.#position(this.#chunks[index]!.keys, key)
   }
 
-  /** Returns the number of keys in these chunks. */
+  /** Returns the number of keys in the chunks from index `from` up to index `to`. */
   #keysIn(from: number, to: number): number {
     let count = 0
     for (let i = from; i < to; i++) count += this.#chunks[i]!.keys.length
@@ -154,7 +151,7 @@ export class SortedMap<V> {
     }
   }
 
-  /** Returns a chunk for writing. If a reader may still need the chunk, replaces it with a copy first. */
+  /** Returns a chunk that may be changed. If a reader may still need the chunk, replaces it with a copy first. */
   #own(index: number): Chunk<V> {
     const chunk = this.#chunks[index]!
     if (chunk.epoch === this.#epoch) return chunk
@@ -164,8 +161,8 @@ export class SortedMap<V> {
   }
 
   /**
-   * Returns the index of the first chunk whose last key is not before `key`. If there is none, returns the number of
-   * chunks.
+   * Returns the index of the first chunk whose last key does not sort before `key`, or the number of chunks if there is
+   * no such chunk.
    */
   #chunkOf(key: string): number {
     let low = 0
@@ -179,7 +176,7 @@ export class SortedMap<V> {
     return low
   }
 
-  /** Returns the index of the first key that is not before `key`. */
+  /** Returns the index of the first key that does not sort before `key`. */
   #position(keys: readonly string[], key: string): number {
     let low = 0
     let high = keys.length
@@ -198,7 +195,8 @@ export class SortedMap<V> {
 }
 
 /**
- * Yields slices. Releases each chunk after it has been read, so that a slow reader keeps only unread chunks in memory.
+ * Yields the values of a range in slices. Releases each chunk after reading it, so that a slow reader keeps only unread
+ * chunks in memory.
  */
 function* readSlices<V>(chunks: (Chunk<V> | undefined)[], from: number, prefix: string): Generator<V[]> {
   for (let index = 0; index < chunks.length; index++) {

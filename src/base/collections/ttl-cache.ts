@@ -1,5 +1,5 @@
 /**
- * Caches results for a limited time, such as responses of another service. Concurrent requests for a key share one
+ * A cache of results that expire, such as responses of another service. Concurrent requests for the same key share one
  * lookup. The cache has a maximum size and evicts the oldest entries first.
  */
 import type { Clock } from '../time/clock.ts'
@@ -14,7 +14,7 @@ export interface Answer<V> {
 
 const maxAnswers = 8192
 
-/** A cache whose entries expire, with a maximum size. */
+/** TtlCache caches results until their time to live has passed. */
 export class TtlCache<V> {
   readonly #clock: Clock
   readonly #answers = new BoundedMap<string, { readonly value: V; readonly until: number }>(maxAnswers)
@@ -24,7 +24,7 @@ export class TtlCache<V> {
     this.#clock = clock
   }
 
-  /** Returns the cached value or the result of a pending lookup. Otherwise starts a lookup. */
+  /** Returns the cached value of a key, or the result of a pending lookup. If there is neither, starts a lookup. */
   get(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
     const cachedAnswer = this.#answers.get(key)
     if (cachedAnswer !== undefined && cachedAnswer.until > this.#clock.monotonic()) return cachedAnswer.value

@@ -1,6 +1,7 @@
 /**
- * Compares strings by their UTF-8 bytes, which is the key order of all store backends and of serialized maps. UTF-16
- * order, which `<` uses, differs only between surrogates and U+E000 to U+FFFF.
+ * Compares strings by their UTF-8 bytes, which is the key order of all storage backends and of serialized maps. The
+ * operator `<` compares UTF-16 code units. The two orders differ only between surrogates and the characters U+E000 to
+ * U+FFFF.
  */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
@@ -14,17 +15,20 @@ export function compareUtf8(a: string, b: string): number {
 
 const few = 32
 
-/** Sorts keys in place. Most lists are short or already sorted, for which `sort` would be slow and allocate memory. */
+/**
+ * Sorts keys in place in UTF-8 order. Most lists are short or already sorted, and for those the built-in `sort` would
+ * be slower and allocate memory.
+ */
 export function sortUtf8(keys: string[]): string[] {
   let sorted = 1
   while (sorted < keys.length && compareUtf8(keys[sorted - 1]!, keys[sorted]!) <= 0) sorted++
-  // For keys without surrogates, native comparison results in the same order and is much faster.
+  // Keys without surrogates are compared natively, which gives the same order and is much faster.
   if (sorted < keys.length && keys.length > few) return keys.some(isHigh) ? keys.sort(compareUtf8) : keys.sort()
   for (; sorted < keys.length; sorted++) insertLast(keys, sorted)
   return keys
 }
 
-/** Moves the key at this index to its position among the preceding keys. */
+/** Moves the key at this index to its sorted position among the preceding keys. */
 function insertLast(keys: string[], index: number): void {
   const key = keys[index]!
   let place = index
@@ -36,7 +40,8 @@ function isHigh(key: string): boolean {
   return /[\ud800-\uffff]/.test(key)
 }
 
-// Whether a code unit is a surrogate. It is half of a code point above U+FFFF, so it sorts after all other code units.
+// Whether a UTF-16 code unit is a surrogate. A surrogate is half of a code point above U+FFFF, so it sorts after all
+// other code units.
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff
 }

@@ -1,6 +1,6 @@
-/** Functions that wait and that an abort signal can interrupt. They leave no timers or listeners behind. */
+/** Waiting with abort signals and deadlines. The functions in this file leave no timers or listeners behind. */
 
-/** Resolves after `ms`, or as soon as the signal aborts. */
+/** Waits for `ms` milliseconds. Resolves early if the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms)
@@ -15,7 +15,8 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Runs a function with a signal. The signal aborts when the outer signal does, or after `ms` with the reason `late()`.
+ * Runs a function with a signal that aborts when the outer signal aborts, or after `ms` milliseconds with the reason
+ * `late()`.
  */
 export async function withDeadline<T>(
   { ms, outer, late }: { ms: number; outer: AbortSignal | undefined; late: () => Error },

@@ -1,6 +1,6 @@
 /**
- * Exponential backoff with jitter. The delay doubles with each failure up to a limit. It is randomized so that clients
- * that failed together do not retry together. The caller waits for the delay.
+ * Exponential backoff with jitter. The delay doubles with each failure up to a limit, and is randomized so that clients
+ * that failed at the same time do not all retry at the same time. The caller is responsible for waiting.
  */
 export interface Backoff {
   readonly firstMs: number
@@ -8,8 +8,8 @@ export interface Backoff {
 }
 
 /**
- * Returns a delay between half of the full delay and all of it. `failures` is the number of consecutive failures, at
- * least 1.
+ * Returns a random delay between half of the full delay and the full delay. `failures` is the number of consecutive
+ * failures and must be at least 1.
  */
 export function backoffMs({ firstMs, longestMs }: Backoff, failures: number, random = Math.random): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), longestMs)

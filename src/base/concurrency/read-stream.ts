@@ -1,8 +1,8 @@
 /**
- * Reads a stream through its events, which is much cheaper than an iterator for small bodies.
+ * Reads a stream through its events, which for small bodies is much cheaper than an iterator.
  *
- * A stream may have ended or been destroyed before its reader attaches: Node ends the readable side of an HTTP/2 stream
- * as soon as an empty frame ends it, and emits each event only once. This module reports the end to late readers as
+ * A stream may end or be destroyed before its reader attaches: Node ends the readable side of an HTTP/2 stream as soon
+ * as an empty frame ends the stream, and emits each event only once. `readStream` reports the end to late readers as
  * well.
  */
 import type { Readable } from 'node:stream'
@@ -10,11 +10,11 @@ import type { Readable } from 'node:stream'
 export interface StreamReader {
   readonly onData: (chunk: Buffer) => void
   readonly onEnd: () => void
-  /** Called if the stream fails or closes, even if it closes after its end. */
+  /** Called when the stream fails or closes, including a close after the end of the data. */
   readonly onBreak: () => void
 }
 
-/** Reports the data, the end and a premature close of a stream. */
+/** Calls the reader with the data of a stream, its end, and a premature close. */
 export function readStream(stream: Readable, { onData, onEnd, onBreak }: StreamReader): void {
   if (stream.readableEnded) onEnd()
   else if (stream.destroyed) onBreak()

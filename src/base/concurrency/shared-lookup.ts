@@ -1,8 +1,8 @@
 /**
  * Shares one lookup among many callers, each of which needs a result that is no older than its call.
  *
- * A caller may share a lookup only if the lookup began after the call. Callers that arrive during a lookup share the
- * next one, which begins when the current lookup ends or takes too long.
+ * A caller may share a lookup only if the lookup began after the call. Calls that arrive during a lookup share the next
+ * lookup, which begins when the current one ends or takes too long.
  */
 
 /** Runs one lookup for all waiting callers. */

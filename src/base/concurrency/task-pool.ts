@@ -1,4 +1,4 @@
-/** Runs tasks concurrently up to a limit. The caller waits for room before it adds a task. */
+/** Runs tasks concurrently up to a limit. The caller waits for `room` before it adds a task. */
 export class TaskPool {
   readonly #limit: number
   readonly #running = new Set<Promise<void>>()
@@ -9,7 +9,7 @@ export class TaskPool {
     this.#limit = limit
   }
 
-  /** Resolves when another task may be added. Returns undefined if a task may be added immediately. */
+  /** Resolves when another task may be added. Returns undefined if a task may be added now. */
   room(): Promise<void> | undefined {
     if (this.#busy < this.#limit) return undefined
     this.#room ??= Promise.withResolvers<void>()
@@ -26,7 +26,7 @@ export class TaskPool {
     this.#running.add(running)
   }
 
-  /** Waits for a promise inside a task. Lets another task run in the meantime. */
+  /** Waits for a promise inside a task. Another task may run in the meantime. */
   async outside<T>(waiting: Promise<T>): Promise<T> {
     this.#leave()
     try {

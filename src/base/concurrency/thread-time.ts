@@ -1,4 +1,4 @@
-/** Returns the CPU time of this thread in microseconds, regardless of other load on the machine. */
+/** Returns the CPU time of the current thread in microseconds. Other load on the machine does not affect the value. */
 export function threadMicroseconds(): number {
   const { user, system } = process.threadCpuUsage()
   return user + system

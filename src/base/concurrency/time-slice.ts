@@ -1,25 +1,28 @@
 /**
- * Splits long work so that it never blocks the event loop for long: a scan of many objects, or a write of some
- * megabytes. There are four ways to use it, from the finest to the coarsest.
+ * Splits long work, such as a scan of many objects or a write of several megabytes, so that it does not block the event
+ * loop. There are four functions for this, from the finest to the coarsest:
  *
- *   if (timeSlice.charge(512)) await timeSlice.yieldIfDue()   // in a loop of small steps: 512 units of about a microsecond
- *   await timeSlice.yieldIfDue()                         // between two larger steps
- *   await timeSlice.run(work)                            // for a generator that yields where it can be interrupted
- *   await roomInTurn()                              // before each of many short pieces, such as the requests of a loop
+ *   if (timeSlice.charge(512)) await timeSlice.yieldIfDue()   // in a loop of small steps: 512 units of about a
+ *   microsecond
+ *   await timeSlice.yieldIfDue()                              // between two larger steps
+ *   await timeSlice.run(work)                                 // for a generator that yields where it can be
+ *   interrupted
+ *   await roomInTurn()                                        // before each of many short tasks, such as requests in a
+ *   loop
  *
- * Short work never yields and always runs in the same order. All long work in a turn of the event loop shares one time
- * budget, so that other work waits for only a few milliseconds. Suspended work resumes in the order of suspension, and
- * the pieces of loops come last. At least one piece of each sort resumes in every turn, so that no work starves on a
- * busy server.
+ * Short work never yields, so short tasks keep their order. All long work in one turn of the event loop shares a time
+ * budget of a few milliseconds. Suspended work resumes in the order of suspension, and tasks that wait for `roomInTurn`
+ * come last. Every turn resumes at least one task of each kind, so that no task starves on a busy server.
  */
 import { performance } from 'node:perf_hooks'
 
-/** The global `performance` is a getter, which is slower. */
+/** `performance` is imported because the global of the same name is a slow getter. */
 const clock = performance
 const { nodeTiming } = clock
 
 /**
- * The time budget of a turn in milliseconds, much less than a client would notice. It is longer while a server starts.
+ * Time budget of one turn of the event loop in milliseconds. The budget is too short for a client to notice, and longer
+ * while a server starts.
  */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
@@ -28,23 +31,20 @@ let stretchMs = stretches.usual
  * the budget at this interval.
  */
 const briefMs = 0.25
-/** Number of work units between two reads of the clock. */
+/** Number of work units between two readings of the clock. */
 const unitsBetweenLooks = 2000
 
-/** Time slicing of one task, such as a request. */
+/** TimeSlice splits the work of one task, such as a request. */
 export class TimeSlice {
   #since = clock.now()
   #units = 0
 
-  /**
-   * Starts the measurement. Must be called after waiting, because waiting is not work. Checking the budget of the turn
-   * has a cost.
-   */
+  /** Restarts the measurement. Must be called after the task has waited, because waiting time is not work. */
   begin(): void {
     this.#since = clock.now()
   }
 
-  /** Adds work units. Returns whether the task must yield. */
+  /** Adds work units and returns whether the task must yield. */
   charge(units: number): boolean {
     this.#units += units
     if (this.#units < unitsBetweenLooks) return false
@@ -52,12 +52,12 @@ export class TimeSlice {
     return this.#isDue()
   }
 
-  /** Yields to other tasks if the budget is used up. Otherwise returns undefined. */
+  /** Yields to other tasks if the time budget is used up. Otherwise returns undefined. */
   yieldIfDue(): Promise<void> | undefined {
     return this.#isDue() ? longWork.rest() : undefined
   }
 
-  /** Runs a generator that yields where it can be interrupted or has to wait. */
+  /** Runs a generator that yields at every point where its work can be interrupted or has to wait. */
   async run<T>(work: Sliced<T>): Promise<T> {
     for (let step = work.next(); ; ) {
       if (step.done) return step.value
@@ -75,7 +75,7 @@ export class TimeSlice {
     const now = clock.now()
     if (now - this.#since < briefMs) return false
     const isDue = now - stretchBegan(now) >= stretchMs
-    // The slice remains due until it has yielded, so that `yieldIfDue` agrees with the preceding `charge`.
+    // The time slice stays used up until the task has yielded, so that `yieldIfDue` agrees with the preceding `charge`.
     if (!isDue) this.#since = now
     return isDue
   }
@@ -84,8 +84,9 @@ export class TimeSlice {
 let starts = 0
 
 /**
- * Uses a longer budget while a server starts, until the result is disposed of. Few clients wait at that time, and all
- * objects that the server creates in one turn share a store transaction, so longer turns need fewer transactions.
+ * Uses a longer time budget while a server starts, until the returned object is disposed of. Few clients are waiting at
+ * that time, and all objects that the server creates in one turn share a store transaction, so longer turns need fewer
+ * transactions.
  */
 export function beginStart(): Disposable {
   starts++
@@ -98,10 +99,10 @@ export function beginStart(): Disposable {
   }
 }
 
-/** The turn of the event loop in which the current measurement began, and its start time. */
+/** The turn of the event loop in which the current measurement began, and the time of its start. */
 const stretch = { turn: -1, began: 0 }
 
-/** Returns the time at which long work was first noticed in this turn of the event loop. */
+/** Returns the time at which long work was first detected in this turn of the event loop. */
 function stretchBegan(now: number): number {
   const turn = nodeTiming.uvMetricsInfo.loopCount
   if (turn !== stretch.turn) beginStretch(turn, now)
@@ -170,33 +171,33 @@ function resumeNext(): void {
   isResuming = longWork.length + loopPieces.length > 0
   if (!isResuming) return
   if (!hasResumed) setImmediate(resumeNext)
-  // The next piece resumes after all work of this piece, because nextTick callbacks run when the microtask queue is
-  // empty.
+  // The next task resumes after all work of the current task, because nextTick callbacks run only when the microtask
+  // queue is empty.
   else queueMicrotask(() => process.nextTick(resumeNext))
 }
 
 /**
- * Waits before a short piece of work, of which loops may run hundreds in a turn. Resolves in a later turn if the budget
- * of this turn is used up or other pieces are waiting. Otherwise returns undefined. The check has a cost, so use it for
- * pieces that take at least a tenth of a millisecond.
+ * Waits before a short task, for loops that may start hundreds of tasks in one turn. Resolves in a later turn if the
+ * time budget of this turn is used up or other tasks are waiting. Otherwise returns undefined. A call is worthwhile for
+ * tasks that take at least a tenth of a millisecond.
  */
 export function roomInTurn(): Promise<void> | undefined {
   return loopPieces.length === 0 && presentTurn().hasTime ? undefined : loopPieces.rest()
 }
 
 /**
- * Work that yields where it can be interrupted. It yields either nothing or a promise to wait for. Work that yields
- * promises cannot run synchronously.
+ * Work that yields at every point where it can be interrupted. Each yield returns either nothing or a promise to wait
+ * for. Work that yields promises cannot run synchronously.
  */
 export type Sliced<T> = Generator<unknown, T>
 
-/** Sliced work that is already complete. */
+/** Returns sliced work that completes at once with this value. */
 export function* slicedValue<T>(value: T): Sliced<T> {
   yield* []
   return value
 }
 
-/** Waits for a promise within sliced work. */
+/** Waits for a promise as a part of sliced work. */
 export function* waitFor<T>(promise: Promise<T>): Sliced<T> {
   const settledResult: { value?: T } = {}
   yield promise.then((value) => {
@@ -205,7 +206,7 @@ export function* waitFor<T>(promise: Promise<T>): Sliced<T> {
   return settledResult.value as T
 }
 
-/** Runs the work synchronously. Throws if it would have to wait. */
+/** Runs sliced work synchronously. Throws if the work yields a promise. */
 export function runToCompletion<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next()

@@ -1,13 +1,14 @@
 /**
- * A lock between programs: a file that only one of them can create. The lock of a killed program expires after a while.
- * Other programs cannot detect that it was killed, because it may have run on another machine.
+ * A lock between programs, in the form of a file that only one program can create. The lock of a killed program expires
+ * after a minute. Other programs cannot check whether the owner still runs, because the owner may be on another
+ * machine.
  */
 import { open, rm, stat } from 'node:fs/promises'
 import { pause } from '../concurrency/abort.ts'
 import { ignoring } from './files.ts'
 
 /**
- * Age in milliseconds at which a lock expires. Programs hold a lock for a few requests at most, which takes much less
+ * Age in milliseconds at which a lock expires. A program holds the lock only for a few requests, which take much less
  * time.
  */
 const staleMs = 60_000
@@ -15,7 +16,10 @@ const retryMs = 50
 /** Maximum time in milliseconds to wait while other programs hold the lock. */
 const timeoutMs = 2 * staleMs
 
-/** Runs a function while this program holds the lock. Waits for other holders and throws after a timeout. */
+/**
+ * Runs a function while this program holds the lock. Waits while other programs hold the lock, and throws after a
+ * timeout.
+ */
 export async function withFileLock<T>(file: string, run: () => Promise<T>): Promise<T> {
   const end = performance.now() + timeoutMs
   while (!(await take(file))) {

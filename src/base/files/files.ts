@@ -1,15 +1,18 @@
 /**
- * Creates files and directories safely. A reader sees either the old file or the new one, never a part, even after a
- * crash. New files get an unpredictable name and their final mode before they are renamed, so the server never writes
- * to a file or link of another user. Errors are reported to the caller, which knows the purpose of the file and can
- * explain the error to the user.
+ * Creates files and directories safely. A reader sees either the old file or the new file, never a part of one, even
+ * after a crash. A new file gets an unpredictable name and its final mode before it is renamed, so the server never
+ * writes to a file or link of another user. Errors are thrown to the caller, which knows the purpose of the file and
+ * can explain the error to the user.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../text/errors.ts'
 
-/** Writes the file unless it exists. If several writers run at once, one of them succeeds and the file is complete. */
+/**
+ * Writes a file unless it already exists. If several writers run at once, exactly one succeeds, and the file is
+ * complete.
+ */
 export async function createFile(file: string, text: string, mode: number): Promise<void> {
   await place(file, { text, mode }, async (temporary) => {
     await link(temporary, file).catch(ignoring('EEXIST'))
@@ -17,20 +20,20 @@ export async function createFile(file: string, text: string, mode: number): Prom
   })
 }
 
-/** Replaces the file. */
+/** Writes a file and replaces an existing file of the same name. */
 export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   await place(file, { text, mode }, (temporary) => rename(temporary, file))
 }
 
-/** Creates the directory and its missing parents. */
+/** Creates a directory and its missing parents. */
 export async function makeDirectory(directory: string, mode = 0o777): Promise<void> {
   const path = resolve(directory)
   try {
     await makeOne(path, mode)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    // The directory is tried only once more. A `recursive` mkdir never returns in /proc, where mkdir fails with ENOENT
-    // even though the parent exists. Checking for the parent first could conflict with a process that creates it.
+    // The directory is created with at most one retry. A `recursive` mkdir never returns in /proc, where mkdir fails
+    // with ENOENT even though the parent exists. Another process could create the parent between a check and the mkdir.
     await makeDirectory(dirname(path), mode)
     await makeOne(path, mode)
   }
@@ -46,9 +49,9 @@ async function makeOne(path: string, mode: number): Promise<void> {
 }
 
 /**
- * Creates the directory and its parents, and makes the directory accessible to its owner only. If the directory exists,
- * it may contain only the names in `ours`, so that a mistake such as `--data-dir=/` does not lock out other users. If
- * other users could write to the directory, it must be empty, because they may have written its content.
+ * Creates a directory and its parents, and makes the directory accessible to its owner only. An existing directory may
+ * contain only the names in `ours`, so that a mistake such as `--data-dir=/` does not lock out other users. An existing
+ * directory to which other users can write must be empty, because they may have written its content.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   await makeDirectory(directory, 0o700)
@@ -64,8 +67,8 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
 }
 
 /**
- * Returns a function for `catch`. It returns undefined for an error with this code (such as `ENOENT`) and throws all
- * others again.
+ * Returns an error handler for `catch` that returns undefined for errors with this code, such as `ENOENT`, and rethrows
+ * all other errors.
  */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {
@@ -74,8 +77,8 @@ export function ignoring(code: string): (error: unknown) => undefined {
   }
 }
 
-// Moves a file to its place. Syncs the temporary file before the rename and the directory after it, so that both
-// survive a power loss.
+// Moves a temporary file to its final name. Syncs the file before the rename and the directory afterwards, so that both
+// survive a power failure.
 async function place(
   file: string,
   content: { text: string; mode: number },

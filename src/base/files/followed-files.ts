@@ -1,14 +1,14 @@
 /**
  * Detects changed files by polling. Polling works on every file system, and for files that are written in place,
- * replaced, or reached through a link that gets a new target (as in mounted volumes).
+ * replaced, or reached through a link whose target changes (as in mounted volumes).
  *
- * A change is reported when two polls in a row see the same file state, so that no file is read while it is being
+ * A change is reported when two consecutive polls see the same file state, so that no file is read while it is being
  * written. Deleting a file counts as a change. The caller checks whether the content differs.
  */
 import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
-/** Reports when files change. */
+/** FollowedFiles calls a function when files change. */
 export class FollowedFiles {
   readonly #followed = new Set<Followed>()
   readonly #everyMs: number
@@ -19,7 +19,7 @@ export class FollowedFiles {
   }
 
   /**
-   * Starts to poll files. Must be called before the files are first read. `onChange` must not throw. Returns a function
+   * Starts polling files. Must be called before the files are first read. `onChange` must not throw. Returns a function
    * that stops polling.
    */
   follow(files: readonly string[], onChange: () => void): () => void {
@@ -51,7 +51,7 @@ export class FollowedFiles {
 interface Followed {
   readonly files: readonly string[]
   readonly onChange: () => void
-  /** The state of the files at the last report. */
+  /** The state of the files when a change was last reported. */
   lastReported: string
   last: string
 }

@@ -1,7 +1,7 @@
 /**
- * The files that a program consists of besides its own code: the code of its threads, the web console and lmdb's native
- * addon. In a checkout and in an installed package they are separate files. The single executable contains them as
- * assets (scripts/package/executable.mjs), whose names are relative to `dist/`.
+ * Access to the files of this program other than its main code: the code of its threads, the web console and the native
+ * addon of lmdb. In a checkout or an installed package, they are ordinary files. The single executable contains them as
+ * assets, whose names are relative to `dist/` (scripts/package/executable.mjs).
  */
 import { closeSync, constants, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -10,30 +10,30 @@ import { join } from 'node:path'
 import { getAsset, getRawAsset, isSea } from 'node:sea'
 import { getEnvironmentData, setEnvironmentData, Worker, type WorkerOptions } from 'node:worker_threads'
 
-/** Whether this program runs from the single executable. */
+/** Whether this program runs as the single executable. */
 export const isExecutable = isSea()
 
-/** The code of a thread. */
+/** ThreadProgram locates the code of a thread. */
 export interface ThreadProgram {
   /** The `import.meta.url` of the module that starts the thread. */
   readonly importer: string
-  /** The source file, relative to the importer. */
+  /** The path of the source file, relative to the importer. */
   readonly source: string
-  /** The file in the bundle, relative to `dist/`. */
+  /** The path of the file in the bundle, relative to `dist/`. */
   readonly bundled: string
 }
 
-/** Name of the asset that starts the code of a thread in the executable (bin/executable.cjs). */
+/** Name of the asset with which a thread of the executable starts (bin/executable.cjs). */
 const launcher = 'executable.cjs'
 
-/** Starts a thread. */
+/** Starts a worker thread that runs this program. */
 export function startThread({ importer, source, bundled }: ThreadProgram, options: WorkerOptions): Worker {
   if (!isExecutable) return new Worker(new URL(importer.endsWith('.ts') ? source : bundled, importer), options)
   const code = `const threadProgram = ${JSON.stringify(bundled)}\n${getAsset(launcher, 'utf8')}`
   return new Worker(code, { ...options, eval: true })
 }
 
-/** Reads a file of `dist/`. Fails with ENOENT if it does not exist. */
+/** Reads a file in `dist/`. Fails with ENOENT if the file does not exist. */
 export async function readProgramFile(name: string, dist: URL): Promise<Buffer> {
   if (!isExecutable) return await readFile(new URL(name, dist))
   try {
@@ -43,13 +43,14 @@ export async function readProgramFile(name: string, dist: URL): Promise<Buffer> 
   }
 }
 
-/** Key of the path of the addon, which all threads share. */
+/** Environment key under which all threads share the path of the addon. */
 const addonKey = 'orch.addon'
 const addonName = 'lmdb.node'
 
 /**
- * Loads lmdb's native addon from the executable. The system can load it only from a file, so this writes a temporary
- * file and deletes its name at once: the file then exists as long as the process.
+ * Loads the native addon of lmdb from the executable. The operating system can load an addon only from a file. The
+ * addon is therefore written to a temporary file, whose name is removed at once, so that the file disappears when the
+ * process ends.
  */
 export function loadAddon(): unknown {
   const loaded = { exports: {} }
@@ -71,8 +72,8 @@ function addonPath(): string {
 }
 
 /**
- * Writes a file without a name to the temporary directory, or to shared memory if that fails, as in a container with a
- * read-only root. Returns a descriptor of the file for reading.
+ * Writes content to a file without a name in the temporary directory, or in shared memory if that fails, as in a
+ * container with a read-only root. Returns a file descriptor for reading.
  */
 function writeUnnamed(content: Buffer): number {
   try {

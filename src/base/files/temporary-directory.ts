@@ -1,17 +1,17 @@
 /**
- * Temporary directories of this process, in memory if possible. They are removed by `removeTemporary`, or when the
- * process exits. If a process is killed, the next process removes its directories.
+ * Temporary directories of this process, in memory if possible. A directory is removed by `removeTemporary` or when the
+ * process exits. If the process is killed, the next process removes its directories.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The memory-backed directory of Linux. */
+/** The directory on Linux whose files are in memory. */
 const inMemory = '/dev/shm'
-/** The directories that this process has created and not removed yet. */
+/** The directories that this process has created and not yet removed. */
 const own = new Set<string>()
 
-/** Creates an empty directory that only this user may read. Its name starts with `prefix`. Throws if that fails. */
+/** Creates an empty directory that only the current user can read and whose name starts with `prefix`. */
 export function temporaryDirectory(prefix: string): string {
   try {
     return makeIn(inMemory, prefix)
@@ -20,7 +20,7 @@ export function temporaryDirectory(prefix: string): string {
   }
 }
 
-/** Removes a directory that `temporaryDirectory` returned, with its content. */
+/** Removes a directory that `temporaryDirectory` returned, including its content. */
 export function removeTemporary(directory: string): void {
   rmSync(directory, { recursive: true, force: true })
   own.delete(directory)
@@ -35,12 +35,12 @@ function makeIn(place: string, prefix: string): string {
   return directory
 }
 
-/** Removes all directories. There is one exit listener for all of them. */
+/** Removes all temporary directories of this process when it exits. */
 function removeAll(): void {
   for (const directory of own) rmSync(directory, { recursive: true, force: true })
 }
 
-/** Removes directories of processes that no longer run. Directories of other users cannot be removed and remain. */
+/** Removes the directories of processes that have ended. Directories of other users cannot be removed and remain. */
 function removeAbandoned(place: string, prefix: string): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(prefix)) continue
@@ -49,7 +49,7 @@ function removeAbandoned(place: string, prefix: string): void {
     try {
       rmSync(join(place, name), { recursive: true, force: true })
     } catch {
-      // The directory belongs to another user.
+      // A directory that belongs to another user cannot be removed.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Formats flags for `--help`: as a table, or in groups with the help of each flag below it. */
+/** Formats flags for `--help`, either as a table or in groups with the help of each flag below its name. */
 import { fillLines } from '../text/fill-lines.ts'
 import type { Flag, Flags } from './flags.ts'
 
@@ -12,10 +12,10 @@ export function helpText(flags: Flags): string {
 }
 
 const indent = ' '.repeat(14)
-/** Maximum line width. Longer lines are hard to read, even on a wide terminal. */
+/** Maximum width of a line. Longer lines are hard to read, even on a wide terminal. */
 const maxWidth = 120
 
-/** Returns groups of flags under their titles, wrapped at `width` characters where possible. */
+/** Returns groups of flags under their titles. Lines are wrapped at `width` characters where possible. */
 export function groupedHelp(groups: { readonly [title: string]: Flags }, width: number): string {
   const room = Math.min(width, maxWidth) - indent.length
   const sections = Object.entries(groups).map(([title, flags]) => {
@@ -33,7 +33,7 @@ function flagHelp({ letter, name, value }: Flag<unknown>, lettered: boolean): st
   return `  ${lettered ? short : ''}--${name}${value === '' ? '' : `=${value}`}`
 }
 
-/** Returns the help of a flag with its default. */
+/** Returns the help of a flag, including its default. */
 export function explanation(flag: Flag<unknown>): string {
   return flag.default === '' ? flag.help : `${flag.help} (default ${flag.default})`
 }

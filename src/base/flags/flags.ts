@@ -1,35 +1,38 @@
 /**
- * Flag tables and their parser. A flag is `--name=value`, `--name value` or `--switch`. A flag with a letter can also
- * be written as `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends the flags. A `repeated` flag
- * may occur several times. For all other flags, the last value counts, so that users can override a flag in a shell
- * alias. Invalid flags are reported before anything starts. The message names the flag and, for a misspelled flag,
- * suggests the closest known flag.
+ * Flag tables and their parser. A flag is written as `--name=value`, `--name value` or `--switch`. A flag with a
+ * one-letter short form can also be written as `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends
+ * the flags. A repeated flag may occur several times. Of any other flag, the last value applies, so that a user can
+ * override a flag in a shell alias. Invalid flags are reported before the program does anything else. The error names
+ * the flag and, if the flag is misspelled, suggests the most similar flag.
  */
 
-/** A usage error. Its message is one line. */
+/** A usage error. The message of a usage error is a single line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A flag: its name, default, help and parser. */
+/** Flag describes a command-line flag: its name, default, help and parser. */
 export interface Flag<T> {
   readonly name: string
-  /** The letter of the short form. Empty if there is none. */
+  /** The letter of the short form. Empty if the flag has no short form. */
   readonly letter: string
   /** Placeholder of the value in the help, such as `PORT`. Empty for a switch. */
   readonly value: string
   readonly help: string
-  /** Default value as text. Empty if there is none. */
+  /** Default value as text. Empty if the flag has no default. */
   readonly default: string
-  /** Parses one value. Throws UsageError if it is invalid. */
+  /** Parses one value. Throws UsageError if the value is invalid. */
   readonly read: (text: string) => T
   /** Parses all values of a repeated flag, in order. */
   readonly readAll?: (texts: readonly string[]) => T
-  /** Whether the flag has no default. It is then undefined unless the user sets it. */
+  /** Whether the flag has no default. A flag without a default is undefined unless the user sets it. */
   readonly mayLack?: boolean
-  /** The value of the flag if the command line gives none. The next word becomes the value if it is valid. */
+  /**
+   * The value of the flag if the command line contains the flag without a value. The next word becomes the value if it
+   * is valid.
+   */
   readonly bare?: string
-  /** Whether help and completion omit the flag, because it exists only to explain why it is rejected. */
+  /** Whether help and completion omit the flag, because the flag exists only to explain why it is not supported. */
   readonly hidden?: boolean
 }
 
@@ -38,42 +41,43 @@ export type Flags = { readonly [option: string]: Flag<unknown> }
 /** Values of flags by option name. */
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never }
 
-/** Parameters of `flag`. */
 export interface FlagSpec<T>
   extends Pick<Flag<T>, 'name' | 'read' | 'help'>,
     Partial<Pick<Flag<T>, 'letter' | 'value' | 'default'>> {}
 
-/** Returns a flag. By default it has no letter, is a switch and has the default ''. */
+/** Returns a flag. By default, a flag is a switch without a short form, and its default value is ''. */
 export function flag<T>({ name, letter = '', value = '', default: fallback = '', read, help }: FlagSpec<T>): Flag<T> {
   return { name, letter, value, default: fallback, read, help }
 }
 
-/** Returns a switch: a flag without a value. It is off by default. */
+/** Returns a switch, which is a flag without a value. A switch is off by default. */
 export function toggle(spec: Pick<FlagSpec<boolean>, 'name' | 'letter' | 'help'>): Flag<boolean> {
   return flag({ ...spec, read: (text) => text !== '' && readBoolean(text) })
 }
 
-/** Returns the same flag without a default: it is undefined unless the user sets it. */
+/** Returns a copy of a flag without a default. The flag is undefined unless the user sets it. */
 export function ifGiven<T>(baseFlag: Flag<T>): Flag<T | undefined> {
   return { ...baseFlag, mayLack: true }
 }
 
-/** Returns a flag that may occur several times, with one value each. It is empty by default. */
+/** Returns a flag that may occur several times, with one value each. The default is an empty list. */
 export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'>): Flag<readonly T[]> {
   const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
   const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; can be repeated` })
   return { ...one, readAll }
 }
 
-/** Returns the same flag with an optional value. The help lists the possible values: `none|client|server`. */
+/**
+ * Returns a copy of a flag whose value is optional. The help lists the possible values, such as `none|client|server`.
+ */
 export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
   return { ...flag, bare }
 }
 
 /**
- * Returns a flag that users know from other programs and that has no effect here. It accepts only the value `accepted`,
- * which corresponds to the existing behavior, and rejects all other values with the reason. Without `value`, it is a
- * switch.
+ * Returns a flag that users know from other programs and that has no effect in this program. The flag accepts only the
+ * value `accepted`, which describes the actual behavior, and rejects all other values with a reason. Without `value`,
+ * the flag is a switch.
  */
 export function refusedFlag(
   name: string,
@@ -87,13 +91,13 @@ export function refusedFlag(
   return { ...flag({ name, value, read, help: reason }), hidden: true }
 }
 
-/** Parses a flag whose value can be any text. */
+/** Parses the value of a flag that accepts any text. */
 export const text = (value: string): string => value
 
 const truths = new Set(['true', 'True', 'TRUE', 't', 'T', '1'])
 const untruths = new Set(['false', 'False', 'FALSE', 'f', 'F', '0'])
 
-/** Parses `true` or `false` in the spellings that Go accepts. */
+/** Parses a boolean value in any spelling that Go accepts. */
 export function readBoolean(value: string): boolean {
   if (!truths.has(value) && !untruths.has(value)) throw new UsageError(`${JSON.stringify(value)} is not true or false`)
   return truths.has(value)
@@ -109,14 +113,14 @@ export function oneOf<const T extends string>(words: readonly T[]): (text: strin
   }
 }
 
-/** A parsed command line: options and the other arguments. */
+/** A parsed command line: the values of its flags and the remaining arguments. */
 export interface CommandLine<F extends Flags> {
   readonly options: OptionsOf<F>
   /** Arguments that are not flags. */
   readonly words: readonly string[]
 }
 
-/** Parses flags and words in any order. Throws UsageError. */
+/** Parses flags and other arguments in any order. Throws UsageError if a flag is invalid. */
 export function parseCommandLine<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
   const { givenValues, words } = scan(flags, args)
   const optionValues = Object.entries(flags).map(([option, flag]) => [
@@ -126,7 +130,10 @@ export function parseCommandLine<F extends Flags>(flags: F, args: readonly strin
   return { options: Object.freeze(Object.fromEntries(optionValues)) as OptionsOf<F>, words }
 }
 
-/** Parses flags only. Each flag may occur only once, because server command lines usually come from files. */
+/**
+ * Parses a command line that consists of flags only. Each flag may occur only once, because the command line of a
+ * server usually comes from a file.
+ */
 export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): OptionsOf<F> {
   const { options, words } = parseCommandLine(flags, args)
   for (const [name, texts] of scan(flags, args).givenValues)
@@ -138,7 +145,7 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
 
 /**
  * Splits a command line at the first argument that is not a flag. For example, `--config=x get y` is split into `get`
- * and `--config=x y`. Only flags of this table may precede that argument.
+ * and `--config=x y`. Only flags of this table may precede the first argument.
  */
 export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
@@ -164,18 +171,21 @@ function scan(flags: Flags, args: readonly string[]): { givenValues: Map<string,
   return { givenValues, words }
 }
 
-/** Whether an argument is a flag. A single dash is a word, which usually stands for standard input. */
+/** Whether an argument is a flag. A single dash is not a flag, because it usually stands for standard input. */
 function isFlag(argument: string): boolean {
   return argument.startsWith('-') && argument !== '-'
 }
 
 interface Given {
   readonly flag: Flag<unknown>
-  /** The value. Undefined if this argument contains none. */
+  /** The value of the flag. Undefined if the argument contains no value. */
   readonly text: string | undefined
 }
 
-/** Returns the flags in one argument: one flag, or several letters, of which all but the last are switches. */
+/**
+ * Returns the flags in one argument: either a single flag, or several one-letter flags, all of which except the last
+ * must be switches.
+ */
 function argumentFlags(flags: Flags, argument: string): Given[] {
   if (!argument.startsWith('--')) return letterFlags(flags, argument)
   const equals = argument.indexOf('=')
@@ -215,8 +225,8 @@ function findFlag(flags: Flags, name: string): Flag<unknown> {
 }
 
 /**
- * Whether the next argument is the value of a flag. Negative numbers are values. Other arguments that start with a dash
- * are flags.
+ * Whether the next argument is the value of a flag. A negative number is a value. Any other argument that starts with a
+ * dash is a flag.
  */
 function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): boolean {
   if (value === '' || next === undefined) return false
@@ -224,7 +234,7 @@ function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): bo
   return !isFlag(next) || /^-\d/.test(next)
 }
 
-/** Returns the value of a flag that has no value on the command line. */
+/** Returns the value of a flag for which the command line contains no value. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
   if (value !== '' && bare === undefined) throw new UsageError(`--${name} requires a value: --${name}=${value}`)
   return bare ?? 'true'
@@ -241,13 +251,16 @@ function readFlag(flag: Flag<unknown>, givenValues: readonly string[] | undefine
   }
 }
 
-/** Returns the number of typing errors that are tolerated in a name of this length. A very short name must be exact. */
+/** Returns the number of typing errors to tolerate in a name of this length. A very short name must match exactly. */
 export function maxTypos(name: string): number {
   if (name.length < 3) return 0
   return name.length < 6 ? 1 : 2
 }
 
-/** Returns the candidate that is closest to the word. Undefined if all candidates exceed the maximum edit distance. */
+/**
+ * Returns the candidate that is most similar to a word. Returns undefined if all candidates exceed the maximum edit
+ * distance.
+ */
 export function closestMatch(
   word: string,
   candidates: readonly string[],
@@ -263,8 +276,8 @@ export function closestMatch(
 }
 
 /**
- * Returns the edit distance: the number of letters to change, insert, delete or swap with a neighbor to turn one word
- * into the other.
+ * Returns the edit distance between two words: the number of letters to change, insert, delete or swap with a neighbor
+ * to turn one word into the other.
  */
 function distance(a: string, b: string): number {
   let before: number[] = []

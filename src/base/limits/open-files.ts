@@ -1,7 +1,10 @@
-/** The limit of open files of this process. */
+/** Reads the limit of open files of this process. */
 import { readFileSync } from 'node:fs'
 
-/** Returns the limit. Undefined if the operating system does not report it. Only Linux reports it. */
+/**
+ * Returns the maximum number of open files. Returns undefined on operating systems other than Linux, which do not
+ * report it.
+ */
 export function openFileLimit(): number | undefined {
   try {
     const limitText = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

@@ -1,8 +1,10 @@
-/** Error codes of Node for local resource limits on connections. The remote server does not cause such errors. */
+/**
+ * Error codes of Node for local resource limits on connections. The remote server is not responsible for these errors.
+ */
 
 const codes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
 
-/** Whether a call failed because of a local resource limit. */
+/** Whether a call failed because of a local resource limit, such as too many open files. */
 export function isOwnLimit({ code = '' }: NodeJS.ErrnoException): boolean {
   return codes.has(code)
 }

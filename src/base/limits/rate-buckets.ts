@@ -1,25 +1,29 @@
 /**
- * Token buckets in memory that all workers of a process share, so that a rate limits all workers together. Each key has
- * a bucket. If the table is full, the bucket with the most tokens is dropped, which has the same effect as filling it.
+ * Token buckets in shared memory, so that a rate limit applies to all workers of a process together. Each key has a
+ * bucket. If the table is full, the bucket with the most tokens is dropped, which has the same effect as filling that
+ * bucket.
  *
- * A bucket is a single number: the time at which it will be full again (generic cell rate algorithm). A worker
- * therefore takes a token with one atomic exchange. It needs no lock and may exit at any moment. If two workers reuse a
- * slot at the same moment, one additional event may be allowed.
+ * A bucket is a single number: the time at which the bucket will be full again (the generic cell rate algorithm). A
+ * worker can therefore take a token with one atomic exchange. It needs no lock and may exit at any moment. If two
+ * workers reuse a slot at the same moment, one additional event may be allowed.
  *
- * `TokenBucket` does not work here, because it has two fields (the tokens and the time of the last refill) that cannot
- * be changed in one atomic exchange.
+ * `TokenBucket` cannot be used here because its two fields, the tokens and the time of the last refill, cannot be
+ * changed in one atomic exchange.
  */
 import { createHash, randomBytes } from 'node:crypto'
 
 const seedBytes = 16
-/** Size of a slot in bytes: a 64-bit key and a 64-bit time. */
+/** Size of a slot in bytes. A slot consists of a 64-bit key and a 64-bit time. */
 const bucketBytes = 16
 /** Size of the reserved memory in bytes. The operating system allocates it only when buckets use it. */
 const maxBytes = 64 * 1024 * 1024
-/** Number of slots that a key can occupy. A lookup checks all of them. */
+/** Number of slots in which a key can be stored. A lookup checks all of them. */
 const ways = 8
 
-/** Allocates memory for buckets. It starts with a secret seed, so that clients cannot choose colliding keys. */
+/**
+ * Allocates memory for token buckets. The memory starts with a secret seed, so that clients cannot choose colliding
+ * keys.
+ */
 export function newBucketMemory(): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(seedBytes, { maxByteLength: maxBytes })
   new Uint8Array(memory).set(randomBytes(seedBytes))
@@ -34,7 +38,7 @@ export interface Rate {
 }
 
 /**
- * Opens a table of buckets for each rate. All workers must pass the same rates in the same order. `now` returns
+ * Opens a table of buckets for each rate. All workers must pass the same rates in the same order. `now` must return
  * nanoseconds of a clock that all workers share. Throws RangeError if the memory is too small.
  */
 export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[], now: () => bigint): RateBuckets[] {
@@ -50,8 +54,8 @@ export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[
 }
 
 /**
- * Returns the number of sets. There are twice as many slots as needed, so that few sets overflow although hashing
- * distributes the keys unevenly.
+ * Returns the number of sets of slots. The table has twice as many slots as keys, so that few sets overflow even though
+ * hashing distributes the keys unevenly.
  */
 function setsFor(keys: number): number {
   return keys <= ways ? 1 : Math.ceil((2 * keys) / ways)
@@ -70,20 +74,20 @@ function growTo(memory: SharedArrayBuffer, bytes: number): void {
   }
 }
 
-/** The buckets of one rate. */
+/** RateBuckets contains the token buckets of one rate. */
 export class RateBuckets {
   readonly #seed: Uint8Array
   readonly #start: number
   readonly #sets: number
   readonly #ways: number
-  /** Keys, each followed by its time. A key of 0 marks a free slot. */
+  /** The slots of the table. Each slot is a key followed by a time, and the key 0 marks a free slot. */
   readonly #words: BigInt64Array
-  /** Nanoseconds per event. */
+  /** Nanoseconds between two events at the allowed rate. */
   readonly #interval: bigint
   readonly #burst: bigint
   readonly #now: () => bigint
 
-  /** Creates the buckets. `start` is their offset in the memory. */
+  /** Creates the buckets of a rate. `start` is the offset of the buckets in the memory. */
   constructor(memory: SharedArrayBuffer, rate: Rate & { readonly start: number }, now: () => bigint) {
     const { perSecond, burst, keys, start } = rate
     this.#seed = new Uint8Array(memory, 0, seedBytes).slice()
@@ -96,7 +100,7 @@ export class RateBuckets {
     this.#now = now
   }
 
-  /** Takes one token from the bucket of the key. Returns false if the bucket is empty. */
+  /** Takes one token from the bucket of a key. Returns false if the bucket is empty. */
   take(key: string): boolean {
     const [mark, first] = this.#slotRange(key)
     for (;;) {
@@ -110,7 +114,7 @@ export class RateBuckets {
     return [hash.readBigInt64LE(0) || 1n, 2 * this.#ways * (hash.readUInt32LE(8) % this.#sets)]
   }
 
-  /** Returns the slot of the key, or a slot to reuse for it. */
+  /** Returns the slot that contains the key, or else a slot that the key can reuse. */
   #find(mark: bigint, first: number): number {
     let earliest = first
     for (let at = first; at < first + 2 * this.#ways; at += 2) {
@@ -120,9 +124,7 @@ export class RateBuckets {
     return earliest
   }
 
-  /**
-   * Takes a token from the bucket in a slot. Returns undefined if another worker has changed the slot in the meantime.
-   */
+  /** Takes a token from the bucket in a slot. Returns undefined if another worker changed the slot at the same time. */
   #takeAt(mark: bigint, at: number): boolean | undefined {
     const words = this.#words
     const owner = Atomics.load(words, at)

@@ -1,15 +1,17 @@
 /**
  * Counts running operations across all workers of a process, so that a limit applies to all workers together. Each
- * worker has a number in shared memory. When a worker is replaced, its number is reset.
+ * worker has a counter in shared memory, which is reset when the worker is replaced.
  */
 
-/** The count of one worker and the common limit. */
+/** SharedCount is the counter of one worker together with the common limit. */
 export class SharedCount {
   readonly #counts: Int32Array
   readonly #own: number
   readonly #max: number
 
-  /** Creates the count. `counts` contains one number per worker. `own` is the index of this worker. */
+  /**
+   * Creates the counter of a worker. `counts` contains one number per worker, and `own` is the index of this worker.
+   */
   constructor(max: number, counts: Int32Array = new Int32Array(1), own = 0) {
     this.#counts = counts
     this.#own = own
@@ -18,8 +20,8 @@ export class SharedCount {
   }
 
   /**
-   * Counts a new operation if the limit allows it. Returns false otherwise. If it returns true, `leave` must be called
-   * when the operation ends. Two concurrent calls may both be rejected.
+   * Starts an operation if the limit allows it, and returns whether it does. After true, `leave` must be called when
+   * the operation ends. Two concurrent calls may both be rejected although there is room for one of them.
    */
   enter(): boolean {
     Atomics.add(this.#counts, this.#own, 1)

@@ -1,30 +1,33 @@
 /**
- * A token bucket: allows a burst, and a steady rate in the long term. It limits HTTP/2 frames, batches of audit events,
- * Events and work-queue keys.
+ * A token bucket, which allows a burst and limits the average rate. Token buckets limit HTTP/2 frames, batches of audit
+ * events, Events and work-queue keys.
  *
  * There are three ways to take tokens. `take` takes a token only if the bucket has one. `reserve` takes a token in
- * advance. `spend` is for hot paths: it reads the clock only when the bucket is empty. Workers that share a rate use
- * `rate-buckets.ts`.
+ * advance. `spend` reads the clock only when the bucket is empty and is meant for hot paths. Workers that share a rate
+ * use `rate-buckets.ts`.
  */
 
-/** A steady rate, and the burst that is allowed after a quiet period. */
+/** A rate limit: an average rate, and a burst that is allowed after a quiet period. */
 export interface RateLimit {
   /** Tokens added per second. */
   readonly perSecond: number
-  /** Capacity of the bucket, which starts full. */
+  /** Capacity of the bucket. A new bucket is full. */
   readonly burst: number
 }
 
-/** A token bucket with its remaining tokens. */
+/** TokenBucket enforces a rate limit for one thread. */
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number
-  /** Number of tokens. Negative if `reserve` or `spend` took more tokens than the bucket had. */
+  /**
+   * Number of tokens in the bucket. The number is negative if `reserve` or `spend` took more tokens than the bucket
+   * had.
+   */
   #tokens: number
   #refilledAt: number
 
   /**
-   * Creates a bucket. `now` returns monotonic milliseconds. Throws RangeError for a limit that would never allow any
+   * Creates a bucket. `now` must return monotonic milliseconds. Throws RangeError for a limit that never allows an
    * event.
    */
   constructor(limit: RateLimit, now: () => number) {
@@ -37,8 +40,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token and returns 0. If the bucket is empty, takes nothing and returns the number of milliseconds until it
-   * has a token.
+   * Takes a token and returns 0. If the bucket is empty, returns instead the number of milliseconds until the next
+   * token.
    */
   take(): number {
     this.#refill()
@@ -48,8 +51,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token even if the bucket is empty. Returns the number of milliseconds that the caller must wait before it
-   * uses the token.
+   * Takes a token even if the bucket is empty, and returns the number of milliseconds that the caller must wait before
+   * it proceeds.
    */
   reserve(): number {
     this.#refill()
@@ -57,7 +60,7 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : this.#msFor(-this.#tokens)
   }
 
-  /** Takes `cost` tokens even if the bucket has fewer. In this case, returns false. */
+  /** Takes `cost` tokens and returns whether the bucket had that many. Takes the tokens even if it had fewer. */
   spend(cost: number): boolean {
     this.#tokens -= cost
     if (this.#tokens >= 0) return true
@@ -65,7 +68,7 @@ export class TokenBucket {
     return this.#tokens >= 0
   }
 
-  /** Returns tokens to the bucket, up to the burst. */
+  /** Adds unused tokens to the bucket, up to its capacity. */
   add(tokens: number): void {
     this.#tokens = Math.min(this.#limit.burst, this.#tokens + tokens)
   }

@@ -1,30 +1,29 @@
 /**
- * Prometheus text exposition of the metrics of a page. `/metrics` also contains the process metrics
- * (`process-metrics.ts`). They are loaded at the first scrape, so they cost nothing until then. All servers in a process
- * share them.
+ * Formats metrics in the Prometheus text format. `/metrics` also contains the metrics of the process
+ * (`process-metrics.ts`), which are collected from the first scrape on and are shared by all servers in the process.
  *
  * The cost of a scrape is bounded: the number of series is limited (`metrics.ts`), the text is created in time slices,
- * and concurrent scrapes share it.
+ * and concurrent scrapes share the text.
  */
 import { TimeSlice } from '../concurrency/time-slice.ts'
 import type { Metric, MetricsPage, Sample } from './metrics.ts'
 
-/** The text of the metrics and its media type. */
+/** Exposition is the text of the metrics and its media type. */
 export interface Exposition {
   readonly mediaType: string
   readonly text: string
 }
 
-/** Exposes metrics in the Prometheus format. */
+/** Formats metrics in the Prometheus text format. */
 export interface Exposing {
-  /** Returns the text of a page. Defaults to the page `/metrics`. */
+  /** Returns the text of a metrics page, by default of `/metrics`. */
   expose(page?: MetricsPage): Promise<Exposition>
 }
 
-/** The members of a metric that exposition uses. */
+/** The members of a metric that are needed to format it. */
 type WrittenMetric = Pick<Metric, 'name' | 'help' | 'type' | 'samples'>
 
-/** Exposes all metrics of this thread and of the process. */
+/** Exposer formats all metrics of this thread and of the process. */
 export class Exposer implements Exposing {
   readonly #metrics: readonly Metric[]
   readonly #underWay = new Map<MetricsPage, Promise<Exposition>>()
@@ -42,7 +41,7 @@ export class Exposer implements Exposing {
   }
 }
 
-/** Returns the text of those metrics that belong to the page. */
+/** Returns the text of the metrics that belong to a page. */
 export async function exposePage(metrics: readonly Metric[], page: MetricsPage): Promise<Exposition> {
   const ofPage = metrics.filter((metric) => (metric.page ?? '/metrics') === page)
   if (page !== '/metrics') return { mediaType, text: await expositionText(ofPage) }

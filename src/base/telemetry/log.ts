@@ -1,29 +1,29 @@
 /**
- * The log: one line per event on standard error, as `key=value` pairs or JSON. Data from clients is always quoted, and
- * credentials are never logged.
+ * The log of the program. Each event is one line on standard error, either as `key=value` pairs or as JSON. Data from
+ * clients is always quoted, and credentials are never logged.
  *
- * The verbosity (`-v`) controls how much is logged. At 0, the log contains only the lines that an operator must know.
- * Each `verbose` line has a minimum level. At 3, the server logs every request and its response.
+ * The verbosity (`-v`) controls how much is logged. At 0, the log contains only lines that an operator must see. Each
+ * `verbose` line has a minimum level. At 3, the server logs every request and its response.
  */
 import { isError } from '../text/errors.ts'
 import { openStandardError } from './standard-error.ts'
 
-/** Writes log lines. */
+/** Writes lines to the log. */
 export interface Log {
   info(message: string, fields?: LogFields): void
   /** Logs a problem that needs attention but does not stop the work. */
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** Logs the line if the verbosity is at least `level`. */
+  /** Logs a line if the verbosity is at least `level`. */
   verbose(level: number, message: string, fields?: LogFields): void
-  /** Whether lines of this level are logged. Should be checked before computing expensive fields. */
+  /** Whether lines of this level are logged. Callers check it before they compute expensive fields. */
   isEnabled(level: number): boolean
 }
 
-/** Structured fields of a log line. */
+/** The structured fields of a log line. */
 export type LogFields = { readonly [key: string]: string | number | boolean }
 
-/** Supported log formats. */
+/** The supported log formats. */
 export const logFormats = ['text', 'json'] as const
 export type LogFormat = (typeof logFormats)[number]
 
@@ -32,7 +32,7 @@ export interface LogOptions {
   readonly format?: LogFormat
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** Adds these fields to every line. */
+  /** Fields to add to every line. */
   readonly fields?: LogFields
 }
 
@@ -45,7 +45,7 @@ interface Line {
   readonly fields: LogFields
 }
 
-/** Opens a log with the level and the format in the flags. Tests pass a writer and a clock. */
+/** Opens a log with the verbosity and the format that the flags specify. Tests pass a writer and a clock. */
 export function openLog({
   level = 0,
   format = 'text',

@@ -1,15 +1,15 @@
 /**
- * Combines the metrics of several threads. Counters and histograms are added up, including those of threads that have
- * ended. Gauges are added up or reduced to their maximum or minimum, as each gauge defines.
+ * Combines the metrics of several threads. Counters and histograms are summed, including those of threads that have
+ * ended. Gauges are reduced to their sum, maximum or minimum, depending on the gauge.
  */
 import type { Metric, Sample } from './metrics.ts'
 
-/** A snapshot of a metric, in a form that can be posted to another thread. */
+/** A snapshot of a metric that can be sent to another thread. */
 export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 'across' | 'page'> {
   readonly values: readonly Sample[]
 }
 
-/** Returns the current state of these metrics. */
+/** Returns snapshots of metrics. */
 export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   return metrics.map((metric) => {
     const { name, help, type, across, page } = metric
@@ -17,18 +17,18 @@ export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   })
 }
 
-/** The latest known metrics of each thread, by thread ID. */
+/** MetricSums stores the latest metrics of each thread, by thread ID. */
 export class MetricSums<Id> {
   readonly #snapshotsById = new Map<Id, readonly MetricSnapshot[]>()
-  /** Counters of threads that have ended. */
+  /** The counters of threads that have ended. */
   #ended: readonly MetricSnapshot[] = []
 
-  /** Sets the current metrics of a thread. */
+  /** Replaces the metrics of a thread. */
   update(id: Id, metrics: readonly MetricSnapshot[]): void {
     this.#snapshotsById.set(id, metrics)
   }
 
-  /** Marks a thread as ended. Its counters are kept and its gauges are dropped. */
+  /** Marks a thread as ended. The counters of the thread are kept, and its gauges are dropped. */
   end(id: Id): void {
     const last = this.#snapshotsById.get(id)?.filter(({ type }) => type !== 'gauge') ?? []
     this.#snapshotsById.delete(id)

@@ -1,36 +1,36 @@
 /**
- * Metrics of the running server. Their names are the same as in kube-apiserver.
+ * Metrics of the running server, with the same names as in kube-apiserver.
  *
- * Every request is recorded, so recording must be cheap. A series is a plain object: its recorder looks it up once,
- * keeps a reference and increments it. The text is created only when a scrape requests it (`exposition.ts`).
+ * Every request is recorded, so recording must be cheap. A series is a plain object: the recording code looks it up
+ * once, keeps a reference and increments it. The text is created only at a scrape (`exposition.ts`).
  *
  * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Further series
  * are combined into one, so that clients cannot fill the memory with arbitrary names.
  */
 export interface Sample {
   /**
-   * Name of the sample if it differs from the name of the metric, as in histograms: `..._bucket`, `..._sum`,
-   * `..._count`.
+   * Name of the sample if it differs from the name of the metric. Histograms have samples that end in `_bucket`, `_sum`
+   * and `_count`.
    */
   readonly metricName?: string
   readonly labels: { readonly [label: string]: string | number }
   readonly value: number
 }
 
-/** Paths that expose metrics. */
+/** A path that serves metrics. */
 export type MetricsPage = '/metrics' | '/metrics/slis'
 
-/** An exposed metric. */
+/** A metric and its samples. */
 export interface Metric {
   readonly name: string
-  /** Description in one sentence. */
+  /** Description of the metric in one sentence. */
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How to combine the values of several threads: as their sum (the default), their maximum or their minimum. */
+  /** How to combine the values of several threads. Defaults to their sum. */
   readonly across?: 'sum' | 'max' | 'min' | undefined
-  /** The path that exposes the metric. Defaults to `/metrics`. */
+  /** The path that serves the metric. Defaults to `/metrics`. */
   readonly page?: MetricsPage | undefined
-  /** Yields the samples one by one. There may be many, so the caller lets other tasks run in between. */
+  /** Yields the samples one by one. A metric may have many samples, so the caller yields to other tasks in between. */
   samples(): Generator<Sample>
 }
 
@@ -46,13 +46,15 @@ const maxSeries = 5000
 /** Label value of the series that combines all series beyond `maxSeries`. */
 const other = 'other'
 
-/** Returns a function that formats label values, given in the order of `names`, as sorted Prometheus labels. */
+/**
+ * Returns a function that converts label values, given in the order of `names`, to Prometheus labels sorted by name.
+ */
 function labelsFrom(names: readonly string[]): (values: readonly string[]) => { [label: string]: string } {
   const sorted = names.map((name, i) => [name, i] as const).sort(([a], [b]) => (a < b ? -1 : 1))
   return (values) => Object.fromEntries(sorted.map(([name, i]) => [name, values[i]!]))
 }
 
-/** The series of one metric by label values. */
+/** SeriesMap stores the series of one metric by label values. */
 class SeriesMap<S> {
   readonly #labels: readonly string[]
   readonly #labelsOf: ReturnType<typeof labelsFrom>
@@ -81,12 +83,12 @@ class SeriesMap<S> {
   }
 }
 
-/** A counter value. Its recorder keeps a reference and increments it. */
+/** A counter value. The recording code keeps a reference to it and increments it. */
 export interface Count {
   value: number
 }
 
-/** A counter with one value per set of label values. */
+/** A counter metric with one value for each combination of label values. */
 export class Counter implements Metric {
   readonly name: string
   readonly help: string
@@ -101,7 +103,7 @@ export class Counter implements Metric {
     this.#series = new SeriesMap(labels, () => ({ value: 0 }))
   }
 
-  /** Returns the counter for these label values, given in the order of the labels. */
+  /** Returns the counter for these label values, which must be in the order of the labels. */
   at(...values: readonly string[]): Count {
     return this.#series.at(values)
   }
@@ -111,7 +113,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A gauge whose value is read at each scrape. */
+/** A gauge metric whose value is read at each scrape. */
 export class Gauge implements Metric {
   readonly name: string
   readonly help: string
@@ -138,10 +140,10 @@ export class Gauge implements Metric {
   }
 }
 
-/** Numbers of observed values per bucket. Recorders keep a reference to it. */
+/** A distribution of observed values over buckets. The recording code keeps a reference to it. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** Counts per bucket, not cumulative. The last count is for values above all bounds. */
+  /** Number of values in each bucket, not cumulative. The last bucket is for values above all bounds. */
   readonly counts: number[]
   sum = 0
 
@@ -168,8 +170,9 @@ export class Distribution {
 }
 
 /**
- * Histograms with fixed bounds, one per set of label values. A labeled series without observations is not exposed:
- * recorders look up many series in advance, and a scrape should cost only as much as was observed.
+ * A histogram metric with fixed bounds and one distribution for each combination of label values. A distribution with
+ * labels and without observations is omitted from scrapes: recording code looks up many distributions in advance, and
+ * the cost of a scrape should depend only on the observations.
  */
 export class Histogram implements Metric {
   readonly name: string

@@ -1,7 +1,7 @@
 /**
- * Process metrics: memory, CPU, open files, the event loop and garbage collection. Names, help texts and labels are the
- * same as in the prom-client package, which dashboards for Node.js use. Observing the event loop and garbage collection
- * has a constant cost, so it starts at the first scrape. Each thread has its own metrics.
+ * Metrics of the process: memory, CPU, open files, the event loop and garbage collection. Names, help texts and labels
+ * are the same as in the prom-client package, which dashboards for Node.js expect. Observing the event loop and garbage
+ * collection has a constant cost, so it starts at the first scrape. Each thread has its own metrics.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
@@ -31,7 +31,10 @@ let observed: readonly Metric[] | undefined
 
 const startTime = Math.round(Date.now() / 1000 - process.uptime())
 
-/** Returns a gauge without labels. It has no value if the operating system does not report one. */
+/**
+ * Returns a gauge without labels. The gauge has no value if `read` returns undefined because the operating system does
+ * not report one.
+ */
 function one(name: string, help: string, read: () => number | undefined): Metric {
   return new Gauge({ name, help, labels: [] }, () => {
     const value = read()
@@ -71,7 +74,7 @@ function memoryMetrics(): Metric[] {
 }
 
 function fileMetrics(): Metric[] {
-  // The count excludes the file descriptor that is open only to read the directory.
+  // The count excludes the file descriptor that is open only for reading the directory.
   const open = () => ifReadable(() => readdirSync('/proc/self/fd').length - 1)
   const max = () => numberIn('/proc/self/limits', /^Max open files +(\d+)/m)
   return ifLinux(
@@ -94,9 +97,7 @@ function numberIn(file: string, pattern: RegExp): number | undefined {
   return numberText === undefined ? undefined : Number(numberText)
 }
 
-/**
- * Reads a value. Returns undefined if the file is not readable, as in some containers. The metric then has no value.
- */
+/** Reads a value. Returns undefined if the file is not readable, as in some containers. */
 function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -108,8 +109,8 @@ function ifReadable<T>(read: () => T): T | undefined {
 const nanosecond = 1e-9
 
 /**
- * Returns metrics of event loop delays since the last scrape. The first metric is the delay that the previous scrape
- * measured.
+ * Returns metrics of the event loop delay since the last scrape. The first of these metrics is the delay measured by
+ * the previous scrape.
  */
 function eventLoopMetrics(): Metric[] {
   const delays = monitorEventLoopDelay({ resolution: 10 })
@@ -139,12 +140,12 @@ function eventLoopMetrics(): Metric[] {
     delay('stddev', 'The standard deviation of the recorded event loop delays.', () => delays.stddev),
     percentile(50),
     percentile(90),
-    // This metric must be read last, because reading it starts the next period.
+    // This metric must be read last, because reading it starts the next measurement period.
     delay('p99', 'The 99th percentile of the recorded event loop delays.', last),
   ]
 }
 
-/** Undocumented functions of Node.js. */
+/** ActiveObjects declares undocumented functions of Node.js. */
 interface ActiveObjects {
   _getActiveHandles?(): readonly object[]
   _getActiveRequests?(): readonly object[]
@@ -217,7 +218,7 @@ const gcKinds: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ])
 
-/** An entry for a garbage collection, as documented by Node.js. */
+/** A performance entry for a garbage collection, with the fields that Node.js documents. */
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } }
 
 function garbageCollectionMetric(): Metric {

@@ -1,13 +1,13 @@
 /**
- * Writes lines to standard error. A failed write must not end the process. Writes fail if the disk is full, which often
- * happens together with a full store, or if the reader has exited. Lost lines are counted, and the count is logged once
- * writing works again.
+ * Writes lines to standard error. A failed write must not end the process. Writes fail when the disk is full, which
+ * often happens together with a full store, or when the reader has exited. Lost lines are counted, and the count is
+ * logged when writing works again.
  */
 import { fstatSync, writeSync } from 'node:fs'
 
 const descriptor = 2
 
-/** Opens standard error for the lifetime of the process. */
+/** Opens standard error for the lifetime of the process, and returns a function that writes a line. */
 export function openStandardError(): (line: string) => void {
   return isFile() ? fileWriter() : streamWriter()
 }
@@ -20,7 +20,9 @@ function isFile(): boolean {
   }
 }
 
-/** Returns a function that writes to a file. A file stream is not used, because its first error would close it. */
+/**
+ * Returns a function that writes lines to a file. A file stream cannot be used because its first error would close it.
+ */
 function fileWriter(): (line: string) => void {
   let lostLines = 0
   return (line) => {
@@ -39,7 +41,10 @@ function writeAll(text: string): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
 }
 
-/** Returns a function that writes to a pipe or a terminal. Errors are final, because the reader does not return. */
+/**
+ * Returns a function that writes lines to a pipe or a terminal. Writing stops at the first error, because the reader
+ * has exited.
+ */
 function streamWriter(): (line: string) => void {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
   return (line) => void process.stderr.write(line)

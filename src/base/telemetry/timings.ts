@@ -1,23 +1,23 @@
 /**
- * Records how long the parts of a request take, with the begin and end of each. The log shows them for slow requests,
- * and traces contain them as spans. Recording a part costs two reads of the clock.
+ * Records when the phases of a request begin and end. The log contains the durations for slow requests, and traces
+ * contain the phases as spans. Recording a phase costs two readings of the clock.
  */
 import { performance } from 'node:perf_hooks'
 
-/** The names of the parts of a request. */
+/** The name of a phase of a request. */
 export type PartName = 'authentication' | 'queue' | 'authorization' | 'body' | 'admission' | 'store' | 'client'
 
-/** A part of a request, in monotonic milliseconds. `end` is undefined while the part is running. */
+/** A phase of a request, in monotonic milliseconds. `end` is undefined while the phase is running. */
 export interface Part {
   readonly name: PartName
   readonly begin: number
   end: number | undefined
 }
 
-/** Maximum number of recorded parts. Some requests have more, such as the deletion of thousands of objects. */
+/** Maximum number of recorded phases. Some requests have more phases, such as the deletion of thousands of objects. */
 const maxParts = 64
 
-/** The recorded parts of one request. */
+/** Timings contains the recorded phases of one request. */
 export class Timings {
   readonly parts: Part[] = []
 
@@ -32,7 +32,7 @@ export class Timings {
     }
   }
 
-  /** Returns the milliseconds of each part, for a request that ended at `end`. */
+  /** Returns the total duration of each phase in milliseconds, for a request that ended at `end`. */
   sums(end: number): Map<PartName, number> {
     const sums = new Map<PartName, number>()
     for (const part of this.parts) sums.set(part.name, (sums.get(part.name) ?? 0) + (part.end ?? end) - part.begin)

@@ -1,14 +1,14 @@
-/** The commit from which the bundle was built, and whether the working tree was dirty. */
+/** The commit from which the bundle was built, and whether its working tree had uncommitted changes. */
 
-/** The commit, which scripts/bundle.mjs sets. Undefined if the sources run directly. */
+/** The commit, which scripts/bundle.mjs inserts. Undefined if the program runs directly from its sources. */
 declare const __commit: string
 
 const bundledCommit = typeof __commit === 'string' ? __commit : ''
 const dirtySuffix = '-dirty'
 
-/** The commit and the state of the working tree. */
+/** Describes the commit from which the program was built. */
 export const buildInfo = {
-  /** The commit. Empty if it is unknown, because the program was built outside of a repository or is not bundled. */
+  /** The commit. Empty if the program is not bundled, or was built outside of a repository. */
   commit: bundledCommit.replace(dirtySuffix, ''),
   treeState: bundledCommit.endsWith(dirtySuffix) ? 'dirty' : 'clean',
 }

@@ -1,4 +1,4 @@
-/** Wraps words into lines of at most this length. A word that is longer gets a separate line. */
+/** Wraps words into lines of at most `width` characters. A longer word gets a separate line. */
 export function fillLines(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -1,6 +1,6 @@
 /**
- * Removes trailing characters in linear time. A regular expression such as `/0+$/` is quadratic, because it tries to
- * match at every zero.
+ * Removes trailing characters in linear time. A regular expression such as `/0+$/` would be quadratic, because it tries
+ * to match at every zero.
  */
 
 /** Returns the text without trailing characters that are in `characters`. */

@@ -1,24 +1,24 @@
-/** The clock, passed in as a parameter so that tests can control it. */
+/** Clock is passed as a parameter, so that tests can control the time. */
 export interface Clock {
   /**
-   * Returns the wall clock in milliseconds since 1970. Use it for timestamps and certificates, not for measuring
-   * durations.
+   * Returns the wall-clock time in milliseconds since 1970, for timestamps and certificates. Durations must be measured
+   * with `monotonic`.
    */
   now(): number
-  /** Returns monotonic milliseconds, which do not depend on the wall clock. Use it for timeouts and ages. */
+  /** Returns monotonic milliseconds for timeouts and ages. Changes of the wall clock do not affect them. */
   monotonic(): number
 }
 
-/** A clock with timers. */
+/** A clock that also has timers. */
 export interface TimerClock extends Clock {
   /**
-   * Calls `run` once after this many milliseconds. The timer does not keep the process alive. Returns a function that
-   * cancels it.
+   * Calls `run` once after `ms` milliseconds, and returns a function that cancels the timer. The timer does not keep
+   * the process alive.
    */
   after(ms: number, run: () => void): () => void
 }
 
-/** The system clock. */
+/** The clock and the timers of the operating system. */
 export const systemClock: TimerClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -28,7 +28,7 @@ export const systemClock: TimerClock = {
   },
 }
 
-/** Calls `run` at this interval in milliseconds. Returns a function that stops the calls. */
+/** Calls `run` every `ms` milliseconds, and returns a function that stops the calls. */
 export function repeat(clock: TimerClock, ms: number, run: () => void): () => void {
   const next = () => {
     cancel = clock.after(ms, next)

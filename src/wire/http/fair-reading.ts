@@ -1,31 +1,31 @@
 /**
- * Bounds the cost of reading connections.
+ * Limits how much of each connection is read in one turn of the event loop.
  *
- * Time: libuv reads a socket up to 32 times in a row while the other side keeps it full, which is up to 2 MiB. All
- * other connections would wait during that time. There is therefore a limit per turn of the event loop for each
- * connection, and for all connections of a client together. Data that exceeds the limit waits for later turns, in which
- * the connections of the client are read in order.
+ * Time: libuv reads a socket up to 32 times in a row, which can be 2 MiB, while the client keeps sending. All other
+ * connections would have to wait. The limit per turn therefore applies to each connection, and to all connections of a
+ * client together. Data above the limit waits for later turns, in which the connections of the client are read in
+ * order.
  *
  * Memory: a stream stores each chunk separately, and a client can send each byte in a separate TLS record. Small chunks
- * are therefore joined while the data of a connection waits to be read.
+ * are therefore joined while they wait to be read.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 import { ReadingTurns } from './reading-turns.ts'
 
-/** Maximum number of bytes that a connection delivers in a turn. */
+/** Maximum number of bytes that one connection delivers per turn of the event loop. */
 const maxBytesPerTurn = 64 * 1024
-/** Cost of delivering a chunk, expressed in bytes. Small TLS records cost far more than their bytes. */
+/** Cost of delivering one chunk, expressed in bytes. A small TLS record costs far more than its bytes suggest. */
 const bytesPerChunk = 128
-/** Time in milliseconds to decrypt a TLS record and pass it to the stream. */
+/** Estimated time in milliseconds to decrypt one TLS record and pass it to the stream. */
 const msPerChunk = 0.002
 
 const turns = new ReadingTurns()
 
 /**
- * Makes reading of a socket fair. When the socket or its client has reached the limit, stops reading the socket for the
- * rest of the turn. Joins small chunks. `clientOf` identifies the client. By default, no other socket counts towards
- * the same limit.
+ * Limits how much of a socket is read per turn of the event loop. When the socket or its client reaches the limit, the
+ * socket is not read for the rest of the turn. Small chunks are joined. `clientOf` identifies the client. By default,
+ * each socket counts as a separate client.
  */
 export function readFairly(socket: Socket, clientOf: () => string | undefined = () => undefined): void {
   const reader = new FairReader(socket, clientOf)
@@ -35,25 +35,26 @@ export function readFairly(socket: Socket, clientOf: () => string | undefined = 
 }
 
 /**
- * Controls the flow between a socket and its native stream. The native stream stops reading if `receive` returns false.
+ * FairReader controls the flow of data between a socket and its native stream. The native stream stops reading if
+ * `receive` returns false.
  */
 class FairReader {
   readonly #socket: Socket
   readonly #clientOf: () => string | undefined
-  /** The methods of the stream. */
+  /** The original `push` method of the socket. */
   readonly #push: Socket['push']
   readonly #read: Socket['_read']
   readonly #take: Socket['read']
   #lastTurn = -1
   #delivered = 0
-  /** Time in milliseconds that the connection has used since it was resumed. */
+  /** Time in milliseconds that was spent on the connection since it was resumed. */
   #spentMs = 0
   #isStopped = false
-  /** Whether the stream requested more data while reading was stopped. The stream does not repeat the request. */
+  /** Whether the stream requested more data while reading was paused. The stream requests data only once. */
   #isAwaited = false
-  /** Whether the connection ended while reading was stopped. */
+  /** Whether the connection ended while reading was paused. */
   #isEnding = false
-  /** Data that arrived while reading was stopped or that the stream had no room for. */
+  /** Data that arrived while reading was paused or while the stream was full. */
   readonly #late = new ByteQueue()
   readonly #pushLate = () => {
     for (const part of this.#late.takeParts()) this.#push(part)
@@ -72,7 +73,7 @@ class FairReader {
     else this.#read(size)
   }
 
-  /** Receives a chunk, or null at the end. Returns false to stop reading the connection. */
+  /** Receives a chunk of data, or null at the end. Returns false to pause reading from the connection. */
   receive(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     if (chunk === null) return this.#end()
     const socket = this.#socket

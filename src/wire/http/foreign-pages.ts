@@ -1,42 +1,44 @@
 /**
- * Detects requests from web pages of other origins, using the headers `Origin` and `Sec-Fetch-Site`, which browsers add
- * and pages cannot set. Browsers attach client certificates and the credentials of a local proxy to any page's
- * requests, so these headers are the only evidence.
+ * Detects requests from web pages of other origins by the headers `Origin` and `Sec-Fetch-Site`, which browsers add and
+ * web pages cannot set. A browser attaches client certificates, and the credentials of a local proxy, to the requests
+ * of every page, so only these headers show which page sent a request.
  *
- * Most programs send neither of these headers. Some WebSocket libraries send an arbitrary `Origin`. Such programs are
- * recognized by a `User-Agent` that no browser sends and that a page cannot set without a preflight. A different port
- * on the same host is a different origin.
+ * Most other programs send neither header, but some WebSocket libraries send an arbitrary `Origin`. Those programs are
+ * recognized by a `User-Agent` that no browser sends and that a web page cannot set without a preflight request. A
+ * different port on the same host is a different origin.
  */
 
-/** The parts of a request that show whether a web page sent it. */
+/** PageRequest contains those parts of a request that show whether a web page sent the request. */
 export interface PageRequest {
   readonly method: string
-  /** Whether the request asks to switch protocols, like a WebSocket request. */
+  /** Whether the request asks to change the protocol of the connection, as a WebSocket request does. */
   readonly isUpgrade: boolean
-  /** The origin under which the client reached this server, such as `https://127.0.0.1:6443`. */
+  /** The origin with which the client addressed this server, such as `https://127.0.0.1:6443`. */
   readonly ownOrigin: string
-  /** Returns all values of a header, by its lower-case name. */
+  /** Returns all values of a header. The name must be in lower case. */
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/** Returns the origin for this `Host` header. Empty, which matches no origin, if the host is missing. */
+/**
+ * Returns the origin for a `Host` header. Returns an empty string, which matches no origin, if the header is missing.
+ */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/
   return `${scheme}://${host.replace(defaultPort, '')}`.toLowerCase()
 }
 
-/** Methods that change nothing. */
+/** HTTP methods that do not change data. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether the request can change data: it is a write, or an upgrade to a protocol that can carry any data. */
+/** Whether a request can change data, either as a write or as an upgrade to a protocol that can carry writes. */
 export function canChange({ method, isUpgrade }: Pick<PageRequest, 'method' | 'isUpgrade'>): boolean {
   return isUpgrade || !safeMethods.has(method)
 }
 
 /**
- * Returns the reason to reject a request that can change data. Undefined if the request does not come from a page of
- * another origin. `isAllowed` accepts additional origins.
+ * Returns the reason to reject a request that can change data. Returns undefined unless the request comes from a web
+ * page of another origin. `isAllowed` accepts additional origins.
  */
 export function foreignPageFault(
   request: PageRequest,
@@ -47,7 +49,7 @@ export function foreignPageFault(
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
     return `a page from the origin ${JSON.stringify(foreign.slice(0, maxShown))} caused the request`
-  // For allowed origins, `Sec-Fetch-Site` is not checked, because browsers send `cross-site` for them too.
+  // `Sec-Fetch-Site` is not checked for allowed origins, because browsers send `cross-site` for them too.
   if (origins.some(isAllowed)) return undefined
   const site = request.valuesOf('sec-fetch-site').find((value) => !ownSites.has(value.toLowerCase()))
   return site === undefined
@@ -56,7 +58,7 @@ export function foreignPageFault(
 }
 
 /**
- * Whether the client identifies itself as a program other than a browser, and sends no header that only browsers send.
+ * Whether the client identifies itself as a program other than a browser and sends no header that only browsers send.
  */
 function isProgram({ valuesOf }: PageRequest): boolean {
   const agents = valuesOf('user-agent')
@@ -68,15 +70,15 @@ const browserAgent = /^\s*(?:Mozilla|Opera)\//i
 const browserHeaders = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-user', 'accept-language']
 
 /**
- * Values of `Sec-Fetch-Site` for requests that do not come from other origins. `none` means that the user made the
+ * The values of `Sec-Fetch-Site` for requests that do not come from other origins. `none` means that the user made the
  * request directly, without a page.
  */
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none'])
 const maxShown = 100
 
 /**
- * Whether a browser requests a service worker script. Such a worker could intercept the requests of all pages of the
- * origin.
+ * Whether a browser is requesting a service worker script. A service worker could intercept the requests of all pages
+ * of the origin.
  */
 export function asksForServiceWorker(request: Pick<PageRequest, 'valuesOf'>): boolean {
   return request.valuesOf('service-worker').length > 0

@@ -1,21 +1,23 @@
-/** The syntax of HTTP header lines: names, and values without surrounding whitespace. */
+/** The syntax of HTTP header lines. */
 
-/** Matches a header name, as a part of a regular expression. */
+/** Regular expression source that matches a header name. */
 export const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+"
 const wholeToken = new RegExp(`^${token}$`)
 const notInLine = /[^\t\x20-\x7e\x80-\xff]/
 
-/** Whether the text is a valid header name or method. */
+/** Whether a text is a valid header name or method. */
 export function isToken(text: string): boolean {
   return wholeToken.test(text)
 }
 
-/** Whether the text contains only characters that are valid in a line. A line break would allow header injection. */
+/**
+ * Whether a text contains only characters that are valid in a header line. A line break would allow header injection.
+ */
 export function fitsLine(text: string): boolean {
   return !notInLine.test(text)
 }
 
-/** Returns the text from `start`, without surrounding spaces and tabs. */
+/** Returns the text from position `start` on, without surrounding spaces and tabs. */
 export function withoutBlanks(text: string, start = 0): string {
   let from = start
   let to = text.length

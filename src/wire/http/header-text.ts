@@ -1,10 +1,10 @@
 /**
- * Decodes header values. Node returns one character per byte, but user names are UTF-8. Values that are not UTF-8 yield
- * undefined, because any other decoding could map two different values to the same name.
+ * Decodes header values. Node returns one character per byte, but user names are encoded in UTF-8. Values that are not
+ * valid UTF-8 are rejected, because any other decoding could map two different values to the same name.
  */
 import { isUtf8 } from 'node:buffer'
 
-/** Decodes a header value as UTF-8. Returns undefined if it is not valid UTF-8. */
+/** Decodes a header value as UTF-8. Returns undefined if the value is not valid UTF-8. */
 export function headerText(value: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (/^[\x00-\x7f]*$/.test(value)) return value

@@ -1,33 +1,37 @@
 /**
- * Requests JSON from another server over HTTPS. Responses are limited in size and time, redirects are not followed, and
- * error messages contain no request or response data.
+ * Requests JSON from other servers over HTTPS. The size and the time of responses are limited, redirects are not
+ * followed, and error messages contain no request or response data.
  */
 import type { AnswerHead } from './client/answer-parser.ts'
 import { CallError } from './client/call-error.ts'
 import { callUrl } from './client/url-call.ts'
 import type { UrlConnections } from './client/url-connections.ts'
 
-/** A request to another server. */
+/** JsonQuestion describes a request to another server. */
 export interface JsonQuestion {
   readonly url: string
   readonly connections: UrlConnections
   /**
-   * The body of a POST request, which is JSON unless the headers specify another type. If omitted, the request is a
-   * GET.
+   * The body of a POST request. Its media type is JSON unless the headers specify another type. Without a body, the
+   * request is a GET.
    */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
-  /** Timeout in milliseconds for obtaining a connection, and separately for the response. Defaults to ten seconds. */
+  /**
+   * Timeout in milliseconds. Applies to the wait for a connection and, separately, to the response. Defaults to ten
+   * seconds.
+   */
   readonly timeoutMs?: number
 }
 
-/** The error if the server's response was unacceptable, so that a retry would not help. */
+/** The error for an unacceptable response. A retry would not help. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
 /**
- * The error if no connection was free or could be opened. A limit of this server is the cause, not the other server.
+ * The error if no connection was free or could be opened because of a limit of this server. The other server is not at
+ * fault.
  */
 export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection'
@@ -36,23 +40,23 @@ export class NoFreeConnection extends Error {
 const defaultTimeoutMs = 10_000
 const maxAnswer = 1024 * 1024
 
-/** Sends a request over HTTPS and parses the response as JSON. */
+/** Sends a request over HTTPS and returns the response body, parsed as JSON. */
 export async function askForJson(question: JsonQuestion): Promise<unknown> {
   const body = await ask(question)
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    // The parser's error is dropped because it would quote the response.
+    // The error of the JSON parser is dropped because its message quotes the response.
     throw new BadAnswer('the service did not return JSON')
   }
 }
 
-/** Sends a request whose response body is ignored. Throws unless the status is a success. */
+/** Sends a request and ignores the body of the response. Throws unless the response reports success. */
 export async function tellJson(question: JsonQuestion): Promise<void> {
   await ask(question)
 }
 
-/** Sends a request. Returns the body of a successful response. */
+/** Sends a request and returns the body of a successful response. */
 async function ask({ url, headers, timeoutMs = defaultTimeoutMs, ...question }: JsonQuestion): Promise<Buffer> {
   try {
     const { body } = await callUrl({

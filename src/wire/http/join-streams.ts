@@ -1,13 +1,13 @@
 /**
- * Connects two streams in both directions. When one side ends, the other receives all remaining data before it is
- * closed, provided that it keeps reading. When one side fails, both are closed.
+ * Connects two streams in both directions. When one stream ends, the other stream still receives all remaining data
+ * before it is closed, as long as it keeps reading. When one stream fails, both are closed.
  */
 import type { Duplex } from 'node:stream'
 
-/** Maximum time in milliseconds without progress while a side reads its remaining data. */
+/** Time in milliseconds that a stream may make no progress while it reads remaining data. */
 const lingerMs = 30_000
 
-/** Joins two streams. Resolves when both are closed. */
+/** Connects two streams. Resolves when both streams are closed. */
 export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   const closed = [closedAfter(one, other), closedAfter(other, one)]
   copy(one, other)
@@ -16,8 +16,8 @@ export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
 }
 
 /**
- * Copies data from one stream to another. Writes one chunk at a time, because each queued chunk takes separate memory.
- * Sockets join small chunks.
+ * Copies data from one stream to another. Only one chunk is written at a time, because each queued chunk takes separate
+ * memory. Meanwhile, sockets join small chunks.
  */
 function copy(from: Duplex, to: Duplex): void {
   from.on('data', (chunk: Buffer) => {
@@ -51,7 +51,7 @@ function finish(stream: Duplex): void {
   }
   const timer = setInterval(look, lingerMs)
   stream.on('close', () => clearInterval(timer))
-  // The remaining data is discarded, because nothing reads it.
+  // The remaining data is discarded, because nothing will read it.
   stream.resume()
   stream.end(() => stream.destroy())
 }

@@ -1,37 +1,38 @@
 /**
- * Divides each turn of the event loop among the clients whose connections are read. If a client has used up its time,
- * its connections wait in a queue. Later turns read the connections in this order, as many as there is time for.
+ * Divides each turn of the event loop among the clients whose connections are read. When a client has used up its time,
+ * its connections wait in a queue. Each later turn reads connections from the queue in order for as long as there is
+ * time.
  */
 
-/** Maximum time in milliseconds per turn for delivering the data of one client. */
+/** Maximum time in milliseconds per turn that is spent on the data of one client. */
 const maxMsPerTurn = 4
 
-/** A connection that waits for a later turn. */
+/** WaitingConnection is a connection that waits for a later turn of the event loop. */
 export interface WaitingConnection {
-  /** The client that owns the connection. Undefined if no other connection counts towards the same limit. */
+  /** The client that owns the connection. Undefined if the connection counts as a separate client. */
   readonly client: string | undefined
-  /** The expected duration of the next read of the connection, in milliseconds. */
+  /** Expected duration in milliseconds of the next read from the connection. */
   readonly expectedMs: number
   readonly resume: () => void
 }
 
 export class ReadingTurns {
-  /** The number of the current turn. */
+  /** The number of the current turn of the event loop. */
   current = 0
   #isScheduled = false
-  /** The time in milliseconds that each client has used in this turn. */
+  /** The time in milliseconds that was spent on each client in this turn. */
   readonly #spentMs = new Map<string, number>()
-  /** Waiting connections that do not belong to a client with other connections. */
+  /** Waiting connections that count as separate clients. */
   #single: WaitingConnection[] = []
   readonly #queues = new Map<string, WaitingConnection[]>()
 
-  /** Adds time that a client has used in this turn. */
+  /** Adds time that was spent on a client in this turn. */
   charge(client: string | undefined, ms: number): void {
     this.#schedule()
     if (client !== undefined) this.#spentMs.set(client, (this.#spentMs.get(client) ?? 0) + ms)
   }
 
-  /** Runs a function and counts its duration as time of the client. Returns the duration in milliseconds. */
+  /** Runs a function and adds its duration to the time of a client. Returns the duration in milliseconds. */
   time(client: string | undefined, work: () => void): number {
     const begin = performance.now()
     work()
@@ -40,12 +41,12 @@ export class ReadingTurns {
     return ms
   }
 
-  /** Whether the client has used up its time in this turn, or other connections of the client are already waiting. */
+  /** Whether a client has used up its time in this turn or already has waiting connections. */
   isOver(client: string | undefined): boolean {
     return client !== undefined && (this.#hasUsedTime(client) || this.#queues.has(client))
   }
 
-  /** Adds a connection to the queue. Calls its `resume` in a later turn. */
+  /** Adds a connection to the queue. The `resume` function of the connection is called in a later turn. */
   wait(connection: WaitingConnection): void {
     this.#schedule()
     const { client } = connection
@@ -79,7 +80,7 @@ export class ReadingTurns {
     if (this.#queues.size > 0) this.#schedule()
   }
 
-  /** Resumes as many connections as there is time for in the turn, but at least one. */
+  /** Resumes as many connections of a client as there is time for in this turn, but at least one. */
   #continue(client: string, queue: readonly WaitingConnection[]): void {
     let count = 0
     while (count < queue.length && !this.#hasUsedTime(client)) {

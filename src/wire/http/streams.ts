@@ -1,7 +1,7 @@
-/** Functions that write to streams: they wait until there is room, or until a buffer can be reused. */
+/** Functions that write to a stream and wait until the stream has room or a buffer can be reused. */
 import type { Writable } from 'node:stream'
 
-/** Resolves when there is room for more data or the stream is closed. */
+/** Resolves when the stream has room for more data or is closed. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -14,7 +14,7 @@ export function drained(stream: Writable): Promise<void> {
   })
 }
 
-/** Writes a chunk. Resolves when its memory can be reused or the stream is closed. */
+/** Writes a chunk. Resolves when the memory of the chunk can be reused or the stream is closed. */
 export function passed(stream: Writable, chunk: Buffer): Promise<void> {
   if (stream.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

@@ -1,14 +1,15 @@
 /**
- * Formats the value of a `Warning` header: `299 - "text"`. The text is UTF-8, as in kube-apiserver. Control characters
- * and unpaired surrogates become `?` because headers must not contain them. Long texts are cut between characters.
+ * Formats the value of a `Warning` header as `299 - "text"`. The text is UTF-8, as in kube-apiserver. Control
+ * characters and unpaired surrogates, which headers must not contain, are replaced with `?`. A long text is cut between
+ * two characters.
  */
 
 /**
- * Returns the value of a header. `maxBytes` limits the UTF-8 length of the text. The result has one character per byte,
- * as Node writes headers.
+ * Returns the value of a `Warning` header. `maxBytes` limits the UTF-8 length of the text. The result has one character
+ * per byte, because that is how Node writes headers.
  */
 export function warningHeader(text: string, maxBytes: number): string {
-  // Every character takes at least one byte, so the rest of a long text need not be encoded.
+  // Every character takes at least one byte, so only the beginning of a long text has to be encoded.
   const printable = text.slice(0, maxBytes + 1).replaceAll(/\p{Cc}|\p{Cs}/gu, '?')
   const bytes = Buffer.from(printable, 'utf8')
   const cut = bytes.subarray(0, lengthOfWholeCharacters(bytes, maxBytes)).toString('latin1')

@@ -1,12 +1,12 @@
 /**
- * The code that client and server share for an HTTP/2 connection (RFC 9113). It parses frames, handles flow control,
- * assembles headers from several frames, answers pings and settings, and sends bodies as the windows allow.
+ * The parts of an HTTP/2 connection (RFC 9113) that are the same for client and server: parsing frames, flow control,
+ * assembling headers from several frames, responding to pings and settings, and sending bodies as the windows allow.
  *
- * Node's implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
- * Here, a request is one entry in a map.
+ * Node's own implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
+ * In this implementation, a request is one entry in a map.
  *
  * A connection never sends more of a body than the peer's windows allow, and never passes more than `maxUnsent` bytes
- * to a slow socket. Pending bodies are sent in turns. A protocol violation ends the connection.
+ * to a slow socket. Pending bodies take turns. A protocol violation ends the connection.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
@@ -31,26 +31,26 @@ import {
 import { type DecoderLimits, HeaderDecoder } from './header-block.ts'
 import { Outgoing } from './outgoing.ts'
 
-/** Maximum number of bytes that were passed to a socket but have not been flushed. */
+/** Maximum number of bytes that have been passed to a socket but not yet flushed. */
 const maxUnsent = 512 * 1024
-/** Number of bytes sent of one body before the next body gets its turn. */
+/** Number of bytes to send of one body before the next body gets its turn. */
 const turnBytes = 64 * 1024
 
 /**
- * Minimum size of a header fragment in bytes. A smaller fragment counts as an idle frame, because there is no reason to
- * split headers into such small parts.
+ * Minimum size of a header fragment in bytes. Smaller fragments count as idle frames, because there is no reason to
+ * split headers into such small fragments.
  */
 const usefulPart = 1024
-/** Maximum number of settings in a frame. Only seven settings exist. */
+/** Maximum number of settings in a frame. The protocol defines only seven settings. */
 const maxSettings = 32
 
-/** The state of a stream for sending. */
+/** Http2Stream is the sending side of a stream. */
 export class Http2Stream {
   /** The ID of the stream. 0 before the stream starts. */
   id = 0
-  /** Remaining size of the peer's flow-control window. */
+  /** Number of bytes that the peer's flow-control window still allows. */
   window = 0
-  /** Whether the queued data is the last of the stream. */
+  /** Whether the queued data is the last data of the stream. */
   isEnding = false
   isEnded = false
   /** Data that is queued but has not been sent. */
@@ -68,7 +68,7 @@ export class Http2Stream {
     })
   }
 
-  /** The next data to send. */
+  /** The data to send next. */
   get next(): Buffer | undefined {
     return this.#waiting?.[0]
   }
@@ -79,7 +79,7 @@ export class Http2Stream {
     this.unsent += bytes.length
   }
 
-  /** Removes the sent bytes from the queue. */
+  /** Removes `bytes` sent bytes from the queue. */
   sent(bytes: number): void {
     const [next] = this.#waiting!
     this.unsent -= bytes
@@ -88,7 +88,7 @@ export class Http2Stream {
     if (this.unsent === 0) this.#tellSent()
   }
 
-  /** Drops the queue. No more data will be sent. */
+  /** Drops the queue. No more data will be sent on the stream. */
   drop(): void {
     this.#isDropped = true
     this.#waiting = undefined
@@ -108,7 +108,7 @@ export interface ConnectionLimits {
   readonly blockBytes: number
 }
 
-/** One end of an HTTP/2 connection. */
+/** Http2Connection is one end of an HTTP/2 connection. */
 export abstract class Http2Connection<S extends Http2Stream> {
   protected readonly socket: Socket
   protected readonly streams = new Map<number, S>()
@@ -116,21 +116,21 @@ export abstract class Http2Connection<S extends Http2Stream> {
   readonly #cutter: FrameCutter
   readonly #decoder: HeaderDecoder
   readonly #blockBytes: number
-  /** Streams whose bodies wait for a window or for the socket. */
+  /** Streams whose bodies wait for a flow-control window or for the socket. */
   readonly #blocked = new Set<S>()
-  /** Remaining send window of the connection. */
+  /** Remaining send window of the whole connection. */
   #window = firstWindow
   #streamWindow = firstWindow
-  /** Headers that will continue in the next frame. */
+  /** A header block that continues in the next frame. */
   #openBlock: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
   /** Whether the peer has sent its settings. */
   #isKnown = false
-  /** Whether reading has ended. */
+  /** Whether the connection has stopped reading. */
   #isOver = false
   /** Number of bytes that may still be discarded before the connection is closed. */
   #mayDrop = 0
 
-  /** Creates a connection. `first` contains the bytes that must precede all frames. */
+  /** Creates a connection. `first` contains the bytes that the peer must send before all frames. */
   protected constructor(socket: Socket, { headers, blockBytes }: ConnectionLimits, first?: Buffer) {
     this.socket = socket
     this.outgoing = new Outgoing(socket, () => this.#onSent())
@@ -145,44 +145,48 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return this.#isKnown
   }
 
-  /** Whether headers have started but not ended. */
+  /** Whether a header block has started but not ended. */
   protected get isInHeaders(): boolean {
     return this.#openBlock !== undefined
   }
 
   /** Called when the peer has violated the protocol. */
   protected abstract onMalformed(error: Error): void
-  /** Returns the stream of a frame. Undefined if it has already ended. Throws if it never existed. */
+  /**
+   * Returns the stream with this ID. Returns undefined if the stream has already ended, and throws if the stream never
+   * existed.
+   */
   protected abstract streamOf(id: number): S | undefined
-  /** Called with a part of a body. `length` is the number of window bytes that it uses, including padding. */
+  /** Called with a part of a body. `length` is the number of bytes that count against the window, including padding. */
   protected abstract onBody(head: Required<FrameHead>, data: Buffer, length: number): void
   /**
-   * Called with the headers of a stream, as alternating names and values. `headers` is undefined if they exceed the
-   * limits.
+   * Called with the headers of a stream, as alternating names and values. `headers` is undefined if the headers exceed
+   * the limits.
    */
   protected abstract onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void
   protected abstract onReset(stream: S | undefined, code: number): void
   protected abstract onSetting(id: number, value: number): void
   protected abstract onSettings(): void
-  /** Called when the peer stops processing streams after this one. */
+  /** Called when the peer announces that it will not process streams after `lastStream`. */
   protected abstract onGoAway(lastStream: number, code: number): void
-  /** Called when END_STREAM has been sent on the stream. */
+  /** Called when the last frame of the stream has been sent. */
   protected abstract onEnded(stream: S): void
 
-  /** Maximum number of bytes that a peer has not read. Above it, the connection stops reading from the peer. */
+  /** Number of bytes that a peer may leave unread. Above this number, the connection stops reading from the peer. */
   protected get maxUntaken(): number {
     return 2 * maxUnsent
   }
 
   /**
-   * Called when the peer has sent frames that neither start a stream nor carry a body. The parameter is their number.
+   * Called when the peer has sent frames that neither start a stream nor carry a body. The parameter is the number of
+   * these frames.
    */
   protected onIdleFrames(_count: number): void {}
 
   /** Called when a frame of a body has been sent. */
   protected onBodySent(_bytes: number): void {}
 
-  /** Stops reading. Discards further data, and closes the connection after more than `maxDropped` bytes. */
+  /** Stops reading. Further data is discarded, and after more than `maxDropped` bytes the connection is closed. */
   protected stopReading(maxDropped: number): void {
     this.#isOver = true
     this.#mayDrop = maxDropped
@@ -200,7 +204,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     stream.drop()
   }
 
-  /** Sends headers. `block` contains the encoded headers. If the stream is ending, the headers end it. */
+  /** Sends the encoded headers in `block`. If the stream is ending, the header frame also ends the stream. */
   protected sendHeaders(stream: S, block: Buffer): void {
     const ends = stream.isEnding ? flags.endStream : 0
     for (let at = 0, type: number = frameTypes.headers; at < block.length; at += maxFrameBytes) {
@@ -216,8 +220,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Sends data. If the stream is ending, the data ends it. Data that cannot be sent now is queued without copying, so
-   * the caller must not modify it until `stream.whenSent` resolves.
+   * Sends data. If the stream is ending, the data is the last of the stream. Data that cannot be sent now is queued
+   * without being copied, so the caller must not change the data until `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
     const sentBytes = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
@@ -240,7 +244,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     payload.copy(bytes, frameHeadBytes)
   }
 
-  /** Sends as much of a body as possible. Returns the number of bytes that were sent. */
+  /** Sends as much of a body as possible, and returns the number of sent bytes. */
   #sendSome(stream: S, bytes: Buffer, most: number): number {
     let sentBytes = 0
     do {
@@ -259,7 +263,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return sentBytes
   }
 
-  /** Sends pending bodies in turns while there is room. */
+  /** Sends pending bodies in turns while the socket has room. */
   #sendBlocked(): void {
     if (this.#blocked.size === 0 || this.socket.destroyed) return
     for (let hasSent = true; hasSent; ) {
@@ -278,7 +282,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       if (sentBytes > 0) stream.sent(sentBytes)
       if (sentBytes < next.length || stream.unsent === 0) break
     }
-    // If more data is pending, the stream moves to the end of the queue.
+    // A stream with more pending data moves to the end of the queue.
     this.#blocked.delete(stream)
     if (stream.isEnded) this.onEnded(stream)
     else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)
@@ -307,7 +311,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   #receive(head: Required<FrameHead>, payload: Buffer): void {
-    // Frames after the end are ignored.
+    // Frames that arrive after the end of the connection are ignored.
     if (this.#isOver || this.socket.destroyed) return
     if (!this.#isKnown && head.type !== frameTypes.settings) throw new MalformedHttp2('the first frame is not SETTINGS')
     if (this.#openBlock !== undefined && head.type !== frameTypes.continuation) {
@@ -358,12 +362,12 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.onHeaders(block.head, this.decode(this.#decoder, block.bytes))
   }
 
-  /** Decodes headers to alternating names and values. Returns undefined if they exceed the limits. */
+  /** Decodes a header block to alternating names and values. Returns undefined if the headers exceed the limits. */
   protected decode(decoder: HeaderDecoder, block: Buffer): string[] | undefined {
     return decoder.decode(block)
   }
 
-  /** Returns the complete header block. Undefined if more frames must follow. */
+  /** Returns the complete header block, or undefined if more frames must follow. */
   #wholeBlock(head: Required<FrameHead>, payload: Buffer): { head: Required<FrameHead>; bytes: Buffer } | undefined {
     const isFirst = head.type === frameTypes.headers
     if (!isFirst && this.#openBlock?.head.stream !== head.stream)
@@ -374,7 +378,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     this.#openBlock ??= { head, block: new ByteQueue(), length: 0 }
     const openBlock = this.#openBlock
     if (part.length < usefulPart) this.onIdleFrames(1)
-    // Empty fragments count too, because a peer could send an endless series of them.
+    // Empty fragments are counted too, because a peer could send an endless series of them.
     openBlock.length += frameHeadBytes + part.length
     if (openBlock.length > this.#blockBytes) {
       throw new MalformedHttp2(`a header block exceeds ${this.#blockBytes} bytes`, errorCodes.excess)
@@ -407,7 +411,10 @@ export abstract class Http2Connection<S extends Http2Stream> {
     } else this.onSetting(id, value)
   }
 
-  /** Sets the initial window. This changes the windows of all streams, so it counts as that many frames. */
+  /**
+   * Sets the initial window of streams. Setting it changes the windows of all streams, so the frame counts as one frame
+   * per stream.
+   */
   #setStreamWindow(value: number): void {
     if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)
     if (value === this.#streamWindow) return

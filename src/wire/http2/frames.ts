@@ -1,7 +1,10 @@
-/** HTTP/2 frames (RFC 9113): a nine-byte head with length, type, flags and stream, followed by the payload. */
+/**
+ * HTTP/2 frames (RFC 9113). A frame consists of a nine-byte head with length, type, flags and stream ID, followed by
+ * the payload.
+ */
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
-/** Frame types. */
+/** The types of HTTP/2 frames. */
 export const frameTypes = {
   data: 0,
   headers: 1,
@@ -15,10 +18,10 @@ export const frameTypes = {
   continuation: 9,
 } as const
 
-/** The flags of frames. `endStream` applies to data and headers, `ack` to settings and pings. */
+/** Frame flags. `endStream` applies to data and headers, `ack` to settings and pings. */
 export const flags = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 
-/** Identifiers of settings. */
+/** Identifiers of HTTP/2 settings. */
 export const settings = {
   headerTableSize: 1,
   enablePush: 2,
@@ -38,27 +41,27 @@ export const errorCodes = {
   refusedStream: 7,
   cancel: 8,
   compression: 9,
-  /** ENHANCE_YOUR_CALM: the peer causes excessive load. */
+  /** ENHANCE_YOUR_CALM, for a peer that causes excessive load. */
   excess: 11,
 } as const
 
 /** An HTTP/2 error code. */
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
-/** The bytes with which a client begins a connection. */
+/** The bytes that a client must send at the beginning of a connection. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 export const frameHeadBytes = 9
-/** Default maximum frame size in bytes, which neither end changes. */
+/** Default maximum size of a frame in bytes. Neither client nor server changes this size. */
 export const maxFrameBytes = 16_384
-/** The default size of a window. */
+/** Default size of a flow-control window in bytes. */
 export const firstWindow = 65_535
 export const largestWindow = 2 ** 31 - 1
 
-/** The error for a protocol violation, or for a peer that does not use HTTP/2. */
+/** The error for a protocol violation, or for a peer that does not speak HTTP/2. */
 export class MalformedHttp2 extends Error {
   override readonly name = 'MalformedHttp2'
-  /** The error code to send to the peer. */
+  /** The HTTP/2 error code to send to the peer. */
   readonly code: ErrorCode
 
   constructor(what: string, code: ErrorCode = errorCodes.protocol) {
@@ -67,15 +70,15 @@ export class MalformedHttp2 extends Error {
   }
 }
 
-/** The header of a frame without its length. */
+/** FrameHead is the head of a frame without its length. */
 export interface FrameHead {
   readonly type: number
   readonly flags?: number
-  /** The ID of the stream. 0 for the connection itself. */
+  /** The stream ID. 0 for the connection itself. */
   readonly stream?: number
 }
 
-/** Writes the header of a frame with `length` bytes of payload at the start of `into`. */
+/** Writes the head of a frame with a payload of `length` bytes to the start of `into`. */
 export function writeFrameHead(into: Buffer, length: number, { type, flags: set = 0, stream = 0 }: FrameHead): void {
   into[0] = length >> 16
   into[1] = length >> 8
@@ -106,7 +109,7 @@ export function settingsFrame(values: readonly (readonly [id: number, value: num
   return frame({ type: frameTypes.settings }, payload)
 }
 
-/** Returns a frame with a 32-bit payload, which is a window update or a reset. */
+/** Returns a frame with a 32-bit payload: a window update or a stream reset. */
 export function numberFrame(head: FrameHead, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4)
   payload.writeUInt32BE(value)
@@ -116,15 +119,15 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
 /**
- * Splits incoming data into frames. Reads each byte once, even if the chunks are small, and buffers at most one
- * incomplete frame.
+ * FrameCutter splits incoming data into frames. It reads each byte once, even if the chunks are small, and buffers at
+ * most one incomplete frame.
  */
 export class FrameCutter {
   readonly #take: TakeFrame
-  /** The bytes that must precede all frames. */
+  /** The bytes that the peer must send before all frames. */
   #first: Buffer | undefined
   readonly #pendingBytes = new ByteQueue()
-  /** Number of bytes that are needed to make progress. */
+  /** Number of bytes that must be available before the next part can be parsed. */
   #needed: number
 
   constructor(take: TakeFrame, first?: Buffer) {
@@ -171,7 +174,7 @@ export class FrameCutter {
       const head = {
         type: bytes[at + 3]!,
         flags: bytes[at + 4]!,
-        // The first bit of the stream ID is reserved.
+        // The first bit of the stream ID is reserved and therefore ignored.
         stream: bytes.readUInt32BE(at + 5) & largestWindow,
       }
       at = payloadAt + length
@@ -182,7 +185,7 @@ export class FrameCutter {
   }
 }
 
-/** Returns the payload of a data or headers frame, without padding and priority. */
+/** Returns the payload of a DATA or HEADERS frame without padding and priority. */
 export function withoutPadding({ type, flags: set }: Required<FrameHead>, payload: Buffer): Buffer {
   const isPadded = (set & flags.padded) !== 0
   const start = (isPadded ? 1 : 0) + (type === frameTypes.headers && (set & flags.priority) !== 0 ? 5 : 0)

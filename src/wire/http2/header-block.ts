@@ -1,11 +1,11 @@
 /**
  * Header compression for HTTP/2 (HPACK, RFC 7541). The encoder never uses the dynamic table, so equal headers always
- * have equal bytes. The decoder supports the peer's dynamic table up to a limit.
+ * have equal encodings. The decoder supports the peer's dynamic table up to a limit.
  */
 import { errorCodes, MalformedHttp2 } from './frames.ts'
 import { decodeHuffman } from './huffman.ts'
 
-/** The static table, starting at 1, as `name` or `name value`. */
+/** The entries of the static table, starting at index 1, as `name` or `name value`. */
 const numbered = [
   ':authority|:method GET|:method POST|:path /|:path /index.html|:scheme http|:scheme https|:status 200|:status 204',
   ':status 206|:status 304|:status 400|:status 404|:status 500|accept-charset|accept-encoding gzip, deflate',
@@ -32,12 +32,12 @@ const statuses: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * First byte of a block that sets the size of the dynamic table to 0. It is required if the peer reduces the maximum
- * size.
+ * The first byte of a header block, which sets the size of the dynamic table to 0. HPACK requires it if the peer
+ * reduces the maximum size.
  */
 export const rememberNothing = 0x20
 
-/** Returns an upper limit for the encoded size of headers, which are alternating names and values. */
+/** Returns an upper bound for the encoded size of headers. `headers` contains alternating names and values. */
 export function maxEncodedBytes(headers: readonly string[]): number {
   let bytes = 1
   for (const text of headers) bytes += text.length + maxNumberBytes
@@ -47,7 +47,7 @@ export function maxEncodedBytes(headers: readonly string[]): number {
 const maxNumberBytes = 5
 
 /**
- * Writes headers as latin1, pseudo-headers first. The headers are alternating names and values. Returns the end
+ * Writes headers as Latin-1, pseudo-headers first. `headers` contains alternating names and values. Returns the end
  * position.
  */
 export function writeHeaders(into: Buffer, start: number, headers: readonly string[]): number {
@@ -56,7 +56,7 @@ export function writeHeaders(into: Buffer, start: number, headers: readonly stri
   return writer.at
 }
 
-/** Encodes headers as a header block. The headers are alternating names and values. */
+/** Encodes headers as a header block. `headers` contains alternating names and values. */
 export function encodeHeaders(headers: readonly string[]): Buffer {
   const bytes = Buffer.allocUnsafe(maxEncodedBytes(headers))
   return bytes.subarray(0, writeHeaders(bytes, 0, headers))
@@ -89,8 +89,8 @@ class BlockWriter {
   }
 
   /**
-   * Writes an integer with a prefix of `bits` bits. If the integer does not fit, the rest follows in groups of seven
-   * bits, lowest first.
+   * Writes an integer with a prefix of `bits` bits. If the prefix is too small, the remainder follows in groups of
+   * seven bits, lowest group first.
    */
   #number(value: number, bits: number): void {
     const most = 2 ** bits - 1
@@ -102,7 +102,7 @@ class BlockWriter {
   }
 }
 
-/** Overhead of an entry in the dynamic table, in bytes. */
+/** Overhead of one entry of the dynamic table in bytes. */
 const entryBytes = 32
 
 export interface DecoderLimits {
@@ -113,7 +113,7 @@ export interface DecoderLimits {
   readonly bytes: number
 }
 
-/** Decodes the header blocks of one connection, in order. */
+/** HeaderDecoder decodes the header blocks of one connection, which must be passed in order. */
 export class HeaderDecoder {
   readonly #limits: DecoderLimits
   /** The dynamic table, newest entry last. */
@@ -126,7 +126,7 @@ export class HeaderDecoder {
     this.#mayRemember = limits.remembered
   }
 
-  /** Decodes a block to alternating names and values. Returns undefined if they exceed the limits. */
+  /** Decodes a header block to alternating names and values. Returns undefined if the headers exceed the limits. */
   decode(block: Buffer): string[] | undefined {
     const headers: string[] = []
     const reader = new BlockReader(block)
@@ -135,14 +135,14 @@ export class HeaderDecoder {
     while (!reader.isAtEnd) {
       const [name, value] = this.#next(reader)
       bytes += name.length + value.length + entryBytes
-      // Decoding continues, so that the dynamic table remains in sync.
+      // Decoding continues after the limit, so that the dynamic table stays consistent with the table of the peer.
       if (bytes > this.#limits.bytes || headers.length >= 2 * this.#limits.count) bytes = Number.POSITIVE_INFINITY
       else headers.push(name, value)
     }
     return bytes === Number.POSITIVE_INFINITY ? undefined : headers
   }
 
-  /** Reads dynamic table size updates, which may occur only at the start of a block. */
+  /** Applies updates of the dynamic table size, which may occur only at the start of a header block. */
   #resize(reader: BlockReader): void {
     while (!reader.isAtEnd && isResize(reader.peek())) {
       const size = reader.integer(5)

@@ -1,10 +1,10 @@
 /**
- * The Huffman code of HPACK (RFC 7541, appendix B). It is a canonical code: codes of the same length are consecutive,
- * in the order of their symbols. The lengths therefore define all codes.
+ * The Huffman code of HPACK (RFC 7541, appendix B). The code is canonical: codes of equal length are consecutive
+ * numbers in the order of their symbols. The lengths therefore determine all codes.
  */
 import { errorCodes, MalformedHttp2 } from './frames.ts'
 
-/** The code lengths of all byte values and of the end-of-string symbol, in base 36. */
+/** The code length of each byte value and of the end-of-string symbol, in base 36. */
 const lengths = [
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca',
   'd67777777777777777777777878djde6f56565666577666567655677777fbeds',
@@ -15,16 +15,16 @@ const lengths = [
 
 const end = 256
 const longest = 30
-/** Maximum code length of common characters. */
+/** Maximum code length of common characters, in bits. */
 const usual = 8
 
-/** The codes of one length: the first code, and the symbols in order. */
+/** The codes of one length: the first code, and the symbols in code order. */
 interface Codes {
   readonly first: number
   readonly symbols: readonly number[]
 }
 
-/** Number of bits for the symbol in a number that contains a symbol and its code length. */
+/** Number of low bits that contain the symbol, in a number that combines a symbol with its code length. */
 const symbolBits = 9
 const symbolMask = 2 ** symbolBits - 1
 
@@ -45,8 +45,8 @@ function codes(): Codes[] {
 }
 
 /**
- * Returns a table that maps the next eight bits to the symbol whose code they start with, or to 0 if the code is
- * longer.
+ * Returns a table that maps the next eight bits to the symbol whose code they begin with, or to 0 if the code has more
+ * than eight bits.
  */
 function shortCodes(): Uint16Array {
   const table = new Uint16Array(2 ** usual)
@@ -59,9 +59,11 @@ function shortCodes(): Uint16Array {
   return table
 }
 
-/** Decodes a string. Its last byte is padded with the first bits of the end-of-string code. */
+/**
+ * Decodes a Huffman-coded string. The last byte of the string is padded with the first bits of the end-of-string code.
+ */
 export function decodeHuffman(coded: Uint8Array): Buffer {
-  // The shortest code has five bits, which limits the length of the result.
+  // Every code has at least five bits, which limits the length of the result.
   const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5))
   const bits = coded.length * 8
   let count = 0
@@ -77,7 +79,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
   return decoded.subarray(0, count)
 }
 
-/** Returns the eight bits at this position. Pads them with ones at the end. */
+/** Returns eight bits from this bit position. Past the end of the data, the bits are ones. */
 function eightBits(coded: Uint8Array, at: number): number {
   const index = at >> 3
   const two = (coded[index]! << 8) | (coded[index + 1] ?? 255)
@@ -92,14 +94,14 @@ function longCode(coded: Uint8Array, at: number): number {
     const { first, symbols } = codesByLength[length]!
     const symbol = symbols[code - first]
     if (symbol === undefined) continue
-    // The padding consists of ones, like the end-of-string code.
+    // The padding consists of ones, and so does the beginning of the end-of-string code.
     if (symbol === end && at + length <= coded.length * 8) throw broken('a Huffman-coded header contains EOS')
     return (length << symbolBits) | symbol
   }
   throw broken('a header has an invalid Huffman code')
 }
 
-/** Whether the remaining bits are valid padding: less than a byte, and only ones. */
+/** Whether the remaining bits are valid padding, which is shorter than a byte and consists of ones. */
 function isFilled(coded: Uint8Array, at: number): boolean {
   const paddingBits = coded.length * 8 - at
   return paddingBits < 8 && (paddingBits === 0 || (coded.at(-1)! & (2 ** paddingBits - 1)) === 2 ** paddingBits - 1)

@@ -1,17 +1,17 @@
 /**
- * Collects outgoing data of a socket. All data from one turn of the event loop is sent in one write, because each write
- * to a TLS socket costs more than most frames. Data is copied when it is added.
+ * Collects outgoing data of a socket. All data from one turn of the event loop is sent in one write, because a write to
+ * a TLS socket costs more than most frames. Data is copied when it is added.
  */
 import type { Socket } from 'node:net'
 import { BufferPool } from '../../base/collections/buffer-pool.ts'
 
 /**
- * Number of bytes above which data is collected in a reusable buffer. For less data, such a buffer would be mostly
+ * Number of bytes above which data is collected in a pooled buffer. A pooled buffer with less data would be mostly
  * empty.
  */
 const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
-/** Reusable buffers, which all connections share. */
+/** The pool of buffers that all connections share. */
 const pieces = new BufferPool(pieceBytes, 8)
 
 export class Outgoing {
@@ -22,16 +22,18 @@ export class Outgoing {
   #piece: Buffer | undefined
   #used = 0
   #isDue = false
-  /** Number of bytes that were added but have not been flushed. */
+  /** Number of bytes that have been added but not yet flushed. */
   unsent = 0
 
-  /** Creates the buffer of a socket. `onSent` is called when data has been flushed, so that there is room again. */
+  /**
+   * Creates the output buffer of a socket. `onSent` is called when data has been flushed and there is room for more.
+   */
   constructor(socket: Socket, onSent: () => void) {
     this.#socket = socket
     this.#onSent = onSent
   }
 
-  /** Returns memory for the next frame, which the caller must fill immediately. */
+  /** Returns memory for the next frame. The caller must fill the memory immediately. */
   room(bytes: number): Buffer {
     this.unsent += bytes
     this.#flushLater()
@@ -59,7 +61,7 @@ export class Outgoing {
     this.#partBytes = 0
     this.#piece = undefined
     if (bytes.length === 0 || !this.#socket.writable) return
-    // The data is copied if the peer reads slowly, so that mostly empty buffers do not remain in use.
+    // If the peer reads slowly, the data is copied, so that mostly empty pooled buffers do not stay in use.
     const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
     this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
     if (isCopied) pieces.give(piece)
@@ -82,7 +84,7 @@ export class Outgoing {
     })
   }
 
-  /** Copies the data collected so far into a reusable buffer. */
+  /** Starts a new pooled buffer with a copy of the data collected so far. */
   #newPiece(): Buffer {
     const piece = pieces.take()
     this.#used = 0

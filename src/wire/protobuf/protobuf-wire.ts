@@ -1,18 +1,19 @@
 /**
- * The Protocol Buffers wire format: varints, tags, fixed-size values and length-delimited fields, without a schema.
+ * Reads and writes the Protocol Buffers wire format without a schema: varints, tags, fixed-size values and
+ * length-delimited fields.
  *
  * The reader treats its input as untrusted. It checks every length against the available bytes, limits nesting, and
- * throws WireError for malformed input. It returns a 64-bit integer as a number if that is exact, or as a bigint on
- * request, and never rounds. The writer writes to one buffer. The caller decides which fields to omit.
+ * throws WireError for malformed input. A 64-bit integer is returned as a number if the number is exact, or on request
+ * as a bigint, and is never rounded. The writer writes to a single buffer. The caller decides which fields to omit.
  */
 import { isUtf8 } from 'node:buffer'
 
-/** Malformed Protobuf data. */
+/** The error for malformed Protobuf data. */
 export class WireError extends Error {
   override readonly name = 'WireError'
 }
 
-/** The wire type of a field. */
+/** The wire type of a field, which determines how the value of the field is encoded. */
 export type WireType = 0 | 1 | 2 | 3 | 4 | 5
 
 const varint = 0
@@ -23,18 +24,19 @@ const groupEnd = 4
 const fixed32 = 5
 
 const two32 = 0x1_0000_0000
-/** Maximum nesting depth, the same as for JSON. */
+/** Maximum nesting depth of messages. The limit for JSON is the same. */
 const maxDepth = 512
 const maxField = 0x1fff_ffff
 
 /**
- * Reads the fields of one message in order. The caller alternates between `next()` and one value method or `skip()`.
+ * WireReader reads the fields of one message in order. The caller alternates between `next()` and either one value
+ * method or `skip()`.
  */
 export class WireReader {
   wireType: WireType = varint
   #at: number
   #field = 0
-  // The two halves of the last varint, as unsigned 32-bit numbers.
+  // The low and high halves of the last varint, as unsigned 32-bit numbers.
   #low = 0
   #high = 0
   #end: number
@@ -61,7 +63,7 @@ export class WireReader {
     return field
   }
 
-  /** Reads a signed 64-bit integer. Throws if a number cannot represent it exactly. */
+  /** Reads a signed 64-bit integer. Throws if a JavaScript number cannot represent the integer exactly. */
   int64(): number {
     this.#expect(varint)
     this.#varint()
@@ -69,14 +71,14 @@ export class WireReader {
     return exact(value)
   }
 
-  /** Reads an unsigned 64-bit integer. Throws if a number cannot represent it exactly. */
+  /** Reads an unsigned 64-bit integer. Throws if a JavaScript number cannot represent the integer exactly. */
   uint64(): number {
     this.#expect(varint)
     this.#varint()
     return exact(this.#high * two32 + this.#low)
   }
 
-  /** Reads a signed 64-bit integer, as a bigint if a number cannot represent it exactly. */
+  /** Reads a signed 64-bit integer. Returns a bigint if a JavaScript number cannot represent the integer exactly. */
   integer(): number | bigint {
     this.#expect(varint)
     this.#varint()
@@ -95,7 +97,7 @@ export class WireReader {
     return (BigInt(this.#high) << 32n) | BigInt(this.#low)
   }
 
-  /** Reads a signed 32-bit integer or an enum. Like other implementations, ignores higher bits of the varint. */
+  /** Reads a signed 32-bit integer or an enum. Ignores the upper bits of the varint, as other implementations do. */
   int32(): number {
     this.#expect(varint)
     this.#varint()
@@ -132,14 +134,14 @@ export class WireReader {
     return this.#bytes.readFloatLE(this.#take(4))
   }
 
-  /** Returns a view of the field's bytes that shares memory with the input. */
+  /** Returns the bytes of the field as a view that shares memory with the input. */
   view(): Uint8Array {
     const length = this.#length()
     const start = this.#take(length)
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** Returns a copy of the field's bytes, so that the whole message need not stay in memory. */
+  /** Returns a copy of the bytes of the field, so that the whole message does not have to stay in memory. */
   bytes(): Uint8Array {
     const view = this.view()
     const copy = new Uint8Array(view.length)
@@ -151,7 +153,7 @@ export class WireReader {
     const length = this.#length()
     const start = this.#take(length)
     const text = this.#bytes.toString('utf8', start, start + length)
-    // A replacement character either stands for invalid UTF-8 or was part of the original text.
+    // A replacement character is either the result of decoding invalid UTF-8 or part of the original text.
     if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
       throw new WireError(`field ${this.#field} is not UTF-8`)
     }
@@ -164,8 +166,8 @@ export class WireReader {
   }
 
   /**
-   * Enters the nested message or packed values of this field. Until `leave` is called, the reader reads only its
-   * content. Returns the value to pass to `leave`. Equivalent to `message`, but does not allocate a reader.
+   * Enters the nested message or the packed values of this field. Until `leave` is called, the reader reads only the
+   * content of the field. Returns the value to pass to `leave`. Unlike `message`, `enter` does not allocate a reader.
    */
   enter(): number {
     const length = this.#length()
@@ -187,7 +189,7 @@ export class WireReader {
     return this.#at === this.#end
   }
 
-  /** Skips the value of an unknown field. */
+  /** Skips the value of a field. */
   skip(): void {
     this.#skip(this.wireType, this.#field, this.#depth)
   }
@@ -247,7 +249,7 @@ export class WireReader {
     return start
   }
 
-  // Reads a varint. It has at most ten bytes, and only one bit of the tenth byte is used.
+  // Reads a varint, which has at most ten bytes. Of the tenth byte, only one bit is used.
   #varint(): void {
     let low = 0
     let high = 0
@@ -286,7 +288,10 @@ function exact(value: number): number {
   return value
 }
 
-/** Writes one message into a growing buffer. Reserves `room` bytes at the front for the caller's header. */
+/**
+ * WireWriter writes one message to a growing buffer. The first `room` bytes of the buffer are reserved for a header of
+ * the caller.
+ */
 export class WireWriter {
   #buffer: Buffer
   #at: number
@@ -318,7 +323,7 @@ export class WireWriter {
     this.#at += value.length
   }
 
-  /** Writes the head of a delimited field of this length. The caller then writes the data. */
+  /** Writes the head of a length-delimited field with `length` bytes. The caller then writes the data. */
   lengthOf(field: number, length: number): void {
     this.#tag(field, delimited)
     this.#writeVarint(length)
@@ -352,8 +357,8 @@ export class WireWriter {
   }
 
   /**
-   * Writes a nested message. Its length is inserted afterwards, which moves the content if the length needs more than
-   * one byte.
+   * Writes a nested message. The length is inserted after the content, which moves if the length takes more than one
+   * byte.
    */
   message(field: number, write: (inner: this) => void): void {
     const start = this.begin(field)
@@ -380,7 +385,7 @@ export class WireWriter {
     this.#at += length
   }
 
-  /** Returns the written bytes, including the reserved room. The writer must not be used afterwards. */
+  /** Returns the written bytes, including the reserved bytes at the front. The writer must not be used afterwards. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#at)
   }
@@ -419,12 +424,12 @@ export class WireWriter {
   }
 }
 
-/** Returns the size of a delimited field including its tag and length, for field numbers below 16. */
+/** Returns the size of a length-delimited field with its tag and length. The field number must be below 16. */
 export function delimitedSize(length: number): number {
   return 1 + varintSize(length) + length
 }
 
-/** Writes the head of a delimited field with a number below 16. Returns the position after it. */
+/** Writes the head of a length-delimited field, whose number must be below 16. Returns the position after the head. */
 export function putHead(buffer: Buffer, at: number, { field, length }: { field: number; length: number }): number {
   let place = at
   buffer[place++] = field * 8 + delimited

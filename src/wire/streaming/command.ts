@@ -1,7 +1,6 @@
 /**
- * The streams of a remote command (exec, attach): stdin, stdout, stderr, terminal resizes, and an error stream for the
- * outcome. Over SPDY, the client opens a connection stream for each of them. Over a WebSocket, each of them has a
- * channel.
+ * The streams of a remote command (exec or attach): stdin, stdout, stderr, terminal resizes, and an error stream that
+ * reports the outcome. Over SPDY, the client opens a stream for each of these. Over a WebSocket, each has a channel.
  */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -11,7 +10,7 @@ import { SpdyConnection } from './spdy/connection.ts'
 import { TerminalSizes } from './terminal-sizes.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** The streams that the client requests. */
+/** CommandOptions contains the streams that the client requests. */
 export interface CommandOptions {
   readonly stdin: boolean
   readonly stdout: boolean
@@ -26,17 +25,17 @@ export interface CommandStreams {
   readonly terminal: TerminalSizes | undefined
   /** Resolves when the connection is closed. */
   readonly closed: Promise<void>
-  /** Reports the outcome of the command and closes the connection. */
+  /** Reports the outcome of the command to the client and closes the connection. */
   finish(outcome: CommandOutcome): Promise<void>
   destroy(): void
 }
 
-/** The outcome of a command: its exit code, or the reason why it could not be run. */
+/** The outcome of a command: its exit code, or the reason why the command could not be run. */
 export type CommandOutcome = { readonly exitCode: number } | { readonly failure: string }
 
 const versions = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io']
 
-/** The protocols that the server supports for commands. */
+/** The subprotocols that the server supports for commands. */
 export const commandProtocols: SpokenProtocols = {
   spdy: versions,
   websocket: [
@@ -49,11 +48,11 @@ export interface CommandConnection {
   readonly socket: Duplex
   readonly protocol: AgreedProtocol
   readonly idleMs: number
-  /** Time in milliseconds for the client to open its streams. */
+  /** Maximum time in milliseconds for the client to open its streams. */
   readonly openMs: number
 }
 
-/** Waits for the streams of the client. Resolves to undefined if the client takes too long. */
+/** Waits until the client has opened its streams. Resolves to undefined if the client takes too long. */
 export async function openCommand(
   connection: CommandConnection,
   options: CommandOptions,
@@ -113,7 +112,7 @@ async function openChannels(
     ...(error ? { error } : {}),
     ...(tty && resize ? { resize } : {}),
   }
-  // Data on unused channels is discarded, so that they do not block the connection.
+  // Data on unused channels is discarded, so that it does not block the connection.
   for (const stream of connection.streams) if (!Object.values(streams).includes(stream)) stream.resume()
   return commandStreams(streams, connection, { hasStatus: /^v[45]\./.test(protocol.name) })
 }
@@ -123,7 +122,7 @@ function commandStreams(
   connection: SpdyConnection | ChannelConnection,
   { hasStatus }: { readonly hasStatus: boolean },
 ): CommandStreams {
-  // The client must not send data on these streams, so it is discarded.
+  // Data that the client sends on output streams is discarded.
   for (const stream of [stdout, stderr, error]) stream?.resume()
   return {
     stdin,
@@ -155,7 +154,7 @@ function messageOf(outcome: CommandOutcome): string | undefined {
     : `command terminated with non-zero exit code: exit status ${outcome.exitCode}`
 }
 
-/** Returns a Status that describes the outcome. */
+/** Returns a Status object that describes the outcome of a command. */
 function statusOf(outcome: CommandOutcome): object {
   const message = messageOf(outcome)
   if (message === undefined) return { metadata: {}, status: 'Success' }

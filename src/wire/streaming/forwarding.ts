@@ -1,7 +1,7 @@
 /**
- * Port forwarding: several connections to ports of a pod, multiplexed on one connection. Over SPDY, the client opens a
- * data stream and an error stream for each connection. Over a WebSocket, each port has two channels for the lifetime of
- * the WebSocket, and the first message on each is the port number.
+ * Port forwarding: several connections to ports of a pod, multiplexed on one client connection. Over SPDY, the client
+ * opens a data stream and an error stream for each forwarded connection. Over a WebSocket, each port has two channels
+ * for the lifetime of the WebSocket, and the first message on each channel contains the port number.
  */
 
 import type { Duplex } from 'node:stream'
@@ -11,7 +11,7 @@ import type { MultiplexedStream } from './multiplexed-stream.ts'
 import { type OpenedStream, SpdyConnection } from './spdy/connection.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** The protocols that the server supports for port forwarding. */
+/** The subprotocols that the server supports for port forwarding. */
 export const forwardingProtocols: SpokenProtocols = {
   spdy: ['portforward.k8s.io'],
   websocket: ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io'],
@@ -23,15 +23,16 @@ export interface Forwarding {
   /** The ports that a WebSocket client requests. */
   readonly ports: readonly number[]
   readonly idleMs: number
-  /** Time in milliseconds for the client to open the second stream of a pair. */
+  /** Maximum time in milliseconds between opening the first and the second stream of a pair. */
   readonly openMs: number
   /**
-   * Connects the stream to a port until either side closes. Rejects with the reason, which is reported to the client.
+   * Connects a stream to a port of the pod until either side closes. Rejects with a reason that is reported to the
+   * client.
    */
   readonly connect: (port: number, stream: Duplex, signal: AbortSignal) => Promise<void>
 }
 
-/** Forwards connections. Resolves when the connection of the client is closed. */
+/** Forwards connections to ports. Resolves when the connection of the client is closed. */
 export async function forwardPorts(forwarding: Forwarding): Promise<void> {
   const over = new AbortController()
   try {
@@ -45,7 +46,7 @@ export async function forwardPorts(forwarding: Forwarding): Promise<void> {
 interface Pair {
   data?: MultiplexedStream
   error?: MultiplexedStream
-  /** The timer that drops an incomplete pair. */
+  /** The timer that drops the pair if its second stream is not opened in time. */
   readonly timer: NodeJS.Timeout
 }
 
@@ -65,7 +66,7 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
     if (pair[type] !== undefined) throw new Error('the stream already exists')
     pairs.set(key, pair)
     pair[type] = opened.stream
-    // If the client resets the first stream, it will not open the second one.
+    // If the client resets the first stream of a pair, it will not open the second stream.
     opened.stream.once('close', () => pairs.get(key) === pair && drop(key))
     if (pair.data === undefined || pair.error === undefined) return
     pairs.delete(key)
@@ -79,12 +80,12 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
   }
 }
 
-/** Reads the headers of a stream. Throws if the stream does not belong to a forwarded port. */
+/** Parses the headers of a stream. Throws if the stream does not belong to a forwarded port. */
 function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; port: number; key: string } {
   const type = headers.get('streamtype')
   const port = portOf(headers.get('port') ?? '')
   if (port === undefined || (type !== 'data' && type !== 'error')) throw new Error('a stream has no port or type')
-  // Clients that send no request ID open the two streams in sequence, error stream first.
+  // Clients that send no request ID open the two streams of a pair in sequence, with the error stream first.
   const key = headers.get('requestid') ?? `#${type === 'error' ? id : id - 2}`
   return { type, port, key }
 }
@@ -123,7 +124,7 @@ interface ForwardedPort {
   readonly signal: AbortSignal
 }
 
-/** Forwards data until the pod has sent everything. Does not wait for later data from the client. */
+/** Forwards data until the pod has sent all of its data. Data that the client sends later is not awaited. */
 async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
   error.resume()
   const saidAll = new Promise((resolve) => data.on('finish', resolve))
@@ -133,7 +134,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
     const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
-  // Further data from the client is discarded.
+  // Data that the client sends from now on is discarded.
   data.resume()
   data.end()
   error.end()

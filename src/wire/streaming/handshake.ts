@@ -1,14 +1,14 @@
 /**
- * Negotiates a multiplexed connection: SPDY/3.1 or WebSocket, and the subprotocol version. Returns the response
- * headers, or the reason for the refusal.
+ * Negotiates a multiplexed connection, which uses SPDY/3.1 or a WebSocket, and the version of the subprotocol. Returns
+ * the response headers, or the reason for rejecting the request.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The negotiated protocol. */
+/** AgreedProtocol is the result of a successful negotiation. */
 export interface AgreedProtocol {
   readonly over: 'spdy' | 'websocket'
-  /** The subprotocol. Empty if the client requests none. */
+  /** The negotiated subprotocol. Empty if the client requests none. */
   readonly name: string
   /** Headers of the 101 response, as alternating names and values. */
   readonly headers: readonly string[]
@@ -26,7 +26,7 @@ export interface SpokenProtocols {
   readonly websocket: readonly string[]
 }
 
-/** Negotiates the protocol from the headers of an upgrade request. */
+/** Negotiates the protocol of a connection from the headers of an upgrade request. */
 export function agreeOnProtocol(
   headers: IncomingHttpHeaders,
   spoken: SpokenProtocols,
@@ -70,7 +70,7 @@ function agreeOnWebSocket(headers: IncomingHttpHeaders, spoken: readonly string[
   }
 }
 
-/** Computes Sec-WebSocket-Accept, which proves that the server understood the request. */
+/** Computes the value of Sec-WebSocket-Accept, which proves that the server understood the request. */
 function acceptKey(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }

@@ -1,22 +1,23 @@
 /**
- * One of several streams on a connection. Reading returns the data that the peer sends on it, and writing sends data to
- * the peer. If the reader is slow, the connection waits, so the amount of buffered data is limited. Data is buffered in
- * a `ByteQueue`, because the buffer of the stream would keep the TLS record of each chunk in memory.
+ * A stream on a connection that carries several streams. Reading returns the data that the peer sends on the stream,
+ * and writing sends data to the peer. A slow reader makes the connection wait, so the amount of buffered data is
+ * limited. Data is buffered in a `ByteQueue`, because Node's own stream buffer would keep the TLS record of each chunk
+ * in memory.
  */
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
-/** Sends the data of a stream over the connection. */
+/** StreamCarrier is the connection that sends the data of a stream. */
 export interface StreamCarrier {
-  /** Sends a chunk. Calls `done` when there is room for more. */
+  /** Sends a chunk. Calls `done` when there is room for more data. */
   send(chunk: Buffer, done: () => void): void
-  /** Ends the sending direction. No more data will be written. */
+  /** Ends the sending side of the stream. No more data will be sent. */
   finish(done: () => void): void
-  /** Reports that the stream is closed. `cut` means that it closed before both sides were finished. */
+  /** Called when the stream is closed. `cut` means that the stream was closed before both sides were finished. */
   forget(ending: 'complete' | 'cut'): void
 }
 
-/** Maximum number of bytes that may wait for the reader. */
+/** Maximum number of bytes that may be buffered for the reader. */
 const maxWaitingBytes = 128 * 1024
 
 export class MultiplexedStream extends Duplex {
@@ -32,18 +33,18 @@ export class MultiplexedStream extends Duplex {
   constructor(carrier: StreamCarrier) {
     super({ readableHighWaterMark: 0, writableHighWaterMark: maxWaitingBytes, emitClose: true })
     this.#carrier = carrier
-    // A broken connection destroys its streams with an error, which not every user of a stream handles.
+    // A broken connection destroys its streams with an error, and not every user of a stream handles that error.
     this.on('error', () => {})
   }
 
-  /** Number of bytes that wait for the reader. */
+  /** Number of bytes that are buffered for the reader. */
   get waitingBytes(): number {
     return this.#pendingBytes.size
   }
 
   /**
-   * Adds received data. Returns undefined if there is room for more. Otherwise returns a promise that resolves when
-   * there is.
+   * Adds received data. Returns undefined if there is room for more data. Otherwise returns a promise that resolves
+   * when there is.
    */
   receive(data: Buffer): Promise<void> | undefined {
     if (this.destroyed || this.#isWhole) return undefined
@@ -55,7 +56,7 @@ export class MultiplexedStream extends Duplex {
     })
   }
 
-  /** Handles the end of the peer's data. Must be called when the peer has finished sending. */
+  /** Marks the received data as complete. Must be called when the peer has finished sending. */
   receiveEnd(): void {
     this.#isWhole = true
     this.#handOver()

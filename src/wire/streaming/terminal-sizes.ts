@@ -1,4 +1,4 @@
-/** The sizes of the client's terminal, received as a sequence of JSON objects. */
+/** The sizes of the client's terminal, which the client sends as a sequence of JSON objects. */
 import type { Readable } from 'node:stream'
 
 /** The size of a terminal in characters. */
@@ -10,7 +10,7 @@ export interface TerminalSize {
 const maxWaitingText = 4096
 const maxSide = 0xffff
 
-/** Stores the latest size and notifies listeners of changes. Invalid sizes are ignored. */
+/** TerminalSizes stores the latest size of a terminal and notifies listeners of changes. Invalid sizes are ignored. */
 export class TerminalSizes {
   size: TerminalSize | undefined
   #listeners: ((size: TerminalSize) => void)[] = []

@@ -1,9 +1,9 @@
-/** Back-pressure for replies: the server stops reading from a client that does not read its replies. */
+/** Applies back-pressure to replies: the server stops reading from a client that does not read the replies. */
 import type { Duplex } from 'node:stream'
 
 /**
- * Waits until the socket has room. Returns undefined if it has. Otherwise returns a promise that resolves when it has
- * or when it is closed.
+ * Waits until the socket has room for more data. Returns undefined if the socket has room now. Otherwise returns a
+ * promise that resolves when the socket has room or is closed.
  */
 export function waitForDrain(socket: Duplex): Promise<void> | undefined {
   if (!socket.writableNeedDrain || socket.destroyed) return undefined

@@ -1,10 +1,11 @@
 /**
- * Parses WebSocket messages (RFC 6455) from a connection and creates frames, for either side. The package `ws` parses
- * and formats the frames. Its connection class is not used, because that class always performs the handshake itself,
- * while our HTTP server or client has already switched the connection (docs/decisions/0052-limits-of-a-connection.md).
+ * Parses and creates WebSocket frames (RFC 6455), for either side of a connection. The package `ws` parses and formats
+ * the frames. The connection class of `ws` is not used, because it always performs the handshake itself, while in this
+ * program the HTTP server or client has already switched the connection
+ * (docs/decisions/0052-limits-of-a-connection.md).
  *
- * The message size and the number of frames and chunks per message limit the memory that a peer can occupy, because
- * each frame and chunk keeps its TLS record in memory. Extensions, including compression, are not supported.
+ * The memory that a peer can occupy is limited by the message size and by the number of frames and chunks per message,
+ * because each frame and chunk keeps its TLS record in memory. Extensions, including compression, are not supported.
  */
 import type { Receiver, Sender } from 'ws'
 
@@ -13,16 +14,16 @@ export type Message =
   | { readonly type: 'data'; readonly data: Buffer }
   | { readonly type: 'ping'; readonly data: Buffer }
   | { readonly type: 'close' }
-  /** The peer has violated the protocol. No further messages are parsed. */
+  /** A protocol violation by the peer. No further messages are parsed. */
   | { readonly type: 'fault'; readonly code: number; readonly reason: string }
 
-/** The side of the connection. Clients mask their frames, and servers require that. */
+/** The side of a WebSocket connection. Clients must mask their frames, and servers reject unmasked frames. */
 export type Side = 'server' | 'client'
 
 const opcodes = { text: 1, binary: 2, close: 8, pong: 10 } as const
-/** Close codes. */
+/** The close codes that this program sends. */
 export const closeCodes = { normal: 1000, protocolError: 1002 } as const
-/** Close codes for those errors of `ws` that are not protocol errors. */
+/** Close codes for errors of `ws` that are not protocol errors. */
 const faultCodes: { readonly [error: string]: number } = {
   WS_ERR_INVALID_UTF8: 1007,
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
@@ -37,7 +38,7 @@ const faultCodes: { readonly [error: string]: number } = {
 const maxFragments = 256
 const maxBufferedChunks = 4096
 
-/** Parses and creates the frames of one connection. */
+/** WebSocketFraming parses and creates the frames of one connection. */
 export class WebSocketFraming {
   readonly #receiver: Receiver
   readonly #sender: typeof Sender
@@ -52,13 +53,13 @@ export class WebSocketFraming {
     this.#receiver.on('message', (data: Buffer) => this.#messages.push({ type: 'data', data }))
     this.#receiver.on('ping', (data: Buffer) => this.#messages.push({ type: 'ping', data }))
     this.#receiver.on('conclude', () => this.#messages.push({ type: 'close' }))
-    // `read` reports errors, so this listener ignores them.
+    // This listener ignores errors, because `read` reports them.
     this.#receiver.on('error', () => {})
   }
 
   /**
-   * Creates the framing of a connection. Loads `ws` for the first connection, because most servers and commands do not
-   * need it.
+   * Creates the framing of a connection. The package `ws` is loaded for the first connection, because most servers and
+   * commands never need it.
    */
   static async open(side: Side, maxMessageBytes: number): Promise<WebSocketFraming> {
     return new WebSocketFraming(await import('ws'), side, maxMessageBytes)

@@ -1,7 +1,4 @@
-/**
- * Type declarations for the used parts of the package `ws`. The package with its complete types would be another
- * dependency.
- */
+/** Type declarations for the used parts of the package `ws`. Complete type declarations would be another dependency. */
 declare module 'ws' {
   import type { Writable } from 'node:stream'
 
@@ -12,7 +9,7 @@ declare module 'ws' {
     readonly maxBufferedChunks: number
   }
 
-  /** Parses frames that are written to it, and emits `message`, `ping`, `pong` and `conclude`. */
+  /** Receiver parses the frames that are written to it, and emits `message`, `ping`, `pong` and `conclude`. */
   export class Receiver extends Writable {
     constructor(options: ReceiverOptions)
   }
@@ -21,7 +18,7 @@ declare module 'ws' {
     readonly fin: boolean
     readonly opcode: number
     readonly mask: boolean
-    /** Whether the data must not be modified. In this case, masking copies the data. */
+    /** Whether the data must not be modified. Read-only data is copied before it is masked. */
     readonly readOnly: boolean
     readonly rsv1: boolean
   }

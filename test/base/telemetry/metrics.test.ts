@@ -1,4 +1,4 @@
-/** Metrics: what they count, and that client input never becomes a label. */
+/** Tests of metrics: their values, and that client input never becomes a label. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Counter, Histogram } from '../../../src/base/telemetry/metrics.ts'
@@ -69,7 +69,7 @@ test('requests are counted by served type, and unknown names do not become label
   assert.equal(timed(place('', 'resource', 'GET')), 2)
   assert.equal(timed(place('', 'namespace', 'LIST')), 2)
   assert.equal(timed(place('', 'cluster', 'LIST')), 1)
-  // The server has its own ConfigMap for aggregated API servers.
+  // One of the two ConfigMaps is created by the server for aggregated API servers.
   assert.equal(count('apiserver_storage_objects', 'resource="configmaps"'), 2)
   assert.match(text, /^process_resident_memory_bytes \d+$/m)
 
@@ -84,7 +84,7 @@ test('requests are counted by served type, and unknown names do not become label
   const first = await inventLabels('a')
   const second = await inventLabels('b')
   assert.doesNotMatch(second, /made\.up|things-|part-|agent-|PROPFIND/)
-  // A kind of garbage collection becomes a series when it first occurs, and so does an active resource type.
+  // Series for a kind of garbage collection, and for an active resource type, appear only when it first occurs.
   const names = (text: string) =>
     text
       .split('\n')
@@ -98,7 +98,7 @@ test('requests are counted by served type, and unknown names do not become label
   assert.equal((await server.client('bob-token').get('/metrics')).status, 403)
 })
 
-/** Returns a line without its value. */
+/** Returns a line of metrics without its value. */
 function nameIn(line: string): string {
   return line.replace(/ \S+$/, '')
 }

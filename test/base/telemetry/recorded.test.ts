@@ -1,4 +1,4 @@
-/** Recorded metrics after known requests: watches, authentication, admission, the store, the loops. */
+/** Tests of the metrics after known requests: watches, authentication, admission, the store and the control loops. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthenticationMetrics } from '../../../src/apiserver/authn/authentication-metrics.ts'
@@ -9,7 +9,7 @@ import { serve, serveUp } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import type { Served } from '../../support/server.ts'
 
-/** Reads `/metrics` once. */
+/** Reads `/metrics` once, and returns a function that looks up a value. */
 async function scrape(client: HttpClient): Promise<(name: string, labels?: string) => number> {
   const { status, text } = await client.get('/metrics')
   assert.equal(status, 200)
@@ -20,7 +20,10 @@ async function scrape(client: HttpClient): Promise<(name: string, labels?: strin
   }
 }
 
-/** Reads the metrics until the condition holds: the server records an end shortly after the client sees it. */
+/**
+ * Reads the metrics until the condition holds. Metrics about the end of a request change shortly after the client has
+ * received the response.
+ */
 async function untilTold(client: HttpClient, isTold: (look: Awaited<ReturnType<typeof scrape>>) => boolean) {
   for (let i = 0; i < 500; i++) if (isTold(await scrape(client))) return
   assert.fail('the metrics never said so')
@@ -60,7 +63,7 @@ test('authentication: every request is counted once by result, and only well-kno
   assert.equal((await withoutToken(server)).status, 401)
   const after = await scrape(admin!)
   const rise = (name: string, labels: string) => after(name, labels) - before(name, labels)
-  // The second read is also a request of the administrator.
+  // The second reading of the metrics is also a request of the administrator.
   assert.equal(rise('authentication_attempts', 'result="success"'), 3 + 2 + 1)
   assert.equal(rise('authentication_attempts', 'result="error"'), 4)
   assert.equal(rise('authentication_attempts', 'result="failure"'), 1)

@@ -1,4 +1,4 @@
-/** Cost of a scrape: the maximum number of series is written without delaying requests. */
+/** Tests that a scrape with the maximum number of series does not delay requests. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exposer } from '../../../src/base/telemetry/exposition.ts'

@@ -1,5 +1,6 @@
 /**
- * A log that cannot be written ends nothing: on a full disk it continues later, and without a reader lines are dropped.
+ * Tests that a failed write to the log does not end the process. On a full disk, logging continues later. Without a
+ * reader, lines are dropped.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -12,7 +13,7 @@ import { mountSmallDevice } from '../../support/small-device.ts'
 
 const module = new URL('../../../src/base/telemetry/log.ts', import.meta.url).href
 
-/** Logs each input line, reports that, and exits with its input. */
+/** A program that logs each line of its input, reports that, and exits at the end of its input. */
 const program = `
   import { createInterface } from 'node:readline'
   const { openLog } = await import(${JSON.stringify(module)})

@@ -1,4 +1,7 @@
-/** A connection whose client keeps it full is read in parts, so that other connections are read in between. */
+/**
+ * Tests that a connection on which the client keeps sending is read in parts, so that other connections are read in
+ * between.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -8,7 +11,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readFairly } from '../../../src/wire/http/fair-reading.ts'
 
 const bytes = 8 * 2 ** 20
-/** The limit, and the rest of the read that exceeds it. */
+/** The limit per turn, and the rest of the read that exceeds the limit. */
 const maxPerTurn = 2 * 64 * 1024
 
 const server = createServer().listen(0, '127.0.0.1')
@@ -16,7 +19,7 @@ await once(server, 'listening')
 const { port } = server.address() as { port: number }
 after(() => void server.close())
 
-/** Opens a connection whose client has sent everything that fits into the buffers of the kernel. */
+/** Opens a connection whose client has filled the buffers of the kernel. */
 async function openFull(): Promise<Socket> {
   const client = connect(port, '127.0.0.1')
   const [socket] = (await once(server, 'connection')) as [Socket]
@@ -24,7 +27,7 @@ async function openFull(): Promise<Socket> {
   return socket
 }
 
-/** Counts the bytes of each turn of the event loop. */
+/** TurnCounts counts the bytes that arrive in each turn of the event loop. */
 class TurnCounts {
   readonly #turns = new Map<number, number>()
 
@@ -115,7 +118,7 @@ test('the connections of one client share its time in each turn, and all of them
     totals,
     sockets.map(() => bytes),
   )
-  // What arrived before `readFairly` is delivered in the first turn.
+  // Data that arrived before the call of `readFairly` is delivered in the first turn.
   const counts = [...turns.values()].slice(1, 50)
   assert.ok(Math.max(...counts) <= 3, JSON.stringify(counts))
 })

@@ -1,18 +1,18 @@
 /**
- * Exports spans to a collector with OTLP over HTTP, as JSON in batches. Spans wait in a bounded queue. If the collector
+ * Exports spans to a collector with OTLP over HTTP, in batches of JSON. Spans wait in a bounded queue. If the collector
  * is down or slow, further spans are dropped and counted. Requests never wait for the collector.
  */
 import { Counter, type Metric } from '../metrics.ts'
 
-/** An OTLP span. Its times are nanoseconds since 1970 as decimal digits. */
+/** An OTLP span. Its times are decimal numbers of nanoseconds since 1970. */
 export interface Span {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
-  /** The caller's `tracestate`. Set only if the caller sampled the trace. */
+  /** The `tracestate` of the caller. Set only if the caller sampled the trace. */
   readonly traceState?: string
   readonly name: string
-  /** The kind of the span: 1 is internal, 2 is server. */
+  /** The kind of the span: 1 for internal, 2 for server. */
   readonly kind: 1 | 2
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
@@ -20,16 +20,16 @@ export interface Span {
   readonly status: { readonly code?: 2 }
 }
 
-/** An attribute of a span or resource: a string or an integer. */
+/** An attribute of a span or of a resource. Its value is a string or an integer. */
 export interface Attribute {
   readonly key: string
   readonly value: { readonly stringValue: string } | { readonly intValue: string }
 }
 
 export interface ExporterOptions {
-  /** Posts JSON to the collector. Throws unless the collector accepts it. */
+  /** Posts JSON to the collector. Throws unless the collector accepts the request. */
   readonly send: (body: string) => Promise<void>
-  /** The attributes of this server. */
+  /** The attributes that describe this server. */
   readonly resource: readonly Attribute[]
   readonly onError: (error: Error) => void
 }
@@ -38,7 +38,7 @@ const maxQueued = 2048
 const maxBatch = 512
 const flushMs = 2000
 
-/** Metrics of tracing. */
+/** Counts exported and dropped spans. */
 export class TraceMetrics {
   readonly #spans = new Counter({
     name: 'apiserver_trace_spans_total',
@@ -50,7 +50,7 @@ export class TraceMetrics {
   readonly metrics: readonly Metric[] = [this.#spans]
 }
 
-/** Exports spans in batches. */
+/** OtlpExporter exports spans in batches. */
 export class OtlpExporter {
   readonly #options: ExporterOptions
   readonly #counts: TraceMetrics
@@ -63,7 +63,7 @@ export class OtlpExporter {
     this.#counts = counts
   }
 
-  /** Queues either all spans of a request or none of them. */
+  /** Adds the spans of a request to the queue. If there is no room for all of them, adds none. */
   add(spans: readonly Span[]): void {
     if (this.#queue.length + spans.length > maxQueued) {
       this.#counts.dropped.value += spans.length
@@ -74,7 +74,7 @@ export class OtlpExporter {
     if (this.#queue.length >= maxBatch) this.#flush()
   }
 
-  /** Tries once to send the queued spans. */
+  /** Stops the exporter after one attempt to send the queued spans. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#sending

@@ -1,31 +1,31 @@
 /**
- * The W3C Trace Context headers `traceparent` and `tracestate`: the trace that a request belongs to, whether it is
- * sampled, and the headers for downstream requests.
+ * The W3C Trace Context headers `traceparent` and `tracestate`. They contain the trace of a request and whether the
+ * trace is sampled.
  */
 import { randomBytes } from 'node:crypto'
 
-/** A request's span within a trace. */
+/** TraceContext is the span of a request within a trace. */
 export interface TraceContext {
   /** The ID of the trace, 32 hexadecimal digits. */
   readonly traceId: string
   readonly spanId: string
-  /** The span of the caller. Empty if the trace starts at this server. */
+  /** The ID of the caller's span. Empty if the trace starts at this server. */
   readonly parentId: string
-  /** The state of upstream tracing systems. Empty if there is none. */
+  /** The `tracestate` of the caller. Empty if there is none. */
   readonly state: string
 }
 
-/** Trace headers from the caller. */
+/** SentTrace contains the trace headers of the caller. */
 export interface SentTrace {
   readonly parent: string | undefined
-  /** All `tracestate` lines as one list. Empty if there are none. */
+  /** All `tracestate` lines, joined into one list. Empty if there are none. */
   readonly state: string
 }
 
-/** Headers by lower-case name. */
+/** Trace headers by lower-case name. */
 export type TraceHeaders = { readonly [name in 'traceparent' | 'tracestate']?: string }
 
-/** A request that belongs to a trace, with the headers for downstream requests. */
+/** A request that belongs to a trace, with the trace headers for downstream requests. */
 export interface Traced {
   readonly traceHeaders: TraceHeaders
 }
@@ -33,8 +33,8 @@ export interface Traced {
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /**
- * Parses `traceparent`. Returns the trace of the caller and whether it is sampled, or undefined if the header is
- * invalid.
+ * Parses a `traceparent` header. Returns the trace and span of the caller and whether the trace is sampled, or
+ * undefined if the header is invalid.
  */
 export function readTraceParent(header: string): { traceId: string; spanId: string; sampled: boolean } | undefined {
   const [, version, traceId = '', spanId = '', flags = '', rest] = form.exec(header) ?? []
@@ -44,7 +44,8 @@ export function readTraceParent(header: string): { traceId: string; spanId: stri
 }
 
 /**
- * Starts the span of a request if the request is sampled. The caller determines this, or otherwise the sampling rate.
+ * Starts the span of a request if the request is sampled. The caller decides whether to sample. If the caller sends no
+ * trace, the sampling rate decides.
  */
 export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContext | undefined {
   const parent = sent.parent === undefined ? undefined : readTraceParent(sent.parent)
@@ -56,8 +57,8 @@ export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContex
 }
 
 /**
- * Returns the headers for downstream requests. They name the span of this request if it is sampled, and otherwise
- * repeat the caller's headers if valid.
+ * Returns the trace headers for downstream requests. If the request is sampled, the headers contain its span. Otherwise
+ * they repeat the valid headers of the caller.
  */
 export function traceHeaders(trace: TraceContext | undefined, sent: () => SentTrace): TraceHeaders {
   if (trace !== undefined) return written({ ...trace, sampled: true })
@@ -78,18 +79,18 @@ function written({ traceId, spanId, sampled, state }: Written): TraceHeaders {
   return state === '' ? { traceparent } : { traceparent, tracestate: state }
 }
 
-/** Length that all systems must propagate. Longer values are dropped. */
+/** Maximum length of `tracestate`. All systems must propagate values up to this length. Longer values are dropped. */
 const maxState = 512
 
 /**
- * Returns the `tracestate`. Drops a value that could make a downstream request fail, because a client could otherwise
- * bypass a webhook with such a header.
+ * Returns a `tracestate` that is safe to forward. Drops a value that could make a downstream request fail, because a
+ * client could otherwise bypass a webhook with such a value.
  */
 function soundState(state: string): string {
   return state.length <= maxState && /^[\x20-\x7e]*$/.test(state) ? state : ''
 }
 
-/** Returns a new span ID. */
+/** Returns a random span ID. */
 export function newSpanId(): string {
   return randomBytes(8).toString('hex')
 }

@@ -1,18 +1,21 @@
 /**
- * Collects a whole response in memory, up to a maximum size. An unusable response is rejected as soon as its head
+ * Collects a whole response in memory, up to a maximum size. An unacceptable response is rejected as soon as its head
  * arrives.
  */
 import type { AnswerHead, AnswerSink } from './answer-parser.ts'
 import { CallError } from './call-error.ts'
 
-/** Maximum number of bytes by which the buffer grows in one step, so that it is not much larger than the body. */
+/**
+ * Maximum number of bytes by which the buffer grows in one step. The limit keeps the buffer from being much larger than
+ * the body.
+ */
 const maxGrowthBytes = 1024 * 1024
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Returns the reason to reject a response. Undefined if it is accepted. */
+/** Returns the reason to reject a response, given its head. Returns undefined if the response is acceptable. */
 export type HeadFault = (head: AnswerHead) => string | undefined
 
-/** A response with its body in memory. */
+/** AnswerBuffer stores a response and its body in memory. */
 export class AnswerBuffer implements AnswerSink {
   status = 0
   headers: ReadonlyMap<string, string> = new Map()
@@ -30,7 +33,7 @@ export class AnswerBuffer implements AnswerSink {
     return this.#body.subarray(0, this.#size)
   }
 
-  /** Number of bytes of memory reserved for the body. */
+  /** Number of bytes of memory that are reserved for the body. */
   get keptBytes(): number {
     return this.#body.length
   }

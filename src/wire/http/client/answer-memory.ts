@@ -1,10 +1,11 @@
 /**
- * Limits the memory for responses that are read concurrently. Each destination has a reserve and may use more memory
- * from a shared pool, up to its share. No destination can therefore use up the memory that other responses need.
+ * Limits the memory for responses that are read concurrently. Each destination has a reserve of memory, and may use
+ * more memory from a shared pool up to a maximum share. No destination can therefore use up the memory that other
+ * responses need.
  *
- * If a call gets no memory, it stops reading its connection until other responses are complete. To prevent a deadlock,
- * one call per destination may exceed the share, and one call in total may exceed the pool, up to the maximum size of a
- * response.
+ * A call that gets no memory stops reading its connection until other responses are complete. To prevent a deadlock,
+ * one call per destination may exceed the share of the destination, and one call in total may exceed the pool, up to
+ * the maximum size of a response.
  */
 
 export interface AnswerMemoryLimits {
@@ -12,13 +13,13 @@ export interface AnswerMemoryLimits {
   readonly poolBytes: number
   /** Maximum number of bytes that one destination may use, including its reserve. */
   readonly shareBytes: number
-  /** Number of bytes per destination that do not count against the pool. */
+  /** Number of bytes that each destination may use without taking them from the pool. */
   readonly reserveBytes: number
 }
 
 /**
- * The default limits: 64 MiB, of which one destination gets at most a quarter. Most webhook responses are smaller than
- * 16 KiB.
+ * The default limits: a pool of 64 MiB, of which one destination gets at most a quarter. Most webhook responses are
+ * smaller than 16 KiB.
  */
 const defaultLimits: AnswerMemoryLimits = {
   poolBytes: 64 * 1024 * 1024,
@@ -28,18 +29,18 @@ const defaultLimits: AnswerMemoryLimits = {
 
 interface DestinationUse {
   bytes: number
-  /** The only call to this destination that may exceed the share. */
+  /** The only call to this destination that may currently exceed the share. */
   exempt: AnswerRoom | undefined
 }
 
-/** Divides the memory for responses among destinations. */
+/** AnswerMemory divides the memory for responses among destinations. */
 export class AnswerMemory {
   readonly #limits: AnswerMemoryLimits
   readonly #destinations = new WeakMap<WeakKey, DestinationUse>()
-  /** Waiting calls, oldest first. */
+  /** The calls that wait for memory, oldest first. */
   readonly #waiting = new Map<AnswerRoom, () => void>()
   #poolBytes = 0
-  /** The only call that may exceed the pool. */
+  /** The only call that may currently exceed the pool. */
   #exempt: AnswerRoom | undefined
   #isResuming = false
 
@@ -47,14 +48,14 @@ export class AnswerMemory {
     this.#limits = limits
   }
 
-  /** Returns the memory account for the response to one call to this destination. */
+  /** Returns a memory account for the response to one call to this destination. */
   roomFor(destination: WeakKey): AnswerRoom {
     const use = this.#destinations.get(destination) ?? { bytes: 0, exempt: undefined }
     this.#destinations.set(destination, use)
     return new AnswerRoom(this, use)
   }
 
-  /** Whether the response may use more memory now. */
+  /** Whether a response may use more memory now. */
   mayGrow(room: AnswerRoom): boolean {
     const { use } = room
     const { poolBytes, shareBytes, reserveBytes } = this.#limits
@@ -68,7 +69,7 @@ export class AnswerMemory {
     return this.#exempt === room
   }
 
-  /** Calls `onRoom` in a later turn of the event loop. */
+  /** Calls `onRoom` in a later turn of the event loop, when the response may use more memory. */
   wait(room: AnswerRoom, onRoom: () => void): void {
     this.#waiting.set(room, onRoom)
   }
@@ -95,8 +96,8 @@ export class AnswerMemory {
   }
 
   /**
-   * Resumes the next waiting call. Only one call is resumed per turn of the event loop, because a resumed call first
-   * reads all the data that it has received.
+   * Resumes the call that has waited longest for memory. At most one call resumes per turn of the event loop, because a
+   * resumed call first processes all the data that it has received.
    */
   #resumeNext(): void {
     this.#isResuming = false
@@ -110,7 +111,7 @@ export class AnswerMemory {
   }
 }
 
-/** The memory account of one response. */
+/** AnswerRoom is the memory account of one response. */
 export class AnswerRoom {
   readonly #memory: AnswerMemory
   readonly use: DestinationUse
@@ -121,23 +122,23 @@ export class AnswerRoom {
     this.use = use
   }
 
-  /** Whether the response may use more memory now. If not, `wait` must be called. */
+  /** Whether the response may use more memory now. If not, the caller must call `wait`. */
   mayGrow(): boolean {
     return this.#memory.mayGrow(this)
   }
 
-  /** Calls `onRoom` once, when there is room. */
+  /** Calls `onRoom` once, when the response may use more memory. */
   wait(onRoom: () => void): void {
     this.#memory.wait(this, onRoom)
   }
 
-  /** Records the current size of the response. */
+  /** Sets the current size of the response. */
   resize(bytes: number): void {
     this.#memory.change(this, bytes - this.bytes)
     this.bytes = bytes
   }
 
-  /** Releases the memory. Must be called when the response is complete or abandoned. */
+  /** Releases the memory of the response. Must be called when the response is complete or abandoned. */
   end(): void {
     this.#memory.end(this)
     this.bytes = 0

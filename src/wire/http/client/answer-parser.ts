@@ -1,9 +1,9 @@
 /**
- * Parses one HTTP/1.1 response from a connection and passes its head and the chunks of its body to a sink. The parser
- * is strict and rejects ambiguous responses, for example with two lengths, a length together with chunked encoding, a
- * folded header or a bare line feed. It limits the size of the head, of chunk lines and of trailers. Error messages
- * never contain response data. All bytes except the body count as framing, including 1xx heads. The parser limits the
- * framing of a response in total and does not store it.
+ * Parses an HTTP/1.1 response from a connection and passes its head and the chunks of its body to a sink. The parser is
+ * strict: it rejects ambiguous responses, for example with two lengths, with both a length and chunked encoding, with a
+ * folded header or with a bare line feed. It limits the size of the head, of chunk lines and of trailers. Error
+ * messages never contain response data. All bytes other than the body count as framing, including 1xx heads. The total
+ * framing of a response is limited, and framing is not stored.
  */
 import { trimEndOf } from '../../../base/text/trim-end.ts'
 import { CallError } from './call-error.ts'
@@ -11,8 +11,8 @@ import { CallError } from './call-error.ts'
 const maxHeadBytes = 16 * 1024
 const maxLineBytes = 1024
 /**
- * Maximum number of framing bytes for a response without a body. Each byte of the body allows two more bytes, as in Go,
- * because chunks may be small.
+ * Maximum number of framing bytes of a response without a body. Each byte of the body allows two more framing bytes, as
+ * in Go, because chunks may be small.
  */
 const maxFramingBytes = 64 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
@@ -23,57 +23,59 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n]*)?$/
 const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/
 const chunkLine = /^([0-9a-fA-F]{1,8})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
-/** Parses the next part of the available bytes. Returns false if more bytes are needed. */
+/** Parses one part of a response from the available bytes. Returns false if more bytes are needed. */
 type Part = () => boolean
 
 /** The status and the headers of a response. */
 export interface AnswerHead {
   readonly status: number
-  /** Headers by lower-case name. If a header is repeated, contains only its first value. */
+  /** Header values by lower-case name. For a repeated header, only the first value. */
   readonly headers: ReadonlyMap<string, string>
-  /** All headers as received, as alternating names and values. */
+  /** All headers as received: alternating names and values. */
   readonly rawHeaders: readonly string[]
 }
 
-/** Receives a response. */
+/** AnswerSink receives a parsed response. */
 export interface AnswerSink {
-  /** Called with the head of the response. Throws CallError to reject the response before its body is read. */
+  /**
+   * Called with the head of the response. The sink throws a CallError to reject the response before its body is read.
+   */
   onHead(head: AnswerHead): void
   onBody(bytes: Buffer): void
 }
 
-/** The properties of a request that determine the framing of its response. */
+/** AnswerRules contains the properties of a request that determine how its response is framed. */
 export interface AnswerRules {
-  /** Whether the request is a HEAD request, whose response has no body. */
+  /** Whether the request is a HEAD request. The response to a HEAD request has no body. */
   readonly isHead?: boolean
   /**
-   * Returns whether the connection changes its protocol after a response with this status. By default, no status does.
+   * Returns whether a response with this status changes the protocol of the connection. By default, no response does.
    */
   readonly switchesAt?: ((status: number) => boolean) | undefined
   /**
-   * Number of framing bytes per chunk that do not count towards the limit, because a long stream of small chunks needs
-   * 16 bytes for each chunk. Go allows the same number.
+   * Number of framing bytes per chunk that do not count toward the framing limit. Go exempts 16 bytes per chunk, so
+   * that a long stream of small chunks is not rejected.
    */
   readonly freeChunkFraming?: number
 }
 
-/** Parses one response. */
+/** AnswerParser parses a single response. */
 export class AnswerParser {
   /** Whether the connection can be reused after this response. */
   keepsConnection = false
   /**
    * Time in milliseconds for which the server keeps an idle connection open. Undefined if the server does not announce
-   * it.
+   * a time.
    */
   maxIdleMs: number | undefined
-  /** Whether the connection has changed its protocol. In this case, `unread` contains data of the new protocol. */
+  /** Whether the connection has changed its protocol. If so, `unread` contains data of the new protocol. */
   hasSwitched = false
   readonly #sink: AnswerSink
   readonly #rules: AnswerRules
   #unread = nothing
   #bodyBytes = 0
   #framingBytes = 0
-  /** Number of remaining bytes of the body or of the current chunk. */
+  /** Number of bytes of the body or of the current chunk that have not been received yet. */
   #remainingBytes = 0
   #part: Part | undefined = () => this.#readHead()
   #endsWithConnection = false
@@ -83,28 +85,26 @@ export class AnswerParser {
     this.#rules = rules
   }
 
-  /** The received bytes that have not been parsed yet. */
+  /** The bytes that have been received but not parsed. */
   get unread(): Buffer {
     return this.#unread
   }
 
-  /** Adds received bytes. Returns whether the response is complete. Throws CallError if it is malformed. */
+  /**
+   * Adds received bytes and returns whether the response is complete. Throws CallError if the response is malformed.
+   */
   push(bytes: Buffer): boolean {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
     for (let goesOn = true; goesOn; ) goesOn = this.#part?.() ?? false
-    // The rest is copied, because even an empty view would keep the whole buffer in memory.
+    // The remaining bytes are copied, because even an empty view of a buffer would keep the whole buffer in memory.
     if (this.#unread.length < bytes.length) this.#unread = Buffer.from(this.#unread)
     if (this.#part !== undefined) return false
-    // The connection is not reused, because unexpected bytes after the response could be mistaken for the response to
-    // the next call.
+    // The connection is not reused after unexpected bytes, which could be mistaken for the response to the next call.
     if (this.#unread.length > 0) this.keepsConnection = false
     return true
   }
 
-  /**
-   * Handles the end of the connection. Must be called when the server has closed it. Returns whether the response is
-   * complete.
-   */
+  /** Handles a connection that the server has closed. Returns whether the response is complete. */
   end(): boolean {
     return this.#endsWithConnection
   }
@@ -115,7 +115,7 @@ export class AnswerParser {
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
     const head = new ParsedHead(Number(status), lines.slice(1))
     assertClearFraming(head)
-    // This is an informational response, such as 103.
+    // A response with this status is informational, such as 103, and the final response follows.
     if (status!.startsWith('1') && status !== '101') return true
     const { headers } = head
     const connection = headers.get('connection')?.toLowerCase() ?? ''
@@ -149,7 +149,7 @@ export class AnswerParser {
     }
   }
 
-  /** Reads the available part of the body or chunk. `next` parses the data that follows it. */
+  /** Parses the available part of the body or of a chunk. `next` parses the data that follows the body or chunk. */
   #readBody(next: Part | undefined): boolean {
     const bytes = this.#unread.subarray(0, this.#remainingBytes)
     this.#remainingBytes -= bytes.length
@@ -177,7 +177,7 @@ export class AnswerParser {
     return true
   }
 
-  /** Reads a trailer. Trailers are checked and ignored. */
+  /** Parses a trailer. Trailers are validated but not passed on. */
   #readTrailer(): boolean {
     const line = this.#take(lineEnd, maxLineBytes)
     if (line === undefined) return false
@@ -186,7 +186,7 @@ export class AnswerParser {
     return line !== ''
   }
 
-  /** Returns the text up to this delimiter. Undefined if the delimiter has not arrived yet. */
+  /** Returns the text before a delimiter. Returns undefined if the delimiter has not arrived yet. */
   #take(end: Buffer, maxBytes: number): string | undefined {
     const at = this.#unread.indexOf(end)
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()
@@ -206,7 +206,7 @@ export class AnswerParser {
   }
 }
 
-/** Headers that must not be repeated because they define the length of the body. */
+/** The headers that define the length of the body. A response in which one of them is repeated is rejected. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
 class ParsedHead implements AnswerHead {
@@ -229,7 +229,7 @@ class ParsedHead implements AnswerHead {
   }
 }
 
-/** Checks the headers that define the length of the body, even if the response has no body. */
+/** Validates the headers that define the length of the body, even if the response has no body. */
 function assertClearFraming({ headers }: AnswerHead): void {
   const length = headers.get('content-length')
   const coding = headers.get('transfer-encoding')

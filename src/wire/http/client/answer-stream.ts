@@ -1,22 +1,22 @@
 /**
- * The body of a response as a stream. It buffers data up to a limit. The data waits in a `ByteQueue`, which bounds its
- * memory, because the buffer of the stream would store each chunk separately. A truncated body ends with an error.
- * Destroying the stream ends the call.
+ * The body of a response as a stream. The stream buffers a limited amount of data in a `ByteQueue`, because Node's own
+ * stream buffer would store each chunk separately. A truncated body ends with an error. Destroying the stream ends the
+ * call.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 
-/** Number of buffered bytes above which the call stops reading. */
+/** Number of buffered bytes above which the call stops reading from the connection. */
 const maxBufferedBytes = 64 * 1024
 
-/** The body of a response that is still being received. */
+/** AnswerStream is the body of a response that is still being received. */
 export class AnswerStream extends Readable {
   readonly #onAbandoned: () => void
   readonly #buffered = new ByteQueue()
-  /** Whether the reader is waiting for data. */
+  /** Whether the consumer of the stream is waiting for data. */
   #isWanted = false
   #isComplete = false
-  /** Whether the end of the body has been pushed. */
+  /** Whether the end of the body has been pushed to the stream. */
   #isEnded = false
   #onRoom: (() => void) | undefined
 
@@ -24,7 +24,7 @@ export class AnswerStream extends Readable {
   constructor(onAbandoned: () => void) {
     super({ highWaterMark: 0 })
     this.#onAbandoned = onAbandoned
-    // The reader of the stream handles errors, such as a truncated body.
+    // The consumer of the stream handles errors, such as a truncated body. This listener only prevents a crash.
     this.on('error', () => {})
   }
 
@@ -32,7 +32,7 @@ export class AnswerStream extends Readable {
     return this.#buffered.size < maxBufferedBytes
   }
 
-  /** Calls `onRoom` once, when the reader needs more data. */
+  /** Calls `onRoom` once, when the consumer of the stream needs more data. */
   wait(onRoom: () => void): void {
     this.#onRoom = onRoom
   }
@@ -42,7 +42,7 @@ export class AnswerStream extends Readable {
     this.#handOver()
   }
 
-  /** Marks the body as complete. Must be called when the whole body has been added. */
+  /** Marks the body as complete. Must be called after the last chunk of the body. */
   complete(): void {
     this.#isComplete = true
     this.#handOver()
@@ -63,7 +63,7 @@ export class AnswerStream extends Readable {
     callback(error)
   }
 
-  /** Pushes the buffered data if the reader is waiting for it, and then the end of the body. */
+  /** Pushes the buffered data, and then the end of the body, if the consumer of the stream is waiting. */
   #handOver(): void {
     if (this.#isWanted && this.#buffered.size > 0) {
       this.#isWanted = false

@@ -1,27 +1,28 @@
-/** Errors of calls to other servers. Their messages contain neither request nor response data. */
+/** Errors of calls to other servers. The messages contain neither request nor response data. */
 import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 
 /**
- * `timeout`: no complete response in time. `connection`: no connection could be established. `cut`: the connection
- * closed after the call was sent and before the response was complete. `tls`: the certificate or handshake was invalid.
- * `answer`: the response was unacceptable. `aborted`: the caller aborted the call. `limit`: this server had no
- * connection or memory left for the call, so the other server is not at fault.
+ * The cause of a failed call. `timeout`: no complete response arrived in time. `connection`: no connection could be
+ * established. `cut`: the connection closed after the request was sent and before the response was complete. `tls`: the
+ * certificate or the handshake was invalid. `answer`: the response was unacceptable. `aborted`: the caller aborted the
+ * call. `limit`: this server had no free connection or memory for the call, so the other server is not at fault.
  */
 export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 
 /**
- * A way in which a second attempt may succeed. `reconnect`: a reused connection broke before any response, so the call
- * may be repeated. `verify`: the certificate appears to be self-signed.
+ * Remedy says how to repeat a failed call. `reconnect`: a reused connection broke before any part of the response
+ * arrived, so the call can be repeated on a new connection. `verify`: the certificate appears to be self-signed, so the
+ * call can be repeated with a different verification.
  */
 export type Remedy = 'reconnect' | 'verify'
 
 interface CallErrorOptions {
   readonly remedy?: Remedy | undefined
-  /** The underlying error of the connection, for callers that report or examine it. */
+  /** The underlying error of the connection, for callers that report or inspect that error. */
   readonly cause?: unknown
 }
 
-/** A call to another server that failed or returned no usable response. */
+/** The error of a call that failed or returned no acceptable response. */
 export class CallError extends Error {
   override readonly name = 'CallError'
   readonly fault: CallFault
@@ -34,7 +35,9 @@ export class CallError extends Error {
   }
 }
 
-/** OpenSSL's error code for a self-signed certificate. OpenSSL also uses it for a certificate without names. */
+/**
+ * OpenSSL's error code for a self-signed certificate. OpenSSL also reports this code for a certificate without names.
+ */
 export const selfSigned = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 
 const unknownAuthority = 'x509: certificate signed by unknown authority'
@@ -64,16 +67,16 @@ const connectionFaults: { readonly [code: string]: string } = {
   ETIMEDOUT: 'the connection timed out',
 }
 
-/** Error code for a certificate with a different common name than required. */
+/** Error code for a certificate whose common name differs from the required name. */
 export const wrongCommonName = 'ORCH_WRONG_COMMON_NAME'
 
 export interface BrokenCall {
   readonly serverName: string
-  /** Whether a retry on a new connection is safe and may succeed. */
+  /** Whether the request can safely be repeated on a new connection. */
   readonly isRepeatable: boolean
 }
 
-/** Converts the error of a connection to a CallError. */
+/** Converts a connection error to a CallError. */
 export function callErrorOf(cause: NodeJS.ErrnoException, { serverName, isRepeatable }: BrokenCall): CallError {
   const { code = '' } = cause
   const tls = (message: string, remedy?: Remedy) => new CallError('tls', message, { cause, remedy })

@@ -1,6 +1,6 @@
 /**
  * A pool of connections to one destination. Each connection carries one call at a time. The number of open connections
- * is limited. If all are in use, further calls wait. A connection that receives data while it is idle is closed.
+ * is limited, and if all of them are in use, further calls wait. A connection that receives data while idle is closed.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -8,24 +8,24 @@ import type { Duplex } from 'node:stream'
 /** Default idle timeout of a connection in milliseconds. */
 const usualIdleMs = 60_000
 
-/** A TLS or TCP connection, or a stream that acts as one. */
+/** A TLS or TCP connection, or another stream that is used as a connection. */
 export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
-/** Receives the events of a connection for the call that uses it. */
+/** ConnectionListener handles the events of a connection for the call that currently uses the connection. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
-  /** Called when the other side has closed its direction of the connection. */
+  /** Called when the server has closed its side of the connection. */
   onEnd(): void
   onBroken(error: NodeJS.ErrnoException): void
 }
 
-/** A connection and the call that uses it. */
+/** PooledConnection is a connection of a pool together with the call that uses it. */
 export class PooledConnection {
   readonly socket: PooledSocket
-  /** Whether an earlier call used the connection. */
+  /** Whether an earlier call has used the connection. */
   isReused = false
   listener: ConnectionListener | undefined
-  /** The time on Node's monotonic clock after which the connection must not be reused. */
+  /** Time on Node's monotonic clock after which the connection must not be reused. */
   idleUntil = Number.POSITIVE_INFINITY
   readonly #listeners = {
     data: (bytes: Buffer) => this.#tell((call) => call.onData(bytes)),
@@ -41,14 +41,14 @@ export class PooledConnection {
     socket.setTimeout?.(idleMs)
   }
 
-  /** Detaches the pool's listeners, so that the caller owns the connection. */
+  /** Removes the listeners of the pool and transfers ownership of the connection to the caller. */
   detach(): PooledSocket {
     const { socket } = this
     for (const [event, listener] of Object.entries(this.#listeners)) socket.off(event, listener)
     socket.setTimeout?.(0)
-    // The new owner notices a failure when the connection closes, even if it adds its listeners later.
+    // The new owner detects a failure when the connection closes, even if it adds its listeners later.
     socket.on('error', () => {})
-    // This restores the state before the first listener was added, so that data waits for the new owner.
+    // Restores the state before the first listener was added, so that data is buffered until the new owner reads it.
     ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
     return socket
   }
@@ -59,59 +59,59 @@ export class PooledConnection {
   }
 
   /**
-   * Closes the connection after an idle timeout if no call uses it. A response may pause for any length of time,
-   * because the call has its own timeout.
+   * Closes the connection if it has been idle for too long. While a call uses the connection, its response may pause
+   * for any length of time, because the call has a timeout of its own.
    */
   #closeIfIdle(): void {
     if (this.listener === undefined) this.socket.destroy()
   }
 }
 
-/** The state in which a call returns its connection to the pool. */
+/** CallEnding describes the state in which a call returns its connection to the pool. */
 export interface CallEnding {
-  /** Whether the call is complete and left no unread data. */
+  /** Whether the call is complete and has left no unread data on the connection. */
   readonly isReusable: boolean
   /** The keep-alive timeout in milliseconds that the server announced. */
   readonly maxIdleMs?: number | undefined
 }
 
-/** How a pool opens connections, and its limits. */
+/** PoolOptions defines how a pool opens connections, and the limits of the pool. */
 export interface PoolOptions {
   /**
-   * Opens a connection and verifies the server. Throws Node's error if that fails. May call `onSocket` while the
-   * connection is still opening, so that the pool can close it.
+   * Opens a connection and verifies the server. Throws Node's error on failure. `onSocket` may be called before the
+   * connection is established, so that the pool can close the socket.
    */
   readonly open: (onSocket: (socket: PooledSocket) => void) => Promise<PooledSocket>
   readonly maxConnections: number
-  /** Maximum number of idle connections. Defaults to no limit. 0 disables reuse. */
+  /** Maximum number of idle connections. Defaults to no limit. 0 disables the reuse of connections. */
   readonly maxIdle?: number
-  /** Time in milliseconds after which an idle connection is closed. Defaults to a minute. 0 means never. */
+  /** Time in milliseconds after which an idle connection is closed. Defaults to one minute. 0 disables the timeout. */
   readonly idleMs?: number
   /**
-   * Whether the pool continues to open a connection after its call was abandoned, so that the next call can use the
-   * connection. Useful only for a destination with many calls and with `maxConnections`. By default, the connection is
-   * closed.
+   * Whether the pool finishes opening a connection after the call that needed the connection was abandoned, so that the
+   * next call can use it. Useful only together with `maxConnections` for a destination with many calls. By default, the
+   * connection is closed.
    */
   readonly keepsOpening?: boolean
 }
 
-/** A call that needs a connection. */
+/** Waiter is a call that needs a connection. */
 export interface Waiter {
-  /** Called when all connections are in use, so that the call must wait. */
+  /** Called when all connections are in use, so that the call has to wait. */
   onWait?(): void
-  /** Called when the call no longer waits for other calls. */
+  /** Called when the call no longer has to wait for other calls. */
   onTurn?(): void
-  /** Called when a connection is being opened for the call. `close` closes it. */
+  /** Called when the pool starts to open a connection for the call. `close` closes the connection. */
   onOpening?(close: () => void): void
 }
 
 /**
- * How long before the server's keep-alive timeout, in milliseconds, a connection is no longer reused, because a call
- * takes time to arrive.
+ * Time in milliseconds before the server's keep-alive timeout at which a connection is no longer reused. Without this
+ * margin, the server could close the connection while a request is on its way.
  */
 const closingMarginMs = 1000
 
-/** Opens, reuses and limits the connections to one destination. */
+/** ConnectionPool opens, reuses and limits the connections to one destination. */
 export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #idle: PooledConnection[] = []
@@ -126,15 +126,15 @@ export class ConnectionPool {
     this.#options = options
   }
 
-  /** Whether a connection may be used for several calls. */
+  /** Whether a connection can carry several calls in sequence. */
   get reusesConnections(): boolean {
     return this.#options.maxIdle !== 0
   }
 
   /**
    * Returns a connection for one call. Waits if all connections are in use. Throws Node's error if no connection can be
-   * established. An idle connection is returned only after another poll of the event loop, which detects whether the
-   * other side has closed it.
+   * established. An idle connection is returned only after another poll of the event loop, which shows whether the
+   * server has closed the connection.
    */
   async take(waiter: Waiter = {}): Promise<PooledConnection> {
     for (;;) {
@@ -175,7 +175,7 @@ export class ConnectionPool {
     for (const { socket } of this.#idle.splice(0)) socket.destroy()
   }
 
-  /** Closes all connections. Running calls and later calls fail. */
+  /** Closes all connections. Running calls fail, and so do later calls. */
   destroy(): void {
     this.#isDestroyed = true
     this.close()
@@ -219,14 +219,14 @@ export class ConnectionPool {
   }
 }
 
-/** Returns the error for a connection that the other side has closed. */
+/** Returns the error for a connection that the server has closed. */
 export function connectionClosed(): NodeJS.ErrnoException {
   return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })
 }
 
 /**
- * Whether a connection can be reused. Waits until Node.js has polled all connections again, which takes two turns of
- * the event loop if the current turn is in the middle of a poll.
+ * Whether an idle connection is still open. Waits until Node.js has polled all connections again, which takes two turns
+ * of the event loop if the current turn is in the middle of a poll.
  */
 async function isOpen({ socket, idleUntil }: PooledConnection): Promise<boolean> {
   if (performance.now() >= idleUntil) socket.destroy()

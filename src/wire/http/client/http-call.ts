@@ -1,7 +1,7 @@
 /**
- * A call: one request and its response on one connection of a pool. Every HTTP/1.1 request of this program is a call. A
- * call ends with the response, a timeout or an abort, and then returns the connection to its pool. The connection is
- * reused only if request and response were complete and no data followed them.
+ * An HTTP/1.1 call: a request and its response on one connection of a pool. This program sends all HTTP/1.1 requests in
+ * this way. A call ends with the response, a timeout or an abort, and then returns its connection to the pool. The
+ * connection is reused only if request and response were complete and no data followed the response.
  */
 import { type AnswerHead, AnswerParser, type AnswerRules, type AnswerSink } from './answer-parser.ts'
 import { CallError, callErrorOf } from './call-error.ts'
@@ -16,49 +16,49 @@ import {
 } from './connection-pool.ts'
 import { type StreamedBody, sendBody } from './request-body.ts'
 
-/** A request that is ready to be sent. */
+/** A complete request that can be sent. */
 export interface CallParts {
   readonly pool: ConnectionPool
-  /** The server's name, for messages about certificates. */
+  /** The name of the server, for error messages about certificates. */
   readonly serverName: string
   readonly method: string
-  /** The whole head, as `requestHead` returns it. */
+  /** The complete head of the request, as returned by `requestHead`. */
   readonly head: string
   readonly body: string | Uint8Array | StreamedBody | undefined
-  /** Timeout of the call in milliseconds. It includes the wait for a connection unless `waitMs` is set. */
+  /** Timeout of the call in milliseconds. Includes the wait for a connection unless `waitMs` is set. */
   readonly timeoutMs: number
-  /** Timeout in milliseconds of the wait for a free connection. `timeoutMs` then starts when the wait ends. */
+  /** Maximum time in milliseconds to wait for a free connection. If set, `timeoutMs` begins when the wait ends. */
   readonly waitMs?: number | undefined
   readonly signal: AbortSignal | undefined
   readonly rules?: Omit<AnswerRules, 'isHead'>
 }
 
-/** A connection that no longer carries HTTP. The code that receives it owns it. */
+/** SwitchedConnection is a connection that no longer carries HTTP and belongs to the code that receives it. */
 export interface SwitchedConnection {
   readonly socket: PooledSocket
-  /** Data that arrived after the response. */
+  /** Data that arrived after the head of the response. */
   readonly rest: Buffer
 }
 
-/** Receives the response of a call. */
+/** AnswerReceiver receives the response of a call. */
 export interface AnswerReceiver extends AnswerSink {
-  /** The part of the response that the timeout covers: `head` or `whole`. */
+  /** The part of the response that must arrive before the timeout: `head` or `whole`. */
   readonly timeLimit: 'head' | 'whole'
-  /** Whether there is room for more data. If not, the call stops reading until `wait` calls its callback. */
+  /** Whether there is room for more data. If not, the call stops reading until the callback of `wait` is called. */
   mayRead(): boolean
   wait(onRoom: () => void): void
-  /** Called after each piece of data, with the number of received bytes that have not been parsed yet. */
+  /** Called after each chunk of received data, with the number of bytes that have not been parsed yet. */
   onParsed?(unreadBytes: number): void
   onComplete(): void
   /**
-   * Called instead of `onHead` and `onComplete` when the connection changes its protocol. Required if
-   * `rules.switchesAt` is set.
+   * Called instead of `onHead` and `onComplete` if the connection changes its protocol. Required if `rules.switchesAt`
+   * is set.
    */
   onSwitched?(head: AnswerHead, connection: SwitchedConnection): void
   onFailure(error: unknown): void
 }
 
-/** A running call. */
+/** HttpCall is a running call. */
 export class HttpCall implements ConnectionListener, Waiter {
   readonly #parts: CallParts
   readonly #receiver: AnswerReceiver
@@ -68,15 +68,15 @@ export class HttpCall implements ConnectionListener, Waiter {
   #connection: PooledConnection | undefined
   #stopOpening: (() => void) | undefined
   #stopSending: (() => void) | undefined
-  /** Whether the whole request has been sent. */
+  /** Whether the request has been sent completely. */
   #isSent = false
   #isAnswered = false
-  /** The head of a response that changes the protocol. */
+  /** The head of the response that changes the protocol. */
   #switchHead: AnswerHead | undefined
   #received = 0
   /** Whether the call had to wait for a free connection. */
   #waitedForConnection = false
-  /** Whether the call stopped reading the response because it had too little memory. */
+  /** Whether the call paused reading because there was not enough memory for the response. */
   #wasPaused = false
   #isOver = false
 
@@ -100,7 +100,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     )
   }
 
-  /** Ends the call without notifying the receiver, because the rest of the response is not needed. */
+  /** Ends the call without notifying the receiver, because the remaining response is not needed. */
   abandon(): void {
     if (!this.#isAnswered) this.#end({ isReusable: false })
   }
@@ -138,7 +138,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   onEnd(): void {
     if (this.#parser.end()) this.#complete()
-    // A stream that acts as a connection may remain open in the other direction.
+    // A stream that is used as a connection may remain open for writing.
     else this.onBroken(connectionClosed())
   }
 
@@ -149,7 +149,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   #read(bytes: Buffer): void {
     try {
-      // More data followed the response while the request was still being sent.
+      // The response was followed by more data while the request was still being sent.
       if (this.#isAnswered) throw new CallError('answer', 'the response is not valid HTTP/1.1')
       const isComplete = this.#parser.push(bytes)
       if (this.#isOver) return
@@ -160,7 +160,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     }
   }
 
-  /** Pauses reading from the connection until there is room. */
+  /** Stops reading from the connection until there is room for more data. */
   #readLater(bytes: Buffer): void {
     const socket = this.#connection?.socket.pause()
     this.#wasPaused = true
@@ -190,7 +190,7 @@ export class HttpCall implements ConnectionListener, Waiter {
       return
     }
     this.#isSent = true
-    // Sends the head and the body in one packet.
+    // Sends the head and the body of the request in one packet.
     socket.cork()
     socket.write(head, 'latin1')
     if (body !== undefined) socket.write(body)
@@ -203,7 +203,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   }
 
   /**
-   * Completes the call. A server may respond before it has read the whole request. The rest of the request is still
+   * Completes the call. If the server responds before it has read the whole request, the remaining request is still
    * sent.
    */
   #complete(): void {
@@ -235,8 +235,8 @@ export class HttpCall implements ConnectionListener, Waiter {
   }
 
   /**
-   * Whether a limit of this server caused the failure: the call timed out after waiting for a connection or memory, or
-   * the response was cut while reading was paused.
+   * Whether a failure is due to a limit of this server: the call timed out after waiting for a connection or for
+   * memory, or the response was cut off while reading was paused.
    */
   #isOwnLimit(error: unknown): boolean {
     if (!(error instanceof CallError)) return false
@@ -244,7 +244,7 @@ export class HttpCall implements ConnectionListener, Waiter {
     return error.fault === 'cut' && this.#wasPaused
   }
 
-  /** Ends the call. Returns whether it was still running. */
+  /** Ends the call, and returns whether the call was still running. */
   #end(ending: CallEnding): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -266,7 +266,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   }
 
   /**
-   * Converts the error of a connection. The server may have processed a call before it closed the connection, so only a
+   * Converts a connection error to a CallError. A server may process a request and then close the connection, so only a
    * read may be repeated. For a write, `ConnectionPool.take` checks before sending that the connection is still open.
    */
   #callError(error: NodeJS.ErrnoException): CallError {

@@ -1,9 +1,9 @@
 /**
- * Verifies servers whose certificate has neither subject nor issuer. Some certificate tools for webhooks create such
- * certificates, with names only in the subjectAltName extension. OpenSSL treats them as self-signed and rejects them.
- * This verifier accepts them if one of the given CAs has signed them. It checks the signature, dates, purpose and name
- * before the connection is used, so no data reaches an untrusted server. It does not support chains of several such
- * certificates.
+ * Verifies servers whose certificate has neither a subject nor an issuer. Some certificate tools for webhooks create
+ * such certificates, with names only in the subjectAltName extension. OpenSSL treats these certificates as self-signed
+ * and rejects them. This verifier accepts a certificate that one of the given CAs has signed. It checks the signature,
+ * validity period, purpose and name before the connection is used, so no data reaches an untrusted server. Chains of
+ * several certificates without names are not supported.
  */
 import { X509Certificate } from 'node:crypto'
 import { type ConnectionOptions, checkServerIdentity, type TLSSocket } from 'node:tls'

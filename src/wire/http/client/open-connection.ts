@@ -1,18 +1,21 @@
-/** Opens connections for HTTP/1.1, with or without TLS. A connection is verified before any data is sent. */
+/** Opens connections for HTTP/1.1, with or without TLS. The server is verified before any data is sent. */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { readFairly } from '../fair-reading.ts'
 
-/** Checks the server after the handshake. Returns the reason not to trust it. Undefined if it is trusted. */
+/**
+ * Verifies the server after the TLS handshake. Returns the reason not to trust the server, or undefined if the server
+ * is trusted.
+ */
 export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => Error | undefined
 
-/** The address of a server and the TLS settings. */
+/** TlsTarget contains the address of a server and the TLS settings. */
 export interface TlsTarget extends ConnectionOptions {
   readonly host: string
   readonly port: number
   /** The function that replaces Node's verification of the certificate. */
   readonly verifier?: ServerVerifier | undefined
-  /** Called with TLS sessions that a later connection can resume. */
+  /** Called with each TLS session that a later connection can resume. */
   readonly onSession?: ((session: Buffer) => void) | undefined
 }
 
@@ -23,7 +26,7 @@ type OnSocket = (socket: Socket) => void
 
 /**
  * Opens a TLS connection. Throws Node's error if the connection cannot be established or the server is not trusted.
- * Calls `onSocket` while the connection is still opening.
+ * `onSocket` is called before the connection is established.
  */
 export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?: OnSocket): Promise<TLSSocket> {
   const options = {
@@ -32,10 +35,11 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
     ALPNProtocols: ['http/1.1'],
     noDelay: true,
     timeout: connectMs,
-    // SNI does not allow IP addresses. Node then checks the certificate against `host`.
+    // The server name is omitted for an IP address, which SNI does not allow. Node then checks the certificate against
+    // `host`.
     servername: isAddress(target.servername ?? target.host) ? '' : (target.servername ?? target.host),
   }
-  // An `import` would read all exports of the module and thereby load the well-known CAs.
+  // An `import` would evaluate all exports of the module, including the list of well-known CAs, which is slow to load.
   const socket = process.getBuiltinModule('node:tls').connect(options)
   if (onSession !== undefined) socket.on('session', onSession)
   onSocket?.(socket)
@@ -43,7 +47,8 @@ export function openTls({ verifier, onSession, ...target }: TlsTarget, onSocket?
 }
 
 /**
- * Opens a TCP connection. Throws Node's error if it cannot be established. Calls `onSocket` while it is still opening.
+ * Opens a TCP connection. Throws Node's error if the connection cannot be established. `onSocket` is called before the
+ * connection is established.
  */
 export function openTcp(host: string, port: number, onSocket?: OnSocket): Promise<Socket> {
   const socket = process.getBuiltinModule('node:net').connect({ host, port, noDelay: true, timeout: connectMs })
@@ -74,7 +79,7 @@ function ready<S extends Socket>(
         return
       }
       readFairly(socket)
-      // The error listener remains attached, because the owner of the connection adds its own listener in a later
+      // The error listener stays attached, because the owner of the connection adds its own listener only in a later
       // microtask.
       resolve(socket)
     })

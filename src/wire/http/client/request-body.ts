@@ -1,34 +1,40 @@
 /**
- * Streams the body of a request to a connection, as fast as the server reads it. If the body is truncated or does not
- * have its announced length, the connection is closed. Otherwise the server could mistake a part of the body for the
- * whole.
+ * Streams the body of a request to a connection, as fast as the server reads the body. If the body is truncated or does
+ * not have the announced length, the connection is closed. Otherwise the server could mistake a part of the body for
+ * the whole body.
  */
 import type { Readable, Writable } from 'node:stream'
 import { readStream } from '../../../base/concurrency/read-stream.ts'
 
-/** A request body that is sent while it is read. */
+/** A request body that is sent while it is being read. */
 export interface StreamedBody {
   readonly stream: Readable
-  /** The Content-Length of the request. Undefined if the body is chunked. */
+  /** The Content-Length of the request. Undefined if the body is sent in chunks. */
   readonly length: number | undefined
-  /** Returns whether the stream contained the whole body. Called after the end of the stream. */
+  /** Returns whether the stream contained the complete body. Called after the stream has ended. */
   readonly isWhole: () => boolean
 }
 
-/** Callbacks for the end of sending. One of them is called once, unless sending is stopped before. */
+/**
+ * BodyOutcome contains callbacks for the end of a body. Exactly one callback is called, unless sending is stopped
+ * before.
+ */
 export interface BodyOutcome {
   readonly onSent: () => void
   readonly onBreak: () => void
 }
 
-/** Returns the headers that delimit the body, as alternating names and values: either Content-Length or Transfer-Encoding, never both. */
+/**
+ * Returns the headers that delimit the body, as alternating names and values: either Content-Length or
+ * Transfer-Encoding, never both.
+ */
 export function bodyFraming({ length }: StreamedBody): string[] {
   return length === undefined ? ['transfer-encoding', 'chunked'] : ['content-length', String(length)]
 }
 
 /**
- * Sends the body. Returns a function that stops sending and discards the rest of the stream, so that the client that
- * produces the stream can finish and read the response.
+ * Sends a body. Returns a function that stops sending and discards the rest of the stream, so that the producer of the
+ * stream can finish and read the response.
  */
 export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak }: BodyOutcome): () => void {
   const { stream, length, isWhole } = body
@@ -41,9 +47,9 @@ export function sendBody(socket: Writable, body: StreamedBody, { onSent, onBreak
   const onData = (chunk: Buffer) => {
     sentBytes += chunk.length
     if (sentBytes > (length ?? sentBytes)) breakOff()
-    // An empty chunk is skipped, because it would end the body.
+    // Empty chunks are skipped, because an empty chunk marks the end of the body.
     else if (chunk.length > 0) {
-      // One chunk is written at a time, because each queued chunk takes separate memory. In the meantime, the source
+      // Only one chunk is written at a time, because each queued chunk takes separate memory. Meanwhile, the source
       // joins small chunks.
       stream.pause()
       write(socket, chunk, () => stream.resume())

@@ -1,10 +1,10 @@
-/** Writes the head of an HTTP/1.1 request. */
+/** Formats the head of an HTTP/1.1 request. */
 import { fitsLine } from '../header-line.ts'
 import { CallError } from './call-error.ts'
 
 /**
- * Returns the head of a request. `headers` are alternating names and values. Throws CallError if the path or a header
- * contains a line break.
+ * Returns the head of a request. `headers` contains alternating names and values. Throws CallError if the path or a
+ * header contains a line break.
  */
 export function requestHead(method: string, path: string, headers: readonly string[]): string {
   let head = `${method} ${path} HTTP/1.1`
@@ -18,7 +18,7 @@ export function requestHead(method: string, path: string, headers: readonly stri
   return `${head}\r\n\r\n`
 }
 
-/** Converts headers by name to alternating names and values. A header can have several values. */
+/** Converts a map of headers to alternating names and values. A header of the map may have several values. */
 export function listHeaders(headers: { readonly [name: string]: string | readonly string[] }): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [name, value] : value.flatMap((each) => [name, each]),

@@ -1,23 +1,25 @@
 /**
  * Calls whose responses are read as streams or change the protocol of the connection. The timeout covers only the head
- * of the response. After that, the signal ends the call.
+ * of the response. After the head, the call ends when its signal aborts.
  */
 import type { AnswerHead } from './answer-parser.ts'
 import { AnswerStream } from './answer-stream.ts'
 import { CallError } from './call-error.ts'
 import { type AnswerReceiver, type CallParts, HttpCall, type SwitchedConnection } from './http-call.ts'
 
-/** A response with a body that is still being received. */
+/** A response whose body is still being received. */
 export interface StreamedAnswer extends AnswerHead {
   readonly body: AnswerStream
-  /** The connection. Set if the server switched protocols. */
+  /** The connection of a response that changed the protocol. Undefined for other responses. */
   readonly switched: SwitchedConnection | undefined
 }
 
-/** Number of framing bytes per chunk that do not count towards the limit. Go allows the same number. */
+/** Number of framing bytes per chunk that do not count toward the framing limit. Go uses the same number. */
 const freeChunkFraming = 16
 
-/** Sends a request. Resolves with the head of the response. Throws CallError if the call fails first. */
+/**
+ * Sends a request. Resolves with the head of the response. Throws CallError if the call fails before the head arrives.
+ */
 export function streamCall(parts: CallParts): Promise<StreamedAnswer> {
   return new Promise((resolve, reject) => {
     const receiver = new AnswerInParts({ resolve, reject }, () => call.abandon())

@@ -1,28 +1,28 @@
-/** Requests to URLs. Their responses are small and returned as a whole. */
+/** Requests to URLs. The responses are small and returned as a whole. */
 import type { AnswerBuffer, HeadFault } from './answer-buffer.ts'
 import { listHeaders, requestHead } from './request-head.ts'
 import type { UrlConnections } from './url-connections.ts'
 import { runCall } from './whole-call.ts'
 
-/** A request to a URL. */
+/** UrlCall describes a request to a URL. */
 export interface UrlCall {
   readonly url: URL
   readonly connections: UrlConnections
   /**
-   * The body of a POST request, which is JSON unless the headers specify another type. If omitted, the request is a
-   * GET.
+   * The body of a POST request. Its media type is JSON unless the headers specify another type. Without a body, the
+   * request is a GET.
    */
   readonly body?: string | undefined
   readonly headers?: { readonly [name: string]: string }
-  /** Timeout in milliseconds for obtaining a free connection, and separately for the response. */
+  /** Timeout in milliseconds. Applies to the wait for a free connection and, separately, to the response. */
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly faultOf: HeadFault
 }
 
 /**
- * Sends a request to a URL. Throws CallError unless the response is acceptable. The fault is `limit` if no connection
- * is free in time.
+ * Sends a request to a URL. Throws CallError unless the response is acceptable. The fault of the error is `limit` if no
+ * connection becomes free in time.
  */
 export function callUrl({
   url,
@@ -49,14 +49,17 @@ export function callUrl({
     head: requestHead(method, `${pathname}${search}`, listHeaders(sent)),
     body,
     timeoutMs,
-    // The server has the full timeout to respond, regardless of how long the request waited for a connection.
+    // The server has the full timeout to respond, no matter how long the request waited for a connection.
     waitMs: timeoutMs,
     signal: undefined,
     ...limits,
   })
 }
 
-/** Returns an Authorization header with the user name and password of a URL. Empty if the URL contains none. */
+/**
+ * Returns an Authorization header with the user name and password of a URL. Returns no header if the URL contains
+ * neither.
+ */
 function authorizationIn({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {}
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

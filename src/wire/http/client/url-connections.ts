@@ -3,17 +3,16 @@ import { CallError } from './call-error.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { openTcp, openTls } from './open-connection.ts'
 
-/** The settings of the connections. */
 export interface UrlConnectionsOptions {
   /** CA certificates in PEM format. Defaults to the well-known CAs. */
   readonly authority?: string | undefined
-  /** Client certificate and key in PEM format. */
+  /** Client certificate and private key in PEM format. */
   readonly certificate?: { readonly certificate: string; readonly key: string } | undefined
   /** Maximum number of connections per server. Defaults to no limit. */
   readonly maxConnections?: number
 }
 
-/** The connection pools, by the origin of URLs. */
+/** UrlConnections contains a connection pool for each URL origin. */
 export class UrlConnections {
   readonly #options: UrlConnectionsOptions
   readonly #pools = new Map<string, ConnectionPool>()

@@ -1,11 +1,11 @@
 /**
  * The server side of a SPDY/3.1 connection. The client opens streams, the server replies to each of them, and both
- * sides write data.
+ * sides send data.
  *
  * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. Those
  * implementations ignore flow-control windows and rely on TCP back-pressure. The server reports the number of bytes
- * that it has read in WINDOW_UPDATE frames. It obeys the windows of the client once the client has shown that it uses
- * windows. The server stops reading from a client that does not read its replies.
+ * that it has read in WINDOW_UPDATE frames. Once a client has shown that it uses windows, the server respects the
+ * windows of that client. The server stops reading from a client that does not read its replies.
  */
 
 import type { Duplex } from 'node:stream'
@@ -34,7 +34,7 @@ export interface OpenedStream {
 }
 
 export interface SpdyOptions {
-  /** Called for every stream that the client opens. If it throws, the stream is reset. */
+  /** Called for every stream that the client opens. If the callback throws, the stream is reset. */
   readonly onStream: (opened: OpenedStream) => void
   /** Idle timeout of the connection in milliseconds. */
   readonly idleMs: number
@@ -42,7 +42,7 @@ export interface SpdyOptions {
 
 const maxStreams = 1000
 const maxDataBytes = 32 * 1024
-/** Time in milliseconds for the client to close the connection after the server has ended it. */
+/** Maximum time in milliseconds for the client to close the connection after the server has ended the connection. */
 const lingerMs = 2_000
 
 export class SpdyConnection {
@@ -58,7 +58,7 @@ export class SpdyConnection {
   readonly #received = new ReceivedBytes((id, bytes) => this.#write(windowFrame(id, bytes)))
   #lastId = 0
   #isEnding = false
-  /** Whether any data was written since the last frame was processed. */
+  /** Whether the server has written data since it processed the last frame. */
   #hasAnswered = false
 
   constructor(socket: Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }, options: SpdyOptions) {
@@ -69,7 +69,7 @@ export class SpdyConnection {
     this.closed = this.#run()
   }
 
-  /** Accepts no more streams. Closes the connection when the client does, or after a short time. */
+  /** Rejects further streams. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined
@@ -94,7 +94,7 @@ export class SpdyConnection {
           if (this.#hasAnswered) await this.#roomForAnswers()
         }
     } catch (error) {
-      // The client causes broken connections and protocol violations, so they are not logged.
+      // Broken connections and protocol violations are caused by the client, so they are not logged.
       if (!(error instanceof SpdyError) && !isConnectionError(error)) throw error
     } finally {
       this.#socket.destroy()
@@ -116,8 +116,8 @@ export class SpdyConnection {
       case 'data':
         return this.#takeData(frame)
       case 'headers':
-        // Clients send no HEADERS frames, but their blocks must be decoded because the compression depends on earlier
-        // blocks.
+        // Clients do not normally send HEADERS frames. Their header blocks are decoded anyway, because the compression
+        // of later blocks depends on all earlier blocks.
         this.#decoder.decode(frame.block)
         if (frame.isLast) this.#streams.get(frame.id)?.receiveEnd()
         return undefined
@@ -174,7 +174,7 @@ export class SpdyConnection {
     return room?.then(() => this.#countReceived(id, data.length))
   }
 
-  /** Counts received data. The data of a closed stream counts only towards the connection's window. */
+  /** Counts received data. Data of a closed stream counts only toward the window of the connection. */
   #countReceived(id: number, bytes: number): void {
     this.#received.add(bytes, this.#streams.has(id) ? id : undefined)
   }

@@ -1,6 +1,6 @@
 /**
- * The dictionary for compressing SPDY/3 header blocks, as defined in the draft: names with their lengths, followed by
- * common values. Client and server must use the same 1,423 bytes.
+ * The dictionary for compressing SPDY/3 header blocks, as defined in the SPDY draft: header names with their lengths,
+ * followed by common values. Client and server must use exactly the same 1,423 bytes.
  */
 
 const names = [
@@ -30,5 +30,4 @@ function withLength(name: string): Buffer {
   return bytes
 }
 
-/** The SPDY/3 dictionary. */
 export const dictionary: Buffer = Buffer.concat([...names.map(withLength), Buffer.from(values.join(''), 'latin1')])

@@ -1,6 +1,6 @@
 /**
- * SPDY/3.1 frames. Control frames are limited in size and buffered as a whole. The payload of a data frame is delivered
- * as it arrives, because it can have up to 16 MiB.
+ * SPDY/3.1 frames. Control frames are limited in size and buffered completely. The payload of a data frame can have up
+ * to 16 MiB and is therefore delivered as it arrives.
  */
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { SpdyError } from './spdy-error.ts'
@@ -36,7 +36,7 @@ export class FrameReader {
   /** An incomplete data frame. */
   #data: PartialData | undefined;
 
-  /** Yields the frames that this chunk completes, and parts of data frames. Throws SpdyError. */
+  /** Yields the frames that a chunk completes, and parts of data frames. Throws SpdyError for an invalid frame. */
   *read(chunk: Buffer): Generator<Frame, void, void> {
     if (!this.#join(chunk)) return
     for (;;) {
@@ -120,7 +120,7 @@ function controlFrame(type: number, flags: number, body: Buffer): Frame | 'skipp
   }
 }
 
-/** Returns the initial window in a SETTINGS frame. If the setting is repeated, the last value counts. */
+/** Returns the initial window in a SETTINGS frame. If the setting occurs several times, the last value applies. */
 function windowIn(body: Buffer): number | undefined {
   const count = numberAt(body, 0)
   let window: number | undefined
@@ -139,12 +139,12 @@ function rest(body: Buffer, at: number): Buffer {
   return body.subarray(at)
 }
 
-/** Returns the header of a data frame. */
+/** Returns the head of a data frame. */
 export function dataFrame(id: number, data: Buffer): Buffer {
   return Buffer.concat([dataHead(id, data.length, 0), data])
 }
 
-/** Returns an empty data frame, which ends a stream. */
+/** Returns an empty data frame that ends a stream. */
 export function lastFrame(id: number): Buffer {
   return dataHead(id, 0, lastFlag)
 }
@@ -157,19 +157,19 @@ function dataHead(id: number, length: number, flags: number): Buffer {
   return head
 }
 
-/** Returns the reply to an opened stream. */
+/** Returns a SYN_REPLY frame, which replies to an opened stream. */
 export function replyFrame(id: number, block: Buffer): Buffer {
   return controlOf('reply', Buffer.concat([numbers(id), block]))
 }
 
-/** The codes for resetting a stream. */
+/** The status codes for resetting a stream. */
 const resetReasons = { protocolError: 1, refused: 3, cancel: 5 } as const
 
 export function resetFrame(id: number, reason: keyof typeof resetReasons): Buffer {
   return controlOf('reset', numbers(id, resetReasons[reason]))
 }
 
-/** Returns a window update. The ID 0 stands for the whole connection. */
+/** Returns a WINDOW_UPDATE frame. The stream ID 0 stands for the whole connection. */
 export function windowFrame(id: number, bytes: number): Buffer {
   return controlOf('window', numbers(id, bytes))
 }
@@ -178,7 +178,7 @@ export function pingFrame(id: number): Buffer {
   return controlOf('ping', numbers(id))
 }
 
-/** Returns a GOAWAY frame: no more streams are accepted. */
+/** Returns a GOAWAY frame, which announces that the server accepts no more streams. */
 export function endFrame(lastId: number): Buffer {
   return controlOf('end', numbers(lastId, 0))
 }

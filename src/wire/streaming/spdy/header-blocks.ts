@@ -1,9 +1,10 @@
 /**
- * SPDY/3 header blocks: names and values, compressed in one zlib stream per connection with a preset dictionary.
+ * SPDY/3 header blocks. A header block contains names and values, and all blocks of a connection are compressed in one
+ * zlib stream with a preset dictionary.
  *
  * Every block ends with a zlib flush. Each block can therefore be decompressed separately, with the last 32 KiB of
- * earlier data as the dictionary. No decompressor is kept in memory, and the size of each block can be limited. The
- * server sends only empty blocks, which need no compressor.
+ * earlier data as the dictionary. No decompressor has to stay in memory, and the size of each block can be limited. The
+ * server sends only empty blocks, for which no compressor is needed.
  */
 import { constants, inflateRawSync } from 'node:zlib'
 import { dictionary } from './dictionary.ts'
@@ -12,14 +13,17 @@ import { SpdyError } from './spdy-error.ts'
 const windowBytes = 32 * 1024
 const maxBlockBytes = 16 * 1024
 const maxHeaders = 64
-/** The head of the zlib stream: method, flags and the checksum of the dictionary. */
+/** The head of the zlib stream: the method, the flags and the checksum of the dictionary. */
 const streamHead = { bytes: 6, usesDictionary: 0x20, deflate: 8 }
 
 export class HeaderDecoder {
   #history: Buffer = dictionary
   #hasBegun = false
 
-  /** Decodes headers, by lower-case name. If a header has several values, returns only the first. */
+  /**
+   * Decodes a header block to a map of header values by lower-case name. If a header has several values, the map
+   * contains only the first.
+   */
   decode(block: Buffer): Map<string, string> {
     const text = this.#inflate(this.#hasBegun ? block : withoutHead(block))
     this.#hasBegun = true
@@ -87,10 +91,10 @@ class TextReader {
 
 /** The head of a zlib stream without a dictionary. */
 const zlibHead = Buffer.from([0x78, 0x01])
-/** A block without headers: four uncompressed bytes, followed by an empty block that flushes them. */
+/** A header block without headers: four uncompressed bytes, followed by an empty block that flushes them. */
 const emptyBlock = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
 
-/** Returns blocks without headers. The first block of a connection starts the zlib stream. */
+/** EmptyHeaderBlocks returns header blocks without headers. The first block of a connection starts the zlib stream. */
 export class EmptyHeaderBlocks {
   #hasBegun = false
 

@@ -1,2 +1,2 @@
-/** The error for a protocol violation. It ends the connection. */
+/** The error for a protocol violation. The connection is closed after this error. */
 export class SpdyError extends Error {}

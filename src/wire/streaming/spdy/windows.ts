@@ -1,15 +1,15 @@
 /**
- * SPDY/3.1 flow control: the number of bytes that may be sent on a stream, and on the whole connection, before the
- * reader acknowledges them.
+ * SPDY/3.1 flow control, which limits the number of bytes that may be sent on a stream, and on the whole connection,
+ * before the reader acknowledges them.
  */
 
 const defaultWindow = 64 * 1024
-/** The ID that stands for the whole connection. */
+/** The stream ID that stands for the whole connection. */
 const whole = 0
 
 /**
- * The peer's windows. A peer that never sends updates does not use windows, so its windows are ignored. Otherwise the
- * server would have to stop sending forever.
+ * SendWindows contains the flow-control windows of the peer. A peer that never sends updates does not use windows, so
+ * its windows are ignored. Otherwise the server would have to stop sending forever.
  */
 export class SendWindows {
   #initial = defaultWindow
@@ -17,14 +17,14 @@ export class SendWindows {
   readonly #used = new Map<number, number>()
   readonly #waiting = new Map<number, () => void>()
 
-  /** Applies the initial window of streams that the peer has set. */
+  /** Sets the initial window of streams, as requested by the peer. */
   begin(window: number): void {
     this.#initial = window
     this.#areKept = true
     this.#wakeAll()
   }
 
-  /** Applies an update: the peer has read this many bytes. */
+  /** Applies a window update: the peer has read `bytes` more bytes. */
   grow(id: number, bytes: number): void {
     this.#areKept = true
     this.#used.set(id, (this.#used.get(id) ?? 0) - bytes)
@@ -40,7 +40,7 @@ export class SendWindows {
     for (const each of [id, whole]) this.#used.set(each, (this.#used.get(each) ?? 0) + bytes)
   }
 
-  /** Calls `run` when there may be room to send. */
+  /** Calls `run` when there may be room in the window to send data. */
   wait(id: number, run: () => void): void {
     this.#waiting.set(id, run)
   }
@@ -52,7 +52,7 @@ export class SendWindows {
     run?.()
   }
 
-  /** Releases all waiting writers. */
+  /** Resumes all writers that wait for a window. */
   close(): void {
     this.#areKept = false
     this.#wakeAll()
@@ -65,7 +65,7 @@ export class SendWindows {
   }
 }
 
-/** Counts the bytes that the server has read, and reports them for every half window. */
+/** ReceivedBytes counts the bytes that the server has read, and reports them to the peer after each half window. */
 export class ReceivedBytes {
   readonly #report: (id: number, bytes: number) => void
   readonly #bytes = new Map<number, number>()
@@ -74,7 +74,7 @@ export class ReceivedBytes {
     this.#report = report
   }
 
-  /** Adds bytes. `id` is undefined if the stream has ended. */
+  /** Adds received bytes. `id` is undefined if the stream has ended. */
   add(bytes: number, id: number | undefined): void {
     for (const each of id === undefined ? [whole] : [id, whole]) {
       const sum = (this.#bytes.get(each) ?? 0) + bytes

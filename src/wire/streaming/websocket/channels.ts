@@ -1,7 +1,7 @@
 /**
- * Several streams on one WebSocket, in the Kubernetes format: the first byte of a message is the channel number. If the
- * name of the subprotocol contains `base64`, messages are text: a digit followed by base64 data. In version 5, a
- * message on channel 255 closes the channel that it names.
+ * Several streams on one WebSocket, in the format of Kubernetes: the first byte of a message is the channel number. If
+ * the name of the subprotocol contains `base64`, a message is text that consists of a digit and base64 data. In version
+ * 5 of the subprotocol, a message on channel 255 closes the channel that the message names.
  */
 
 import type { Duplex } from 'node:stream'
@@ -11,16 +11,16 @@ import { MultiplexedStream } from '../multiplexed-stream.ts'
 import { waitForDrain } from '../wait-for-drain.ts'
 
 export interface ChannelOptions {
-  /** Number of channels. Channel numbers start at 0. */
+  /** Number of channels. The first channel has the number 0. */
   readonly count: number
   readonly isBase64: boolean
-  /** Whether clients can close individual channels. */
+  /** Whether the client can close individual channels. */
   readonly canClose: boolean
   readonly idleMs: number
 }
 
 const maxMessageBytes = 1024 * 1024
-/** Maximum number of data bytes in a frame. With base64, the frame is still below 64 KiB. */
+/** Maximum number of data bytes in a frame. Even with base64, the frame is smaller than 64 KiB. */
 const maxDataBytes = 32 * 1024
 const closeChannel = 255
 const lingerMs = 2_000
@@ -46,7 +46,7 @@ export class ChannelConnection {
     this.closed = this.#run()
   }
 
-  /** Opens the channels. `socket` has just switched to the WebSocket protocol. */
+  /** Opens the channels on a socket that has just switched to the WebSocket protocol. */
   static async open(socket: SwitchedSocket, options: ChannelOptions): Promise<ChannelConnection> {
     socket.on('error', () => {})
     return new ChannelConnection(socket, options, await WebSocketFraming.open('server', maxMessageBytes))
@@ -57,7 +57,7 @@ export class ChannelConnection {
     this.#write(this.#message(channel, Buffer.alloc(0)))
   }
 
-  /** Sends the closing frame. Closes the connection when the client does, or after a short time. */
+  /** Sends a closing frame. Closes the connection when the client does, or after a short time. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     // The timer starts when all earlier data has been flushed.
@@ -92,7 +92,7 @@ export class ChannelConnection {
   }
 
   async #read(): Promise<void> {
-    // The socket stays open after reading ends, so that a closing frame can be sent.
+    // The socket stays open when reading ends, so that a closing frame can still be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {

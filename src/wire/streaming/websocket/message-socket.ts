@@ -1,19 +1,19 @@
 /**
- * The server side of a WebSocket that only sends. Messages are sent as fast as the client reads them. Incoming messages
- * are discarded, except for pings and the closing frame.
+ * The server side of a WebSocket on which only the server sends messages. Messages are sent as fast as the client reads
+ * them. Messages from the client are discarded, except for pings and the closing frame.
  */
 import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
 import { closeCodes, type WebSocketFraming } from '../../websocket/framing.ts'
 import { waitForDrain } from '../wait-for-drain.ts'
 
-/** Time in milliseconds for the client to respond to the closing frame. */
+/** Maximum time in milliseconds for the client to respond to the closing frame. */
 const lingerMs = 2000
 
-/** Maximum size in bytes of a message from the client. All such messages are discarded. */
+/** Maximum size in bytes of a message from the client. All messages from the client are discarded. */
 export const maxReceivedBytes = 64 * 1024
 
-/** A WebSocket connection after the protocol switch. */
+/** MessageSocket is a connection that has switched to the WebSocket protocol. */
 export class MessageSocket {
   readonly #socket: Duplex
   readonly #framing: WebSocketFraming
@@ -33,8 +33,8 @@ export class MessageSocket {
   }
 
   /**
-   * Sends a message. Returns undefined if there is room for more. Otherwise returns a promise that resolves when there
-   * is or when the connection is closed.
+   * Sends a message. Returns undefined if there is room for more data. Otherwise returns a promise that resolves when
+   * there is room or the connection is closed.
    */
   send(type: 'text' | 'binary', data: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
@@ -42,7 +42,7 @@ export class MessageSocket {
     return waitForDrain(this.#socket)
   }
 
-  /** Sends the closing frame. Closes the connection when the client responds to it, or after a short time. */
+  /** Sends a closing frame. Closes the connection when the client responds, or after a short time. */
   end(): void {
     this.#sendClose(closeCodes.normal)
     if (this.#socket.destroyed) return
@@ -58,7 +58,7 @@ export class MessageSocket {
     try {
       await this.#read()
     } catch (error) {
-      // Errors of a broken connection are ignored. Socket errors have a code.
+      // Errors of a broken connection, which have an error code, are ignored.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())
@@ -66,7 +66,7 @@ export class MessageSocket {
   }
 
   async #read(): Promise<void> {
-    // The socket stays open after reading ends, so that a closing frame can be sent.
+    // The socket stays open when reading ends, so that a closing frame can still be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
       for (const message of await this.#framing.read(chunk)) {

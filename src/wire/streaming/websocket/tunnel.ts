@@ -1,7 +1,7 @@
 /**
- * The server side of a tunnel through a WebSocket, which carries the bytes of another protocol in binary messages. The
- * boundaries of messages have no meaning. The server reads from the client only as fast as the other side accepts the
- * data.
+ * The server side of a tunnel through a WebSocket. The tunnel carries the bytes of another protocol in binary messages,
+ * and message boundaries have no meaning. The server reads from the client only as fast as the other side of the tunnel
+ * accepts the data.
  */
 import { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
@@ -45,14 +45,14 @@ class Tunnel extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this._read()
-    // A closing frame that was written can still reach the client.
+    // A closing frame that has already been written can still reach the client.
     this.#socket.end(() => this.#socket.destroy())
     done(error)
   }
 
   async #run(): Promise<void> {
     try {
-      // The socket stays open after reading ends, so that a closing frame can be sent.
+      // The socket stays open when reading ends, so that a closing frame can still be sent.
       const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
       for await (const chunk of chunks)
         for (const message of await this.#framing.read(chunk)) {
@@ -60,7 +60,7 @@ class Tunnel extends Duplex {
           await this.#take(message)
         }
     } catch (error) {
-      // Errors of a broken connection are ignored. Socket errors have a code.
+      // Errors of a broken connection, which have an error code, are ignored.
       if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.push(null)

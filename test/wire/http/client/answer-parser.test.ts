@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 responses, whole and byte by byte: which are accepted, which are rejected, and whether the connection is
- * reused.
+ * Tests of the HTTP/1.1 response parser, with whole responses and byte by byte: which responses are accepted, which are
+ * rejected, and whether the connection is reused.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,10 @@ import { AnswerParser } from '../../../../src/wire/http/client/answer-parser.ts'
 
 const maxBytes = 1000
 
-/** Returns the result for a response that arrives in pieces of this size, followed by the end of the connection. */
+/**
+ * Returns the result of parsing a response that arrives in pieces of `pieceSize` bytes, followed by the end of the
+ * connection.
+ */
 function read(text: string, pieceSize: number): string {
   const answer = new AnswerBuffer(maxBytes)
   const parser = new AnswerParser(answer)

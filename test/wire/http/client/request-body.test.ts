@@ -1,4 +1,4 @@
-/** A request body is sent at the pace of a slow server. */
+/** Tests that a request body is sent only as fast as the server reads it. */
 import assert from 'node:assert/strict'
 import { PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Streamed requests and responses over real connections, to Node's HTTP server and to servers that send raw bytes. */
+/**
+ * Tests of streamed requests and responses over real connections, to Node's HTTP server and to servers that send raw
+ * bytes.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http'
@@ -37,7 +40,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<Dialed> 
   return poolTo((server.address() as AddressInfo).port)
 }
 
-/** Starts a server that calls `answer` when it has received the first part of a request. */
+/** Starts a server that calls `answer` after it has received the first part of a request. */
 function raw(answer: (socket: Socket) => void): Promise<Dialed> {
   const sockets = new Set<Socket>()
   after(() => sockets.forEach((socket) => void socket.destroy()))
@@ -237,7 +240,7 @@ test('only read requests are repeated on a new connection', async () => {
   }
 })
 
-/** Starts a server that accepts connections but never completes a handshake. */
+/** Starts a server that accepts connections but never completes a TLS handshake. */
 async function hanging() {
   const sockets: Socket[] = []
   const server = createServer((socket) => void sockets.push(socket.resume().on('error', () => {})))
