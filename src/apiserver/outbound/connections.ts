@@ -1,6 +1,6 @@
 /**
- * Connections to other servers, pooled by destination. Destinations share connections only if address, server name, CA
- * bundle and client certificate are all equal.
+ * Pools the connections to other servers by destination. Two calls share a pool only if the address, the server name,
+ * the CA bundle and the client certificate are all equal.
  */
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -18,41 +18,39 @@ import { namelessCertificateVerifier } from '../../wire/http/client/nameless-cer
 import { openTcp, openTls, type ServerVerifier, type TlsTarget } from '../../wire/http/client/open-connection.ts'
 import type { Credentials } from './credentials.ts'
 
-/** The address of a call, and how to verify the server. */
+/** The address of another server, and the rules for verifying its certificate. */
 export interface Destination {
-  /** An IP address, or a host name that the operating system resolves. */
   readonly host: string
   readonly port: number
   /** The name that the server's certificate must be valid for. */
   readonly serverName: string
-  /** The exact common name that the certificate must also have. Unset if any common name is allowed. */
+  /** The only common name that is accepted in the server's certificate. Unset if any common name is accepted. */
   readonly commonName?: string
-  /** The value of the `Host` header. */
   readonly hostHeader: string
   /** CA certificates in PEM format. Undefined means the system's trust store. */
   readonly authority: string | undefined
-  /** Whether to accept any certificate. Only for objects in which a user explicitly requests this. */
+  /** Whether to accept any certificate. Set only if a user explicitly requests this in an object. */
   readonly isUnverified?: boolean
   readonly credentials: Credentials
-  /** Maximum number of idle connections. By default, all connections may remain open for later requests. */
+  /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
-  /** Uses plain HTTP with one connection per request. Either `tcp`, or a function that creates the connection. */
+  /** Selects plain HTTP with one connection per request: over TCP, or over the connection that the function creates. */
   readonly plain?: 'tcp' | (() => Duplex)
 }
 
 /** Maximum number of destinations with open connections. */
 const maxDestinations = 256
 
-/** Limits that depend on the purpose of the connections. */
+/** Limits of a connection pool, which depend on the purpose of its connections. */
 export interface ConnectionsOptions {
   /**
-   * Maximum number of connections per destination. All of them may remain open for later calls, because a new
+   * Maximum number of connections per destination. All of them may stay open while they are idle, because opening a
    * connection costs several times as much as a call.
    */
   readonly maxPerDestination: number
   /**
-   * Whether users choose the destinations. Idle connections to many destinations would exhaust the file descriptors, so
-   * fewer remain open, and a new connection may resume the TLS session of an earlier one.
+   * Whether users choose the destinations. If so, few idle connections stay open, because many destinations could
+   * exhaust the file descriptors. New connections then resume the TLS session of an earlier connection.
    */
   readonly isForUsers?: boolean
 }
@@ -64,7 +62,7 @@ interface OpenDestination {
 
 export class Connections {
   readonly #options: ConnectionsOptions
-  /** The pools by destination. At the limit, the least recently used pool is evicted. */
+  /** The open connection pools by destination. At the limit, the least recently used pool is evicted. */
   readonly #open = new BoundedMap<string, OpenDestination>(maxDestinations)
   readonly #keys = new WeakMap<Destination, string>()
 
@@ -77,7 +75,7 @@ export class Connections {
     return this.#keep(key, this.#open.get(key) ?? this.#add(destination))
   }
 
-  /** Returns a pool for a single connection that is never reused. For protocol upgrades and plain HTTP. */
+  /** Returns a pool with a single connection that is never reused, for a protocol upgrade or plain HTTP. */
   singleUsePool(destination: Destination): ConnectionPool {
     const { host, port, plain } = destination
     const options = { maxConnections: 1, maxIdle: 0 }
@@ -88,9 +86,9 @@ export class Connections {
   }
 
   /**
-   * Returns whether a second attempt may succeed. The server may have closed an idle connection just when it was
-   * reused. Such a call is repeated only if that is safe. A certificate without names may have been signed by the given
-   * CA.
+   * Returns whether the caller should repeat a failed call. A call is repeated if the server closed an idle connection
+   * and repeating is safe. A call is also repeated if the server's certificate contains no names, and then the
+   * certificate is verified against the CA alone.
    */
   mend(destination: Destination, { remedy }: CallError): boolean {
     if (remedy !== 'verify') return remedy === 'reconnect'
@@ -102,13 +100,13 @@ export class Connections {
     return true
   }
 
-  /** Accepts no new calls. Running calls continue. */
+  /** Rejects new calls. Running calls continue. */
   close(): void {
     for (const { pool } of this.#open.values()) pool.close()
     this.#open.clear()
   }
 
-  /** Closes all connections. Running calls fail. */
+  /** Closes all connections, so running calls fail. */
   destroy(): void {
     for (const { pool } of this.#open.values()) pool.destroy()
     this.#open.clear()
@@ -120,10 +118,7 @@ export class Connections {
     return key
   }
 
-  /**
-   * Remembers a pool. If another destination is evicted, its idle connections are closed, and no later request uses its
-   * pool.
-   */
+  /** Adds a pool. If this evicts the pool of another destination, closes the idle connections of the evicted pool. */
   #keep(key: string, open: OpenDestination): ConnectionPool {
     for (const { pool } of this.#open.set(key, open)) pool.close()
     return open.pool
@@ -139,7 +134,7 @@ export class Connections {
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
     if (!isForUsers) return { maxConnections, keepsOpening: true }
-    // Pods receive no credentials.
+    // An unverified server without a client certificate is a pod, and pods receive no credentials.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }
@@ -154,16 +149,17 @@ function targetOf(destination: Destination): TlsTarget {
     servername: serverName,
     ...(commonName === undefined ? {} : requireCommonName(commonName)),
     rejectUnauthorized: !isUnverified,
-    // The context is created once, because parsing the certificates for each connection would cost more than a call.
+    // The TLS context is created once, because parsing the certificates for each connection would cost more than a
+    // call.
     secureContext: secureContextOf({
-      // Every certificate in the bundle is trusted, even an intermediate CA, as in kube-apiserver.
+      // Every certificate in the CA bundle is trusted, even an intermediate CA, as in kube-apiserver.
       ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
       ...(certificate === undefined ? {} : { cert: certificate, key }),
     }),
   }
 }
 
-/** Returns a function that opens connections which resume the TLS session of the previous one. */
+/** Returns a function that opens TLS connections. Each connection resumes the session of the previous connection. */
 function resuming(target: TlsTarget): PoolOptions['open'] {
   let session: Buffer | undefined
   const onSession = (latest: Buffer) => {
@@ -173,8 +169,8 @@ function resuming(target: TlsTarget): PoolOptions['open'] {
 }
 
 /**
- * Returns the check of a common name. Such connections resume no session, because Node does not check the certificate's
- * names on a resumed session.
+ * Returns a certificate check that requires a common name. Connections with this check resume no TLS session, because
+ * Node does not check the names in the certificate of a resumed session.
  */
 function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIdentity'> {
   return {
@@ -184,8 +180,8 @@ function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIden
 }
 
 /**
- * Returns an error if the certificate does not have exactly this common name. Node returns several common names as an
- * array, and omits the subject of a certificate that has none.
+ * Returns an error unless the certificate has exactly this common name. Node represents several common names as an
+ * array, and omits the subject if the certificate has none.
  */
 function commonNameFault({ subject }: PeerCertificate, commonName: string): Error | undefined {
   const shown: string | string[] | undefined = subject?.CN

@@ -1,6 +1,6 @@
 /**
  * The credentials that this server sends to other servers: a client certificate, a token, or a user name and password.
- * A server for which no credentials are configured receives none.
+ * A server without configured credentials receives none.
  */
 export interface Credentials {
   /** PEM. */
@@ -11,7 +11,7 @@ export interface Credentials {
   readonly password?: string | undefined
 }
 
-/** The value for servers that receive no credentials. */
+/** The empty credentials, for servers that receive none. */
 export const noCredentials: Credentials = {}
 
 export function headersOf({ token, username, password }: Credentials): { authorization?: string } {
@@ -20,17 +20,20 @@ export function headersOf({ token, username, password }: Credentials): { authori
   return { authorization: `Basic ${Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64')}` }
 }
 
-/** The credentials from a kubeconfig file. */
+/** The credentials in a kubeconfig file. */
 export interface ConfiguredCredentials {
-  /** Credentials by host and port, as in the `users` of a kubeconfig file: `s.n.svc:8443`, `*.n.svc`, `*`. */
+  /**
+   * Credentials by host and port, as in the `users` list of a kubeconfig file. The keys can contain wildcards, as in
+   * `s.n.svc:8443`, `*.n.svc` and `*`.
+   */
   readonly byName: ReadonlyMap<string, Credentials>
-  /** Credentials of the file's current context, if there is one. */
+  /** Credentials of the kubeconfig file's current context. */
   readonly byDefault?: Credentials | undefined
 }
 
 /**
  * Returns the credentials for a host and port. An exact name takes precedence, then the longest matching `*.` wildcard,
- * then `*`, then the current context. For port 443, names without a port also match.
+ * then `*`, then the current context. At port 443, a name without a port also matches.
  */
 export function credentialsFor(configured: ConfiguredCredentials, host: string, port: number): Credentials {
   const names = port === 443 ? [`${host}:443`, host] : [`${host}:${port}`]
@@ -41,7 +44,7 @@ export function credentialsFor(configured: ConfiguredCredentials, host: string, 
   return configured.byName.get('*') ?? configured.byDefault ?? noCredentials
 }
 
-/** `a.b.c`, `*.b.c`, `*.c` */
+/** Returns the name and its wildcards: for `a.b.c`, these are `a.b.c`, `*.b.c` and `*.c`. */
 function withWildcards(name: string): string[] {
   const steps = name.split('.')
   return [name, ...steps.slice(1).map((_, i) => `*.${steps.slice(i + 1).join('.')}`)]

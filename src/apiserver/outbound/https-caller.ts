@@ -1,10 +1,10 @@
 /**
- * HTTPS calls to other servers, such as webhooks. Connections are pooled by destination. The other server cannot
- * consume unlimited resources: responses are limited in size and total time, redirects are not followed, and responses
- * are not decompressed. Error messages never contain request or response data.
+ * Sends HTTPS requests to other servers, such as webhooks. Connections are pooled by destination. To bound the
+ * resources that another server can consume, responses are limited in size and total time, redirects are not followed,
+ * and responses are not decompressed. Error messages never contain request or response data.
  *
- * The requests use `wire/http/client`, because the objects of Node's `https` would account for two thirds of a call's
- * cost (docs/decisions/0023).
+ * The client is `wire/http/client` and not Node's `https`, whose objects would account for two thirds of the cost of a
+ * call (docs/decisions/0023).
  */
 
 import { AnswerMemory } from '../../wire/http/client/answer-memory.ts'
@@ -16,12 +16,12 @@ import { headersOf } from './credentials.ts'
 
 interface HttpsCall {
   readonly destination: Destination
-  /** The path, including the query. */
+  /** The request path, including the query. */
   readonly path: string
   readonly timeoutMs: number
-  /** Aborts when the response is no longer needed. */
+  /** A signal that aborts when the response is no longer needed. */
   readonly signal?: AbortSignal | undefined
-  /** Additional headers. */
+  /** Additional request headers. */
   readonly headers?: { readonly [name: string]: string | readonly string[] } | undefined
 }
 
@@ -39,12 +39,12 @@ export interface HttpsAnswer {
   readonly body: Buffer
 }
 
-/** Maximum size of a response. An object may have 3 MiB, which is 4 MiB in base64. */
+/** Maximum size of a response. An object of 3 MiB takes 4 MiB in base64. */
 const maxAnswerBytes = 5 * 1024 * 1024
 /** Maximum number of connections per destination. */
 const maxConnections = 64
 
-/** HTTPS client with connection pooling and response limits. */
+/** An HTTPS client with pooled connections and limited responses. */
 export class HttpsCaller {
   readonly #userAgent: string
   readonly #connections = new Connections({ maxPerDestination: maxConnections })
@@ -55,12 +55,12 @@ export class HttpsCaller {
     this.#memory = memory
   }
 
-  /** Sends the body with POST. Throws CallError unless a success response arrives in time. */
+  /** Sends a POST request. Throws CallError unless a response with a success status arrives in time. */
   post(call: HttpsPost): Promise<HttpsAnswer> {
     return this.#call(call)
   }
 
-  /** Sends a GET request. Throws CallError unless a success response arrives in time. */
+  /** Sends a GET request. Throws CallError unless a response with a success status arrives in time. */
   get(call: HttpsCall): Promise<HttpsAnswer> {
     return this.#call(call)
   }

@@ -1,10 +1,10 @@
 /**
- * Forwards client requests to other servers over HTTPS, or over HTTP for plain destinations. Bodies and responses are
- * streamed as fast as they are read, and never buffered as a whole. The time until the response starts is limited.
- * After that, the caller limits the duration through the signal. Redirects are not followed, and responses are not
- * decompressed.
+ * Forwards client requests to other servers over HTTPS, or over HTTP for plain destinations. Bodies are streamed at the
+ * speed of the reader and never buffered as a whole. The wait for the start of a response is limited. After that, the
+ * caller can end the response with a signal. Redirects are not followed, and responses are not decompressed.
  *
- * A request for a protocol upgrade uses its own connection, which is never reused, whatever the response.
+ * A request for a protocol upgrade uses its own connection, which is never reused, even if the other server refuses the
+ * upgrade.
  */
 import type { Duplex, Readable } from 'node:stream'
 import { CallError } from '../../wire/http/client/call-error.ts'
@@ -18,21 +18,20 @@ import { Connections, type Destination } from './connections.ts'
 export interface RelayedRequest {
   readonly destination: Destination
   readonly method: string
-  /** The path, including the query. */
+  /** The request path, including the query. */
   readonly path: string
   /**
-   * Alternating names and values of headers, without Host and the headers that define the body's length. This module
-   * sets those.
+   * Alternating names and values of headers, without Host, Content-Length and Transfer-Encoding, which `headOf` adds.
    */
   readonly headers: readonly string[]
   readonly body: StreamedBody | undefined
-  /** The requested protocols, as in the `Upgrade` header. */
+  /** The requested protocols, in the format of the `Upgrade` header. */
   readonly upgrade: string | undefined
-  /** Whether the response may be endless. In this case, `endStreams` ends it. */
+  /** Whether the response may be endless. Only `endStreams` and the client then end the response. */
   readonly isEndless: boolean
-  /** Timeout in milliseconds for the start of the response. */
+  /** Maximum wait in milliseconds for the start of the response. */
   readonly timeoutMs: number
-  /** Aborts when the response is no longer needed. */
+  /** A signal that aborts when the response is no longer needed. */
   readonly signal: AbortSignal
 }
 
@@ -41,7 +40,7 @@ export interface RelayedAnswer {
   readonly status: number
   readonly rawHeaders: readonly string[]
   readonly body: Readable
-  /** The connection. Set if the other server has switched protocols. */
+  /** The upgraded connection. Set only if the other server has switched protocols. */
   readonly switched: Duplex | undefined
 }
 
@@ -51,18 +50,19 @@ export class HttpsRelay {
   readonly #streams = new Set<Readable | Duplex>()
   #isEnding = false
 
-  /** Forwards a request. Resolves when the response starts. Throws CallError if it does not start in time. */
+  /** Forwards a request. Resolves when the response starts. Throws CallError if the response does not start in time. */
   async send(relayed: RelayedRequest): Promise<RelayedAnswer> {
     try {
       return await this.#sendOrRepeat(relayed)
     } catch (error) {
-      // The rest of an unwanted body is read, so that the client can read the response.
+      // Reads the rest of the request body, because many clients read an early response only after sending the whole
+      // body.
       relayed.body?.stream.resume()
       throw error
     }
   }
 
-  /** Ends tunnels and endless responses. Later tunnels and endless responses end as soon as they start. */
+  /** Closes all tunnels and endless responses. Tunnels and endless responses that start later are closed at once. */
   endStreams(): void {
     this.#isEnding = true
     for (const stream of this.#streams) stream.destroy()
@@ -79,7 +79,7 @@ export class HttpsRelay {
       return await this.#send(relayed, relayed.timeoutMs)
     } catch (error) {
       const remainingMs = relayed.timeoutMs - (performance.now() - began)
-      // The remedy is set only if the request may be repeated or has not been sent.
+      // A remedy is set only if the request may be repeated or has not been sent.
       const mayRepeat =
         error instanceof CallError && remainingMs > 0 && this.#connections.mend(relayed.destination, error)
       if (mayRepeat) return await this.#send(relayed, remainingMs)
@@ -115,8 +115,8 @@ export class HttpsRelay {
 }
 
 /**
- * Converts an error. Like kube-apiserver, the server returns 503 if the response is not HTTP, and 502 if the response
- * is not relayed.
+ * Throws the error to report. An invalid HTTP response counts as a connection failure, so the client receives 503 as
+ * from kube-apiserver. Responses that cannot be relayed result in 502.
  */
 function asBrokenConnection(error: unknown): never {
   const isMalformed = error instanceof CallError && error.fault === 'answer'
@@ -124,8 +124,8 @@ function asBrokenConnection(error: unknown): never {
 }
 
 /**
- * Returns the head of a request. It defines the body's length in exactly one way, so that no data after the body can be
- * interpreted as another request.
+ * Returns the request line and headers. Exactly one header defines the length of the body, so that data after the body
+ * cannot be interpreted as another request.
  */
 function headOf({ destination, method, path, headers, body, upgrade }: RelayedRequest, pool: ConnectionPool): string {
   const noBody = method === 'GET' || method === 'HEAD' ? [] : ['content-length', '0']
@@ -138,7 +138,7 @@ function headOf({ destination, method, path, headers, body, upgrade }: RelayedRe
   ])
 }
 
-/** Returns the switched connection. The other server may only choose a protocol that was requested. */
+/** Returns the upgraded connection. Throws if the other server chose a protocol that the client did not request. */
 function switchedConnection({ headers, switched }: StreamedAnswer, asked: string | undefined): Duplex | undefined {
   if (switched === undefined) return undefined
   const { socket, rest } = switched

@@ -1,6 +1,6 @@
 /**
- * Limits the work of parsing untrusted JSON. JSON that is mostly text, such as a base64 patch, is cheap to parse, but
- * millions of tiny values are expensive. Values are counted before parsing, at a fraction of the cost.
+ * Limits the cost of parsing untrusted JSON. Long strings, such as a base64 patch, are cheap to parse, but millions of
+ * tiny values are expensive. Counting the values first costs a fraction of parsing.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
 import { CallError } from '../../wire/http/client/call-error.ts'
@@ -10,7 +10,7 @@ const comma = 0x2c
 const bracket = 0x5b
 const brace = 0x7b
 
-/** Number of bytes after which the counting can be interrupted. */
+/** Number of bytes to count between two interruptions. */
 const bytesPerSlice = 128 * 1024
 
 /** Throws CallError if the JSON text has too many values. */
@@ -19,8 +19,8 @@ export function assertFewValues(json: Buffer, maxValues = defaultMaxValues): voi
 }
 
 /**
- * Like `assertFewValues`, but as a generator that can be interrupted. Counts characters that could start a value, even
- * inside strings, so the count is never too low.
+ * Yields between slices, and throws CallError if the JSON text has too many values. Counts every character that can
+ * precede a value, even inside strings, so the count is never too low.
  */
 export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValues): Sliced<void> {
   if (json.length < maxValues) return
@@ -32,7 +32,10 @@ export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValue
   }
 }
 
-/** Returns the number of values in a range. Uses indexed access, because an iterator takes several times as long. */
+/**
+ * Returns the number of values in a range of bytes. Uses indexed access, because an iterator takes several times as
+ * long.
+ */
 function valuesIn(json: Buffer, start: number, end: number): number {
   let values = 0
   for (let i = start; i < end; i++) {

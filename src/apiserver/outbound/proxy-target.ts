@@ -1,10 +1,10 @@
-/** The target of a forwarded request, and how failures are reported to the client. */
+/** Describes where a request is forwarded to, and which errors the client receives if forwarding fails. */
 import type { ApiError } from '../../api/model/api-error.ts'
 import type { CallError } from '../../wire/http/client/call-error.ts'
 import type { Destination } from './connections.ts'
 import type { HttpsRelay } from './https-relay.ts'
 
-/** The result of an endpoint that does not respond itself: the request is forwarded and the response is relayed. */
+/** The result of an endpoint that forwards the request to another server instead of responding to it. */
 export class ForwardRequest {
   readonly target: ProxyTarget
 
@@ -13,43 +13,43 @@ export class ForwardRequest {
   }
 }
 
-/** Where and how to forward a request. */
+/** The destination of a forwarded request, and the changes to the response. */
 export interface ProxyTarget {
-  /** The name of the backend. The number of concurrent requests per backend is limited. */
+  /** The name of the backend. The number of concurrent requests to each backend is limited. */
   readonly to: string
   readonly relay: HttpsRelay
-  /** Returns the destination. Throws CallError if there is no address to connect to. */
+  /** Returns the destination. Throws CallError if the backend has no address. */
   readonly destination: () => Destination | Promise<Destination>
-  /** The path, including the query. */
+  /** The request path, including the query. */
   readonly path: string
   /** Whether to send the user's identity to the backend. */
   readonly sendsUser: boolean
-  /** Whether the request must switch protocols. Defaults to false. */
+  /** Whether the request must upgrade to another protocol. Defaults to false. */
   readonly mustSwitch?: boolean
-  /** The SPDY subprotocol that clients can tunnel through a WebSocket. By default, there are no tunnels. */
+  /** The SPDY subprotocol that clients can tunnel through a WebSocket. Unset if tunnels are not supported. */
   readonly tunneledProtocol?: string | undefined
   /**
-   * Timeout in milliseconds for the start of the response. Defaults to the request's remaining time, but at most one
-   * minute.
+   * Maximum wait in milliseconds for the start of the response. Defaults to the remaining time of the request, but at
+   * most one minute.
    */
   readonly timeoutMs?: number
   readonly errors: ProxyErrors
   /**
-   * Rewrites the Location of a redirect. If it returns undefined, the redirect is not relayed. By default, redirects
-   * are not relayed.
+   * Rewrites the Location header of a redirect. Returns undefined if the redirect must not be relayed. By default, no
+   * redirects are relayed.
    */
   readonly redirect?: (location: string) => string | undefined
-  /** Rewrites a link in an HTML page. By default, pages are relayed unchanged. */
+  /** Rewrites a link in an HTML page. By default, HTML pages are relayed unchanged. */
   readonly link?: (link: string) => string | undefined
-  /** Creates an error from an unsuccessful response. By default, unsuccessful responses are relayed unchanged. */
+  /** Converts a response with an error status into an error. By default, such responses are relayed unchanged. */
   readonly failure?: (status: number, text: string) => ApiError
 }
 
-/** The errors to report if the backend fails. */
+/** The errors that a client receives if the backend fails. */
 export interface ProxyErrors {
-  /** Returns the error if the backend did not respond. */
+  /** Returns the error for a backend that did not respond. */
   readonly noAnswer: (error: CallError) => ApiError
   readonly busy: () => ApiError
-  /** Returns the error if the response cannot be relayed. */
+  /** Returns the error for a response that cannot be relayed. */
   readonly unusable: (why: string) => ApiError
 }

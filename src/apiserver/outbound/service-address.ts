@@ -1,8 +1,8 @@
 /**
- * Resolves a Service to an address for calls from this server. The server cannot reach cluster IPs, so it connects
- * directly to an endpoint: the external name of an ExternalName Service, or otherwise the target port on a ready
- * address from the EndpointSlices, or from the Endpoints if no slice contains a ready address. If there are several
- * addresses, each call uses a random one.
+ * Resolves a Service to an address for calls from this server. The server has no access to cluster IPs and connects to
+ * an endpoint directly. For an ExternalName Service, this is the external name. For other Services, it is the target
+ * port of a ready address in the EndpointSlices, or in the Endpoints if no slice contains a ready address. If there are
+ * several addresses, each call uses a random one.
  */
 import { isIP } from 'node:net'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -30,7 +30,8 @@ export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
   /**
-   * Returns the address on which this server listens, to which its own Service resolves. Undefined before it listens.
+   * Returns the address on which this server listens. Undefined before the server listens. The Service of this server
+   * resolves to this address.
    */
   readonly ownAddress: () => Address | undefined
 }
@@ -43,7 +44,7 @@ interface Port {
 
 export type NoAddressReason = 'ServiceNotFound' | 'ServicePortError' | 'EndpointsNotFound' | 'MissingEndpoints'
 
-/** The error if no address is available. `reason` contains the cause. */
+/** The error for a Service without an available address. `reason` contains the cause. */
 export class NoServiceAddress extends CallError {
   readonly reason: NoAddressReason
 
@@ -53,7 +54,7 @@ export class NoServiceAddress extends CallError {
   }
 }
 
-/** Returns an address of a Service. Throws NoServiceAddress if none is available. */
+/** Returns an address of a Service. Throws NoServiceAddress if no address is available. */
 export function serviceAddress(parts: ServiceAddressParts, service: ServiceReference): Address {
   const { vendor, lookup } = parts
   const { namespace, name, port } = service
@@ -98,8 +99,9 @@ function addressesInSlice({ addressType, endpoints = [], ports = [] }: Slice, po
 }
 
 /**
- * Whether the host is a name and not an IP address in any notation that resolvers accept: 127.0.0.1, 127.1, 0x7f.1,
- * 2130706433. Without this check, an FQDN slice could contain addresses that are forbidden in IP slices.
+ * Returns whether the host is a DNS name and not an IP address, including unusual notations that resolvers accept, such
+ * as 127.1, 0x7f.1 and 2130706433. Without this check, an FQDN slice could contain addresses that are forbidden in
+ * slices of IP addresses.
  */
 function isName(host: string): boolean {
   const lastLabel = host.replace(/\.$/, '').split('.').at(-1) ?? ''
@@ -121,7 +123,7 @@ function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Addres
   })
 }
 
-/** Combines the hosts with the port of this name. Endpoints and Services use the same port names. */
+/** Combines each host with the port of the given name, which is the same in Endpoints and Services. */
 function joined(hosts: readonly string[], ports: readonly Port[], name: string): Address[] {
   const port = ports.find((each) => (each.name ?? '') === name && isTcp(each))?.port
   return port === undefined ? [] : hosts.map((host) => ({ host, port }))

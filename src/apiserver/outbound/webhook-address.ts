@@ -1,14 +1,14 @@
 /**
- * The address of a webhook: a URL or a path of a Service. The operating system resolves the host of a URL, which is
- * never interpreted as a Service. The certificate of a Service must be valid for `<name>.<namespace>.svc`, regardless
- * of the address that is used.
+ * Resolves the address of a webhook, which is a URL or a path of a Service. The operating system resolves the host of a
+ * URL, even if the host has the name of a Service. The certificate of a Service must be valid for
+ * `<name>.<namespace>.svc`, regardless of the address in use.
  */
 
 import type { Destination } from './connections.ts'
 import { type ConfiguredCredentials, credentialsFor } from './credentials.ts'
 import { type ServiceAddressParts, type ServiceReference, serviceAddress } from './service-address.ts'
 
-/** The clientConfig of a webhook configuration. */
+/** The `clientConfig` of a webhook configuration. */
 export interface ClientConfig {
   readonly url?: string
   readonly service?: {
@@ -23,13 +23,13 @@ export interface ClientConfig {
 
 /** The parsed address of a webhook. */
 export interface WebhookAddress {
-  /** The URL for errors. */
+  /** The URL to show in error messages. */
   readonly url: string
   readonly hostName: string
   readonly port: number
   /** The path and the query, which contains the timeout of the call. */
   readonly path: string
-  /** The Service. Undefined if the address is a URL. */
+  /** The Service to call. Undefined if the address is a URL. */
   readonly service: ServiceReference | undefined
   /** CA certificates in PEM format. Undefined means the system's trust store. */
   readonly authority: string | undefined
@@ -53,7 +53,7 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
   return { url: `https://${hostname}${port && ':'}${port}${asked}`, ...place, service: undefined, authority }
 }
 
-/** Resolves addresses to destinations with credentials. Throws CallError if a Service has no address. */
+/** Resolves webhook addresses to destinations with credentials. Throws CallError if a Service has no address. */
 export class Destinations {
   readonly #parts: ServiceAddressParts
   readonly #credentials: ConfiguredCredentials

@@ -1,5 +1,5 @@
 /**
- * Resources that answer questions about permissions with more than yes or no. Each has a separate permission: `whoamis`
+ * Defines endpoints that answer questions about permissions, each of which needs a separate permission: `whoamis`
  * returns the identity of the caller, `accessexplanations` explains a decision, and `whocans` lists all users who may
  * perform an action.
  */
@@ -67,7 +67,7 @@ function formatNearRule({ rule, binding, lacks }: NearRule) {
   return { rule: rule.stored, ...pathsOf(binding), lacks: [...lacks] }
 }
 
-/** Formats paths such as `ClusterRole/view` and `RoleBinding/default/readers`. */
+/** Returns the paths of a role and a binding, such as `ClusterRole/view` and `RoleBinding/default/readers`. */
 function pathsOf({ kind, namespace, name, role }: Binding) {
   return { role: `${role.kind}/${role.name}`, binding: [kind, namespace, name].filter((part) => part !== '').join('/') }
 }

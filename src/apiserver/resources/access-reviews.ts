@@ -1,6 +1,6 @@
 /**
- * The access reviews, which report whether a user may perform an action. The server's authorizer decides in the same
- * way as for a request. `subjectaccessreviews` is for any user, `localsubjectaccessreviews` for any user in one
+ * Defines the access reviews, which report whether a user may perform an action. The server's authorizer decides in the
+ * same way as for a request. `subjectaccessreviews` is for any user, `localsubjectaccessreviews` for any user in one
  * namespace, and `selfsubjectaccessreviews` for the caller.
  */
 
@@ -23,8 +23,8 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 export interface ReviewParts {
   readonly vendor: Vendor
   /**
-   * Returns the access functions. Called when needed, because authorization needs the catalogue and the catalogue needs
-   * the endpoints.
+   * Returns the access functions. Must not be called during startup, because authorization needs the catalogue and the
+   * catalogue needs the endpoints.
    */
   readonly access: () => Access
 }
@@ -60,7 +60,7 @@ function review<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']):
   return { ...common, kind, recordsManager: true, doc, answer }
 }
 
-/** Returns the user to whom a review refers. */
+/** Returns the user in the spec of a review. */
 export function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
   return { name: user, uid, groups, extra: new Map(Object.entries(extra)) }
 }
@@ -77,7 +77,9 @@ function hasSelectors({ fieldSelector, labelSelector }: NonNullable<Question['re
   return fieldSelector !== undefined || labelSelector !== undefined
 }
 
-/** Returns the attributes of the action in a review. Exactly one of the two fields is set. */
+/**
+ * Returns the attributes of the action in a review, which sets either the resource attributes or the path attributes.
+ */
 export function attributesOf(question: Question): ResourceAttributes | PathAttributes {
   const { resourceAttributes: asked, nonResourceAttributes: path } = question
   if (asked === undefined) return { resource: false, verb: path?.verb ?? '', path: path?.path ?? '' }
@@ -95,7 +97,10 @@ function statusOf({ verdict, reason }: Decision, errors: readonly string[]) {
   }
 }
 
-/** Throws unless the review names the namespace of the request, because the caller is authorized for that namespace. */
+/**
+ * Throws unless the review is for the namespace of the request, because the caller is authorized only for that
+ * namespace.
+ */
 function assertNamespace({ object, namespace }: EndpointRequest<SubjectAccessReview>): void {
   const asked = object.spec?.resourceAttributes?.namespace ?? ''
   if (asked !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)

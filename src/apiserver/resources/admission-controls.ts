@@ -1,5 +1,5 @@
 /**
- * `admissioncontrols`: the built-in admission plugins in execution order, and whether they are enabled on this server.
+ * Lists the built-in admission plugins in execution order, and whether this server enables them (`admissioncontrols`).
  */
 
 import { admissionControl } from '../../api/kinds/ops/admission-control.ts'
@@ -10,7 +10,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AdmissionControlParts {
   readonly vendor: Vendor
-  /** Returns the plugins in execution order. Available once the server has created them. */
+  /** Returns the plugins in execution order. Must be called only after the server has created the plugins. */
   readonly controls: () => readonly ControlState[]
 }
 

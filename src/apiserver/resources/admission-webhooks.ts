@@ -1,4 +1,6 @@
-/** `admissionwebhooks`: the admission webhooks that this server calls, with the state of their circuit breakers. */
+/**
+ * Lists the admission webhooks that this server calls, with the state of their circuit breakers (`admissionwebhooks`).
+ */
 
 import { admissionWebhook } from '../../api/kinds/ops/admission-webhook.ts'
 import { notFound } from '../../api/model/api-error.ts'
@@ -32,7 +34,7 @@ export function admissionWebhooks({ vendor, webhooks }: AdmissionWebhookParts): 
   }
 }
 
-/** Returns a name such as `validating:policy:pods.policy.example.com`. */
+/** Returns the name of a webhook, such as `validating:policy:pods.policy.example.com`. */
 function nameOf({ phase, configuration, name }: Webhook): string {
   return `${phase}:${configuration}:${name}`
 }

@@ -1,6 +1,6 @@
 /**
- * The list of all endpoints, which respond to requests without storing objects. To add an endpoint, write its file and
- * its test, and add a line here.
+ * Lists all endpoints, which respond to requests without storing objects. To add an endpoint, write its file and its
+ * test, and add a line here.
  */
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
@@ -40,15 +40,14 @@ export interface EndpointParts
     PolicyReportEndpointParts,
     HistoryParts {
   readonly lookup: Lookup
-  /** Creates connections to nodes and pods. */
+  /** Connects to nodes and pods. */
   readonly ways: NodeConnector
-  /** Returns a stored kind, for endpoints that write to it. */
+  /** Returns the storage version of a kind, for endpoints that write objects. */
   readonly stored: (type: StoredType) => Resource
   /** The components on which the server depends. */
   readonly components: readonly Component[]
 }
 
-/** Returns all endpoints. */
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, ways, components } = parts
   return [

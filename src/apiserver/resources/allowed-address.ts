@@ -1,9 +1,8 @@
 /**
- * Decides which addresses from the status of Nodes and Pods this server may connect to. By default, it rejects
- * addresses of this machine, on every port; link-local addresses and metadata services, where clouds provide
- * credentials; and IPv6 addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these, but never
- * the port of this server. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed
- * range.
+ * Decides to which addresses in the status of Nodes and Pods this server may connect. By default, the server rejects
+ * addresses of its own machine, link-local addresses, metadata services of clouds, which provide credentials, and IPv6
+ * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these addresses, except the port of
+ * this server. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed range.
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -12,18 +11,17 @@ import { type IpAddress, type IpRange, isWithin, parseIp, parseRange } from '../
 import { CallError } from '../../wire/http/client/call-error.ts'
 import type { Address } from '../outbound/service-address.ts'
 
-/** Configuration of the policy. */
 export interface AddressPolicyParts {
-  /** Ranges that a flag allows. */
+  /** The address ranges that the flag `--allowed-proxy-cidrs` allows. */
   readonly allowed: readonly IpRange[]
-  /** Returns the address on which this server listens. Undefined before it listens. */
+  /** Returns the address on which this server listens. Undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** The advertised address of this server. Empty if there is none. */
+  /** The advertised address of this server. Empty if no address is advertised. */
   readonly advertised: string
 }
 
 /**
- * Loopback addresses, unspecified addresses and addresses of "this network". The kernel routes all of them to the
+ * Loopback addresses, unspecified addresses and addresses of "this network", all of which the kernel routes to the
  * machine itself.
  */
 const thisMachine = rangesOf('0.0.0.0/8', '127.0.0.0/8', '::/128', '::1/128')
@@ -33,8 +31,8 @@ const refused = [
   ...rangesOf('169.254.0.0/16', 'fe80::/10'),
   // Multicast, reserved and broadcast addresses.
   ...rangesOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8'),
-  // Metadata and host services: Alibaba, Azure, Oracle (with all IETF protocol assignments), Amazon, Google, Scaleway,
-  // Akamai. Also the deprecated site-local addresses.
+  // Metadata and host services of Alibaba, Azure, Oracle (with all IETF protocol assignments), Amazon, Google, Scaleway
+  // and Akamai, and the deprecated site-local addresses.
   ...rangesOf('100.100.100.200/32', '168.63.129.16/32', '192.0.0.0/24'),
   ...rangesOf('fd00:ec2::/32', 'fd20:ce::/32', 'fd00:42::/32'),
   ...rangesOf('fd00:c1::/32', 'fd00:a9fe:a9fe::/48', 'fd00:100::/32', 'fec0::/10'),
@@ -42,37 +40,37 @@ const refused = [
 
 interface Embedding {
   readonly contains: (number: bigint) => boolean
-  /** Returns the IPv4 addresses that such an IPv6 address may embed. */
+  /** Returns the IPv4 addresses that an IPv6 address of this kind can embed. */
   readonly embedded: (number: bigint) => readonly bigint[]
 }
 
 const lowBits = (number: bigint) => [number & 0xffffffffn]
 
-/** Kinds of IPv6 addresses that a machine or router translates to IPv4. */
+/** The kinds of IPv6 addresses that a machine or router translates to IPv4 addresses. */
 const embeddings: readonly Embedding[] = [
-  // IPv4-compatible (::/96) and IPv4-translated (::ffff:0:0:0/96).
+  // IPv4-compatible addresses (::/96) and IPv4-translated addresses (::ffff:0:0:0/96).
   { contains: (number) => number >> 32n === 0n && number > 1n, embedded: lowBits },
   { contains: (number) => number >> 32n === 0xffff0000n, embedded: lowBits },
-  // NAT64, with the well-known prefix and the prefix for local use.
+  // NAT64 addresses, with the well-known prefix and the prefix for local use.
   { contains: within('64:ff9b::/96'), embedded: lowBits },
   {
     contains: within('64:ff9b:1::/48'),
     embedded: (number) => [...lowBits(number), (((number >> 64n) & 0xffffn) << 16n) | ((number >> 40n) & 0xffffn)],
   },
-  // 6to4 and Teredo. Teredo also embeds the address of its server.
+  // 6to4 and Teredo addresses. A Teredo address also embeds the address of its Teredo server.
   { contains: within('2002::/16'), embedded: (number) => [(number >> 80n) & 0xffffffffn] },
   {
     contains: within('2001::/32'),
     embedded: (number) => [~number & 0xffffffffn, (number >> 64n) & 0xffffffffn],
   },
-  // ISATAP, with any prefix.
+  // ISATAP addresses, with any prefix.
   {
     contains: (number) => [0x5efen, 0x2005efen].includes((number >> 32n) & 0xffffffffn),
     embedded: lowBits,
   },
 ]
 
-/** Decides which addresses of nodes and pods the server may connect to. */
+/** Decides to which addresses of nodes and pods the server may connect. */
 export class AddressPolicy {
   readonly #parts: AddressPolicyParts
 
@@ -84,14 +82,14 @@ export class AddressPolicy {
     const family = isIP(address)
     const ip = parseIp(address)
     if (family === 0 || ip === undefined) return false
-    // IPv4-mapped IPv6 addresses (::ffff:a.b.c.d) are rejected. Users must write them as IPv4 addresses.
+    // IPv4-mapped IPv6 addresses (::ffff:a.b.c.d) are rejected, because users can write them as IPv4 addresses.
     if (family === 6 && ip.family === 'IPv4') return false
     return this.#isAllowedIp(ip, port)
   }
 
   /**
-   * Returns the IP address of a host. The caller connects to this address, so that the checked address is the one that
-   * is used. Throws CallError if the address is not allowed or the host does not exist.
+   * Returns the IP address of a host. The caller must connect to this address, because another DNS lookup could return
+   * an address that was not checked. Throws CallError if the address is not allowed or the host does not exist.
    */
   async resolve(host: string, port: number): Promise<string> {
     const addresses = isIP(host) === 0 ? await resolve(host) : [host]

@@ -1,4 +1,4 @@
-/** `auditevents`: the requests that this server recorded recently, newest first. */
+/** Lists the requests that this server recorded recently, newest first (`auditevents`). */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { auditEvent } from '../../api/kinds/ops/audit-event.ts'
@@ -8,7 +8,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AuditEventParts {
   readonly vendor: Vendor
-  /** Returns the events as JSON texts, oldest first. */
+  /** Returns the recent audit events as JSON texts, oldest first. */
   readonly recentEvents: () => readonly string[]
 }
 
@@ -60,7 +60,7 @@ function describe(text: string) {
   }
 }
 
-/** Returns a name such as `deployments.apps/scale`. */
+/** Returns the name of a resource, such as `deployments.apps/scale`. */
 function resourceIn(reference: JsonObject): string {
   const [resource, group, subresource] = ['resource', 'apiGroup', 'subresource'].map((key) => textIn(reference, key))
   return `${resource}${group && `.${group}`}${subresource && `/${subresource}`}`

@@ -1,4 +1,4 @@
-/** Determines the container and the node to which a pod request refers. */
+/** Determines the container and the node for a request to a pod. */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { badRequest } from '../../api/model/api-error.ts'
 
@@ -8,8 +8,8 @@ export function nodeOf({ spec }: Pod): string {
 }
 
 /**
- * Returns the requested container, or the only container of the pod. Throws if the container does not exist, or if no
- * name is given and the pod has several containers.
+ * Returns the requested container, or the only container of the pod. Throws if the container does not exist, or if the
+ * request names no container and the pod has several.
  */
 export function chooseContainer({ metadata, spec }: Pod, containerName: string): string {
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec ?? {}

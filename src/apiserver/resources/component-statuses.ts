@@ -1,20 +1,20 @@
 /**
- * `componentstatuses`: the health of the components on which this server depends, checked on each request. The store is
- * the only such component. Other cluster components, such as the scheduler, do not report to the server.
+ * Reports the health of the components on which this server depends, checked on each request (`componentstatuses`). The
+ * store is the only such component. Other cluster components, such as the scheduler, do not report to the server.
  */
 import { type ComponentStatus, componentStatus } from '../../api/kinds/core/component-status.ts'
 import { notFound } from '../../api/model/api-error.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
-/** A component of the server. */
+/** A component on which this server depends. */
 export interface Component {
   readonly name: string
-  /** Checks the component. Returns the problem, or undefined if it is healthy. */
+  /** Checks the component. Returns a description of the problem, or undefined if the component is healthy. */
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
-/** The resource in Status objects. Clients expect the singular. */
+/** The name of the resource in a Status. Clients expect the singular. */
 const componentsRef = { group: '', plural: 'componentstatus' }
 
 export function componentStatuses(components: readonly Component[]): Endpoint {

@@ -1,7 +1,7 @@
 /**
- * `deletionexplanations`: reports what blocks the deletion of an object: finalizers, dependents, a grace period or the
- * content of a namespace. The caller must have permission to get the object, and sees only dependents that the caller
- * may list. The response is computed from the caches of this server only.
+ * Reports what blocks the deletion of an object: finalizers, dependents, a grace period or the content of a namespace
+ * (`deletionexplanations`). The caller must have permission to get the object, and sees only dependents that the caller
+ * may list. The response is based only on the caches of this server.
  */
 
 import {
@@ -69,8 +69,7 @@ async function explain(
 type Dependent = NonNullable<NonNullable<DeletionExplanation['status']>['dependents']>[number]
 
 /**
- * Returns the objects that list this object as their owner. Dependents of a namespaced object are in the same
- * namespace.
+ * Returns the objects that have this object as an owner. Dependents of a namespaced object are in the same namespace.
  */
 async function dependentsOf(
   parts: VisibleTypesParts,
@@ -85,7 +84,8 @@ async function dependentsOf(
     for (const slice of type.cache.slices({ namespace: isNamespaced ? namespace : undefined }))
       for (const stored of slice) {
         if (timeSlice.charge(4)) await timeSlice.yieldIfDue()
-        // The UID is searched in the JSON text first, because parsing each object would take ten times as long.
+        // Most objects are skipped because their JSON text does not contain the UID. Parsing every object would take
+        // ten times as long.
         if (!stored.json.includes(uid)) continue
         const dependent = dependentIn(type, stored, uid)
         if (dependent !== undefined && (await visible.mayList(type, stored.namespace)))
@@ -112,8 +112,8 @@ function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent
 }
 
 /**
- * Returns the start of the deletion. deletionTimestamp is the end of the grace period, so the grace period is
- * subtracted.
+ * Returns the time at which the deletion began. The deletionTimestamp is the end of the grace period, so the grace
+ * period is subtracted.
  */
 function beganAt({ metadata: { deletionTimestamp, deletionGracePeriodSeconds = 0 } }: ApiObject): string | undefined {
   if (deletionTimestamp === undefined) return undefined

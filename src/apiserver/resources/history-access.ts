@@ -1,14 +1,14 @@
 /**
- * Authorization for the history of objects. The history of an existing object requires `get` on that object. The
- * history of a deleted object requires `get` on the whole type in its namespace, because rules that name the object may
- * now refer to a different object.
+ * Authorizes access to the history of objects. The history of an existing object requires `get` on that object. The
+ * history of a deleted object requires `get` on the whole type in its namespace, because a rule for this name may now
+ * be meant for a different object.
  */
 import { forbiddenError, notFound } from '../../api/model/api-error.ts'
 import { shownName, type User } from '../../api/model/user.ts'
 import { keyOf, type Resource, waitForCaches } from '../registry/catalogue/resource.ts'
 import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
 
-/** The objects whose history is requested. */
+/** The objects whose history a request reads. */
 export interface HistorySubject {
   readonly group?: string | undefined
   readonly resource?: string | undefined
@@ -17,7 +17,8 @@ export interface HistorySubject {
 }
 
 /**
- * The history that the caller may see: that of all objects that ever had the name, or only that of the existing object.
+ * The history that the caller may read: that of all objects that ever had the name, or only that of the existing
+ * object.
  */
 export interface HistoryAccess {
   readonly type: Resource
@@ -26,7 +27,7 @@ export interface HistoryAccess {
 
 /**
  * Returns the caller's access to the history. Throws 404 if the type is not served, and 403 if the caller may not read
- * it.
+ * the history.
  */
 export async function historyAccess(
   parts: VisibleTypesParts,

@@ -1,7 +1,7 @@
 /**
- * Evaluates a ValidatingAdmissionPolicy for all existing objects that it matches, as if a client without permissions
- * created them again, or replaced them if the policy does not match creates. Works in small steps with pauses, so that a
- * report takes at most about a tenth of the thread.
+ * Evaluates a ValidatingAdmissionPolicy for all existing objects that it matches. Each object is evaluated as if a
+ * client without permissions created it again, or replaced it if the policy does not match creates. The evaluation
+ * takes at most about a tenth of the thread, in small steps with pauses.
  */
 import type { ApiObject } from '../../api/model/object.ts'
 import { authenticatedUsers, type User } from '../../api/model/user.ts'
@@ -23,7 +23,7 @@ export interface LiveJudgingParts extends InvocationParts, VisibleTypesParts {
   readonly vendor: Vendor
 }
 
-/** The result so far. */
+/** The preliminary result of an evaluation: the numbers of checked and violating objects, with examples. */
 export interface LiveJudgement {
   checked: number
   violating: number
@@ -39,14 +39,14 @@ export function newJudgement(): LiveJudgement {
 const maxObjects = 100_000
 const maxExamples = 20
 const maxMessage = 300
-/** After this much work, other work runs undisturbed for nine times as long. */
+/** Each period of work is followed by a pause that is nine times as long, for other work. */
 const workMs = 10
 const pauseMs = 90
 
-/** The policies see this user. */
+/** The user in the requests that the policies evaluate. */
 const reporter: User = { name: 'system:policy-report', uid: '', groups: [authenticatedUsers], extra: new Map() }
 
-/** Adds the violations of all objects to `judgement`. Ends early when the signal aborts. */
+/** Adds the violations of all objects to `judgement`. Ends early if the signal aborts. */
 export async function judgeLiveObjects(
   parts: LiveJudgingParts,
   policy: ValidatingPolicy,

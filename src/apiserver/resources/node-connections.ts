@@ -1,6 +1,6 @@
 /**
- * `nodes/proxy`: proxies a request to the agent of a node with the credentials of this server, or to another port of
- * the node.
+ * Proxies a request to the agent of a node with the credentials of this server, or to another port of the node
+ * (`nodes/proxy`).
  */
 import { node } from '../../api/kinds/core/node.ts'
 import { badRequest } from '../../api/model/api-error.ts'

@@ -1,7 +1,7 @@
 /**
- * Connections from this server to nodes and pods. For a node in this process, the server uses the list of local nodes
- * (`cluster/node-port/local-nodes.ts`). For other nodes, it uses the addresses in their status, unless they lead back
- * to this machine. It trusts no other field of a status.
+ * Connects this server to nodes and pods. Nodes in this process are found in the list of local nodes
+ * (`cluster/node-port/local-nodes.ts`). Other nodes are found by the addresses in their status, except addresses of
+ * this machine. The server trusts no other field of a status.
  */
 import { isIP } from 'node:net'
 import type { Node } from '../../api/kinds/core/node.ts'
@@ -22,35 +22,38 @@ export interface NodeConnectorParts {
   readonly lookup: Lookup
   readonly relay: HttpsRelay
   readonly localNodes: LocalNodes
-  /** Returns how this server and the node agents authenticate each other. */
+  /** Returns the CA certificates and credentials with which this server and the node agents authenticate each other. */
   readonly trust: () => Promise<AgentTrust>
-  /** Like `trust`, for nodes of this process. Does not depend on flags. */
+  /** Like `trust`, but for nodes of this process and regardless of flags. */
   readonly localTrust: () => Promise<AgentTrust>
-  /** Whether the certificate of an agent must name its node. */
+  /** Whether the certificate of an agent must contain the name of its node. */
   readonly requiresNodeSubject: boolean
-  /** Types of node addresses, in order of preference. */
+  /** The types of node addresses, in order of preference. */
   readonly addressTypes: readonly string[]
-  /** Timeout in milliseconds for the start of a node's response. */
+  /** Maximum wait in milliseconds for the start of a node's response. */
   readonly timeoutMs: number
-  /** The policy that decides which addresses are allowed. */
+  /** Decides to which addresses the server may connect. */
   readonly addresses: AddressPolicy
 }
 
-/** How this server and the node agents authenticate each other. */
+/** The CA certificates and credentials with which this server and the node agents authenticate each other. */
 export interface AgentTrust {
-  /** The CA certificates that sign the agents' certificates, in PEM format. */
+  /** The CA certificates that sign the certificates of node agents, in PEM format. */
   readonly authority: string
-  /** The client credentials of this server. */
+  /** The credentials that this server presents to node agents. */
   readonly credentials: Credentials
 }
 
 const defaultAgentPort = 10250
-/** Maximum number of idle connections to an agent, because users can reach many agents. */
+/**
+ * Maximum number of idle connections to an agent. The number is small because users can make the server connect to many
+ * agents.
+ */
 const maxIdle = 2
 
 /** The scheme and port of a request to a pod or a node. */
 export interface Target {
-  /** The scheme: `http`, `https`, or empty for `http`. */
+  /** The scheme: `http`, `https`, or empty, which means `http`. */
   readonly scheme: string
   readonly port: number
 }
@@ -67,14 +70,16 @@ export class NodeConnector {
     this.timeoutMs = parts.timeoutMs
   }
 
-  /** Returns the Node at the latest revision. If it does not exist, throws a 404 that names the given resource type. */
+  /**
+   * Returns the latest state of a Node. If the Node does not exist, throws a 404 that contains the given resource name.
+   */
   async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
     const storedNode = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
     if (storedNode === undefined) throw notFound({ group: '', plural }, name)
     return storedNode.object
   }
 
-  /** Returns the destination of a node's agent. */
+  /** Returns the destination for requests to a node's agent. */
   async toAgent(node: Node): Promise<Destination> {
     const { localNodes, trust, localTrust, requiresNodeSubject } = this.#parts
     const { name = '' } = node.metadata
@@ -90,7 +95,7 @@ export class NodeConnector {
     return { host: address, port, ...named, maxIdle, ...(await trust()) }
   }
 
-  /** Returns the destination of any other port of a node. */
+  /** Returns the destination for requests to any other port of a node. */
   async toNode(node: Node, target: Target): Promise<Destination> {
     if (this.#parts.localNodes.find(node.metadata.name ?? '') !== undefined)
       throw new CallError('connection', 'a simulated node has no other ports')
@@ -98,7 +103,10 @@ export class NodeConnector {
     return { ...bare(address, target), hostHeader: hostHeader(host, target.port) }
   }
 
-  /** Returns the destination of a pod's port. Throws if the pod has no address or the address is not allowed. */
+  /**
+   * Returns the destination for requests to a port of a pod. Throws if the pod has no address or the address is not
+   * allowed.
+   */
   toPod(pod: Pod, target: Target): Destination {
     const { name = '', namespace = '' } = pod.metadata
     const { status, spec } = pod
@@ -113,7 +121,7 @@ export class NodeConnector {
     return { ...destination, plain: () => local.connect({ namespace, name }, target.port) }
   }
 
-  /** Returns the first reachable address, in the order of preference. */
+  /** Returns the first allowed address of a node, in the order of preference. */
   async #reachable({ status }: Node, port: number): Promise<{ host: string; address: string }> {
     const { addressTypes, addresses } = this.#parts
     const nodeAddresses = status?.addresses ?? []
@@ -137,8 +145,8 @@ export function agentPort({ status }: Node): number {
 }
 
 /**
- * Returns a destination without credentials, because the server at the address is not trusted. Its certificate is not
- * verified, because users run these servers themselves.
+ * Returns a destination without credentials, because the server does not trust nodes and pods at this port.
+ * Certificates are not verified, because users run the programs behind the port themselves.
  */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }
@@ -150,7 +158,7 @@ function hostHeader(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Returns the errors for an agent that cannot be reached. */
+/** Returns the errors for a node agent that cannot be reached. */
 export function agentErrors(node: string): ProxyErrors {
   return {
     noAnswer: ({ fault, message }) =>

@@ -1,4 +1,4 @@
-/** `objecthistories`: the changes to an object and their authors, from the journal of the store. */
+/** Lists the changes of an object and their authors, from the journal of the store (`objecthistories`). */
 
 import { isObject, type Json } from '../../api/json/json.ts'
 import { type JsonChange, pathText } from '../../api/json/json-changes.ts'
@@ -15,7 +15,7 @@ import type { VisibleTypesParts } from './visible-types.ts'
 const limits = { default: 20, max: 100 }
 
 export interface HistoryParts extends VisibleTypesParts {
-  /** Whether the values of Secrets are recorded and shown. */
+  /** Whether the history contains the values of Secrets. */
   readonly showsSecrets: boolean
 }
 
@@ -71,7 +71,7 @@ function shownChange(change: JournaledChange, { lifecycle }: Kind, concealed: re
     revision: formatVersion(revision),
     ...(time === undefined ? { beyond: true } : { time: new Date(time).toISOString() }),
     ...(note && { user: note.user, manager: note.manager, verb: note.verb, subresource: note.subresource }),
-    // For an expiration, the store records only the time.
+    // When an object expires, the store records only the time.
     ...(note === undefined && deleted && lifecycle.expires ? { verb: 'expire' } : {}),
     ...(note?.created ? { created: true } : {}),
     ...(object?.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
@@ -90,8 +90,8 @@ function shown({ path, before, after }: JsonChange) {
 }
 
 /**
- * Returns the changes without confidential values. They consist of the paths that the writer recorded, and the changes
- * of all other fields.
+ * Returns changes without confidential values: the paths that the writer recorded for these values, and the changes of
+ * all other fields.
  */
 function withoutValues({ note, changes = [] }: JournaledChange, concealed: readonly string[]) {
   const isSecret = ({ path: [first] }: JsonChange) =>
@@ -102,14 +102,14 @@ function withoutValues({ note, changes = [] }: JournaledChange, concealed: reado
   ]
 }
 
-/** Converts a recorded path, which consists of a field and, after the first dot, one of its keys. */
+/** Splits a recorded path at its first dot into a field and a key in this field. */
 function concealedPlace(place: string) {
   const dot = place.indexOf('.')
   const steps = [{ member: place.slice(0, dot) }, { member: place.slice(dot + 1) }]
   return { path: pathText(steps), steps, concealed: true }
 }
 
-/** Removes annotations from the values of a change. */
+/** Removes the annotations from the values of a change. */
 function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
   const drop = (value: Json | undefined): Json | undefined => {
     if (!isObject(value)) return value
@@ -120,7 +120,8 @@ function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
 }
 
 /**
- * Whether a change is within annotations. They may repeat the object's content, like kubectl's last-applied annotation.
+ * Returns whether a change is inside the annotations, which may repeat confidential content of the object. An example
+ * is the last-applied annotation of kubectl.
  */
 function mayQuote({ path }: JsonChange): boolean {
   return path.some((step) => 'member' in step && step.member === 'annotations')

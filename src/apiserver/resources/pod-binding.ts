@@ -1,6 +1,6 @@
 /**
- * `pods/binding`, and its older equivalent `bindings`: assigns a pod to a node, once. It also copies the annotations of
- * the Binding to the pod, and its labels if a feature is enabled, and sets the PodScheduled condition.
+ * Assigns a pod to a node, once (`pods/binding`, and the older equivalent `bindings`). Also copies the annotations of
+ * the Binding to the pod, and the labels if a feature gate is enabled, and sets the PodScheduled condition.
  */
 import { type Binding, binding as kind } from '../../api/kinds/core/binding.ts'
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
@@ -50,7 +50,7 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
   const resource = stored(pod)
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
-  // No field manager owns the fields that a Binding sets, because no client applies them.
+  // No field manager owns the fields that a Binding sets, because no client applies these fields.
   const isExactVersion = namesVersion(sent)
   await updateObject(context, name, (previous) => ({
     object: bound(previous, sent, resource),
@@ -86,7 +86,7 @@ function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
   }
 }
 
-/** Returns the reason why the pod cannot be assigned to a node. */
+/** Returns the reason why the pod cannot be assigned to a node. Undefined if it can be assigned. */
 function obstacle({ metadata, spec = {} }: Pod): string | undefined {
   if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
   if ((spec.schedulingGates ?? []).length > 0) return `pod ${metadata.name} has non-empty .spec.schedulingGates`
@@ -105,7 +105,7 @@ function withoutNomination(status: PodStatus, context: RuleContext): PodStatus {
 
 function withScheduled(status: PodStatus, now: string): PodStatus {
   const { conditions = [] } = status
-  // The condition is in stored form, in which unknown times are null.
+  // The condition is in its stored form, in which unknown times are null.
   const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }
   const before = conditions.findIndex(({ type }) => type === scheduled.type)
   const condition = scheduled as unknown as Condition

@@ -1,7 +1,7 @@
 /**
- * `pods/exec`, `attach`, `portforward` and `proxy`: connections to a pod. The first three are forwarded to the agent of
- * the pod's node, which communicates with the client directly after the protocol switch. A proxied request is forwarded
- * to the pod itself.
+ * Connects clients to pods (`pods/exec`, `attach`, `portforward` and `proxy`). The server forwards the first three to
+ * the agent of the pod's node, which communicates with the client directly after the protocol upgrade. A proxied
+ * request is forwarded to the pod itself.
  */
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { badRequest, notFound } from '../../api/model/api-error.ts'
@@ -16,7 +16,7 @@ import { agentErrors, type NodeConnector, proxyErrors } from './node-connector.t
 import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
 
-/** The resource in Status objects. */
+/** The name of the resource in a Status. */
 const podsRef = { group: '', plural: 'pods' }
 
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
@@ -58,7 +58,7 @@ interface Means {
 }
 
 const opened: readonly Verb[] = ['create', 'get']
-/** The verbs of proxied requests, which may use any method. */
+/** The verbs of proxied requests, which can use any HTTP method. */
 export const proxied: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update']
 
 function way(subresource: string, doc: string, connects: Connection): Omit<Endpoint, 'answer'> {
@@ -71,7 +71,7 @@ async function findPod({ lookup }: Means, { namespace, name }: { namespace: stri
   return storedPod.object
 }
 
-/** The options after admission, under the names that agents expect. */
+/** The options of a command after admission, under the names that node agents expect. */
 type CommandOptions = ApiObject & {
   readonly stdin?: boolean
   readonly stdout?: boolean
@@ -134,7 +134,7 @@ async function throughProxy(means: Means, request: EndpointRequest): Promise<For
   return passThroughProxy(request, { ways, to, destination, errors: proxyErrors(`pod "${name}"`) })
 }
 
-/** Returns the requested port as a number, or the first port of the pod if none is requested. */
+/** Returns the requested port as a number, or the first port of the pod if the request names no port. */
 function portOf({ spec }: Pod, asked: string): number | undefined {
   if (asked === '') return spec?.containers?.flatMap(({ ports = [] }) => ports)[0]?.containerPort
   if (/^\d{1,5}$/.test(asked) && Number(asked) >= 1 && Number(asked) <= 0xffff) return Number(asked)

@@ -1,9 +1,9 @@
 /**
- * `pods/eviction`: deletes a pod if its disruption budget allows it. The allowance is decremented in the budget's
- * status by compare-and-set before the pod is deleted, so concurrent requests on any number of servers cannot exceed
- * it. Rejected callers receive 429 and may retry.
+ * Deletes a pod if its disruption budget allows this (`pods/eviction`). A compare-and-set decrements the allowance in
+ * the status of the budget before the pod is deleted, so concurrent requests on any number of servers cannot exceed the
+ * budget. Rejected callers receive 429 and may retry.
  *
- * Pods that have finished, are terminating or have not started are not subject to a budget.
+ * Budgets do not protect pods that have finished, are terminating or have not started.
  */
 import { defined } from '../../api/json/json.ts'
 import { parseNative } from '../../api/json/native-json.ts'
@@ -50,7 +50,7 @@ export function podEviction(parts: PodEvictionParts): Endpoint<Eviction> {
   }
 }
 
-/** Maximum number of attempts if the pod changes while it is examined. */
+/** Maximum number of attempts if the pod changes during its eviction. */
 const maxLooks = 20
 
 async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>): Promise<ApiObject> {
@@ -67,20 +67,20 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
 }
 
 /**
- * Throws if the pod does not exist. Called before the options are validated, so that a missing pod is reported first.
+ * Throws if the pod does not exist. Called before the options are validated, because a missing pod is reported first.
  */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
   if ((await lookup.getLatest(pod, { namespace, name })) === undefined)
     throw notFound({ group: '', plural: 'pods' }, name)
 }
 
-/** Tries to evict a pod. Returns false if it changed in the meantime and must be examined again. */
+/** Tries to evict a pod. Returns false if the pod changed in the meantime, so that the eviction must be tried again. */
 async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: EvaluatedDeleteOptions) {
   const { namespace, name } = request
   const storedPod = await parts.lookup.getLatest(pod, { namespace, name })
   if (storedPod === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const { object } = storedPod
-  // The preconditions are checked before the budget is charged, because the deletion might fail.
+  // The preconditions are checked before the budget is charged, because the deletion could fail.
   assertPreconditions(parts.stored(pod), object, options)
   const leave = await askLeave(parts, request, object)
   const { resourceVersion: version } = object.metadata
@@ -112,8 +112,8 @@ function recordsReason({ context }: Resource): boolean {
 }
 
 /**
- * Adds the condition DisruptionTarget to the pod, for the controller of the pod. Returns the options for the deletion
- * of the version with the condition.
+ * Adds the condition DisruptionTarget to a pod, for the controller of the pod. Returns delete options that require the
+ * pod with this condition.
  */
 async function recordReason(resource: Resource, request: EndpointRequest, options: EvaluatedDeleteOptions) {
   const { namespace, name, abandoned } = request
@@ -143,13 +143,13 @@ function withReason(object: Pod, now: string): Pod {
   return { ...object, status: { ...status, conditions: [...others, condition] } }
 }
 
-/** The terms on which a pod may be evicted. */
+/** The permission to evict a pod. */
 interface Leave {
-  /** Whether only the examined version of the pod may be deleted, because the budget might apply to a later version. */
+  /** Whether only this version of the pod may be deleted, because a budget could protect a later version. */
   readonly ofThisVersion: boolean
-  /** The name of the budget that was not charged. */
+  /** The name of the budget that allowed the eviction without a charge. */
   readonly budget?: string
-  /** Whether the budget was charged. */
+  /** Whether a budget was charged. */
   readonly taken?: boolean
 }
 
@@ -169,7 +169,7 @@ async function askLeave(parts: PodEvictionParts, request: EndpointRequest, objec
 
 const tooManyBudgets = 'it has more than one PodDisruptionBudget, which eviction does not support'
 
-/** Returns the matching budgets. No budget matches a pod without labels. */
+/** Returns the budgets that select the pod. No budget selects a pod without labels. */
 function budgetsOf(lookup: Lookup, { metadata }: Pod): PodDisruptionBudget[] {
   const { labels = {}, namespace } = metadata
   if (Object.keys(labels).length === 0) return []
@@ -183,12 +183,12 @@ function isReady({ status = {} }: Pod): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
 
-/** Whether the budget does not protect pods that are not ready. */
+/** Returns whether the budget does not protect unready pods. */
 function allowsUnhealthy({ spec }: PodDisruptionBudget): boolean {
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
 }
 
-/** Whether enough other pods are healthy, so that an unhealthy pod can be evicted without charging the budget. */
+/** Returns whether enough other pods are healthy to evict an unhealthy pod without charging the budget. */
 function hasEnough({ status = {} }: PodDisruptionBudget): boolean {
   const { currentHealthy = 0, desiredHealthy = 0 } = status
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy
@@ -206,7 +206,7 @@ async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, 
   })
 }
 
-/** Maximum number of approved evictions that the controller has not observed yet. */
+/** Maximum number of approved evictions that the disruption controller has not observed yet. */
 const maxWaiting = 2000
 
 function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus): void {
@@ -237,8 +237,8 @@ function refused(message: string, retryAfterSeconds?: number): ApiError {
 }
 
 /**
- * Returns the status with one allowed disruption less. Records the pod, so that it no longer counts as healthy while it
- * terminates.
+ * Returns the status with one allowed disruption less. Records the pod in the status, so that the pod does not count as
+ * healthy while it terminates.
  */
 function withDisruption(status: PodDisruptionBudgetStatus, name: string, now: string): PodDisruptionBudgetStatus {
   const disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1

@@ -1,6 +1,6 @@
 /**
- * `pods/log`: the output of a container, fetched from the pod's node. A pod without a node has no output. An error of
- * the node is returned as a Status.
+ * Returns the output of a container, which the server requests from the node of the pod (`pods/log`). A pod without a
+ * node has no output. An error from the node is returned as a Status.
  */
 import { pod } from '../../api/kinds/core/pod.ts'
 import { ApiError, badRequest, internalError, invalidObject, notFound } from '../../api/model/api-error.ts'
@@ -11,7 +11,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import { chooseContainer, nodeOf } from './choose-container.ts'
 import { agentErrors, type NodeConnector } from './node-connector.ts'
 
-/** The resource in Status objects. */
+/** The name of the resource in a Status. */
 const podsRef = { group: '', plural: 'pods' }
 
 export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
@@ -32,8 +32,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
       const nodeName = nodeOf(storedPod.object)
       if (nodeName === '') return undefined
       const node = await ways.node(nodeName, 'pods')
-      // The caller requests this explicitly. Users who may read the log may skip verification of the node's
-      // certificate.
+      // Users who may read the log may skip the verification of the node's certificate.
       const isUnverified = ['true', '1'].includes(query.get('insecureSkipTLSVerifyBackend') ?? '')
       return new ForwardRequest({
         to: `node ${nodeName}`,
@@ -53,7 +52,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
 const least: { readonly [option: string]: number } = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 }
 const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']
 
-/** Returns the options in the query format of the node agent. */
+/** Converts log options to a query for the node agent. */
 function agentQuery(query: URLSearchParams): string {
   const parameters = passed.flatMap((option) => {
     const value = query.get(option) ?? ''
@@ -62,7 +61,7 @@ function agentQuery(query: URLSearchParams): string {
   return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
 }
 
-/** Converts an error response of the agent to an API error. */
+/** Converts an error response from the node agent to an API error. */
 function refusalOf(name: string, status: number, text: string): ApiError {
   if (status === 400) return badRequest(text)
   if (status === 500) return internalError(text)

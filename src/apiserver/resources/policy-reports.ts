@@ -1,7 +1,8 @@
 /**
- * `policyreports`: for each ValidatingAdmissionPolicy, how many existing objects it would reject. The first request for
- * a report starts its computation in the background, one report at a time. A report is computed again on request if the
- * policy or its bindings have changed or the report is old. Each server has its own reports.
+ * Reports how many existing objects each ValidatingAdmissionPolicy would reject (`policyreports`). The first request
+ * for a report starts its computation in the background. Only one report is computed at a time. A later request
+ * computes the report again if it is old, or if the policy or its bindings have changed. Each server computes its own
+ * reports.
  */
 import { validatingAdmissionPolicy } from '../../api/kinds/admissionregistration/validating-admission-policy.ts'
 import { validatingAdmissionPolicyBinding } from '../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
@@ -25,21 +26,21 @@ export interface PolicyReportParts extends LiveJudgingParts {
   readonly loadPatterns: LoadPatterns
 }
 
-/** A report that is new enough is not computed again. */
+/** Minimum age in milliseconds at which a report is computed again. */
 const maxAgeMs = 60_000
 
 interface Report {
-  /** Identifies the states of the policy and its bindings. */
+  /** Identifies the version of the policy and its bindings. */
   readonly state: string
   phase: 'Pending' | 'Running' | 'Complete'
   readonly judgement: LiveJudgement
   completedAt: number | undefined
 }
 
-/** The reports of one server. */
+/** The policy reports of one server. */
 export class PolicyReports {
   readonly #parts: PolicyReportParts
-  /** By name of the policy. */
+  /** Reports by the name of their policy. */
   #reports = new Map<string, Report>()
   readonly #queue = new Set<string>()
   readonly #ended = new AbortController()
@@ -49,7 +50,7 @@ export class PolicyReports {
     this.#parts = parts
   }
 
-  /** Returns the report as far as it is known, and requests its computation if needed. */
+  /** Returns the current state of a report, and starts its computation if necessary. */
   reportOf(name: string): Report | undefined {
     const state = this.#stateOf(name)
     if (state === undefined) return undefined
@@ -63,7 +64,7 @@ export class PolicyReports {
     return report
   }
 
-  /** Returns the names of all policies. Forgets the reports of deleted policies. */
+  /** Returns the names of all policies. Deletes the reports of deleted policies. */
   names(): string[] {
     const names = [...this.#parts.lookup.names(validatingAdmissionPolicy)].map(({ name }) => name).sort()
     const existing = new Set(names)
@@ -71,7 +72,7 @@ export class PolicyReports {
     return names
   }
 
-  /** Ends the computation. */
+  /** Ends the running computation. */
   async stop(): Promise<void> {
     this.#ended.abort()
     await this.#running
@@ -103,7 +104,7 @@ export class PolicyReports {
     if (state === undefined || policy === undefined) return
     const report = newReport(state)
     report.phase = 'Running'
-    // An older report of the same state remains visible until the new one is complete.
+    // A previous report on the same policy version remains visible until the new report is complete.
     const isVisible = this.#reports.get(name)?.completedAt === undefined
     if (isVisible) this.#reports.set(name, report)
     const { signal } = this.#ended
@@ -160,7 +161,7 @@ function newReport(state: string): Report {
 
 export interface PolicyReportEndpointParts {
   readonly vendor: Vendor
-  /** Available once the server has created the admission controls. */
+  /** Returns the policy reports. Must be called only after the server has created the admission plugins. */
   readonly policyReports: () => PolicyReports
 }
 

@@ -1,6 +1,6 @@
 /**
- * Proxies a request unchanged to a pod, a service or a node. Redirects and links in returned pages are rewritten to
- * stay below the proxy path.
+ * Proxies a request unchanged to a pod, a service or a node. Redirects and links in HTML pages are rewritten so that
+ * they stay below the proxy path.
  */
 import type { Destination } from '../outbound/connections.ts'
 import { ForwardRequest, type ProxyErrors } from '../outbound/proxy-target.ts'
@@ -12,7 +12,8 @@ interface ProxiedTo {
   readonly destination: () => Destination | Promise<Destination>
   readonly errors: ProxyErrors
   /**
-   * Identifies the proxied object. Concurrent requests are counted per object, regardless of the spelling of the path.
+   * Identifies the proxied object. Concurrent requests to the same object count together, even if their paths are
+   * spelled differently.
    */
   readonly to: string
 }
@@ -36,17 +37,17 @@ export function passThroughProxy(
   })
 }
 
-/** Returns the rewritten Location of a redirect to another path of the same server. Undefined for other redirects. */
+/** Returns the rewritten Location of a redirect to another path on the same server. Undefined for other redirects. */
 function redirectBelow(base: string, location: string): string | undefined {
   if (!isPathOfServer(location) || /[^\x21-\x7e]/.test(location)) return undefined
   const { pathname, search } = new URL(location, 'http://server')
   return `${base}${pathname}${search}`
 }
 
-/** Rewrites a link to a path of the same server, unless the path is already below the base. */
+/** Rewrites a link to a path on the same server, unless the path is already below the base. */
 function linkBelow(base: string, link: string): string | undefined {
   if (!isPathOfServer(link) || link === base || link.startsWith(`${base}/`)) return undefined
-  // Escapes characters that could terminate an HTML attribute.
+  // Characters that could end an HTML attribute are escaped.
   return base.replace(/["'<>\s]/g, (character) => `%${character.charCodeAt(0).toString(16)}`) + link
 }
 

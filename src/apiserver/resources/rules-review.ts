@@ -1,10 +1,10 @@
 /**
- * `selfsubjectrulesreviews`: the actions that the caller may perform in a namespace, for programs that show or hide
- * actions. It lists the rules of those authorization modes that can list rules, and reports whether the list may be
- * incomplete.
+ * Lists the actions that the caller may perform in a namespace, for programs that show or hide actions
+ * (`selfsubjectrulesreviews`). The list contains the rules of the authorization modes that can list rules, and the
+ * response states whether the list may be incomplete.
  *
- * A user may have thousands of roles with many rules each. The rules of a role are therefore encoded as JSON once,
- * yielding to other requests, and a response only joins the encoded texts.
+ * A user may have thousands of roles with many rules each. The rules of each role are therefore encoded as JSON only
+ * once, yielding to other requests, and a response joins the encoded texts.
  */
 
 import { stringifyJson, WrittenJson } from '../../api/codec/json.ts'
@@ -39,13 +39,13 @@ export function rulesReview({ access }: ReviewParts): Endpoint<SelfSubjectRulesR
         incomplete,
         ...(notes.length === 0 ? {} : { evaluationError: notes.join(', ') }),
       }
-      // The response omits the spec of the request, as kube-apiserver does.
+      // The response omits the spec of the request, as in kube-apiserver.
       return { ...object, metadata: {}, spec: {}, status }
     },
   }
 }
 
-/** The rules of one role as JSON. They are the elements of the two lists in a response. */
+/** The rules of one role, as the JSON elements of the two lists in a response. */
 interface Written {
   readonly resources: string
   readonly paths: string
@@ -57,7 +57,7 @@ const unitsPerRule = 5
 class WrittenRules {
   readonly #encodedRules = new WeakMap<readonly PolicyRule[], Written>()
 
-  /** Joins the encoded rules. Rules that occur in several roles are repeated. */
+  /** Joins the encoded rules of several roles, including duplicates. */
   async join(roles: readonly (readonly PolicyRule[])[]) {
     const timeSlice = new TimeSlice()
     const texts: Written[] = []

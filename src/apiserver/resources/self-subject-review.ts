@@ -1,6 +1,6 @@
 /**
- * `selfsubjectreviews`: returns the identity of the caller, after impersonation. The response contains nothing that the
- * caller sent.
+ * Returns the identity of the caller, after impersonation (`selfsubjectreviews`). The response repeats nothing from the
+ * request body.
  */
 
 import {
@@ -18,7 +18,7 @@ export interface SelfSubjectReviewParts {
   readonly clock: Clock
 }
 
-/** The endpoints of all versions of SelfSubjectReview. */
+/** Returns the endpoints of all versions of SelfSubjectReview. */
 export function selfSubjectReviews({ clock }: SelfSubjectReviewParts): Endpoint[] {
   const serve = (kind: KindOf<SelfSubjectReview>): Endpoint<SelfSubjectReview> => ({
     kind,

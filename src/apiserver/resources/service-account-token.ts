@@ -1,7 +1,7 @@
 /**
- * `serviceaccounts/token`: issues a token for the account, with the requested audiences and lifetime, optionally bound
- * to a Pod, Secret or Node. The server does not store the token. It remains valid as long as the objects that it
- * depends on exist.
+ * Issues a token for a service account, with the requested audiences and lifetime, optionally bound to a Pod, Secret or
+ * Node (`serviceaccounts/token`). The server does not store the token, which remains valid while the account and the
+ * bound object exist.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -29,7 +29,7 @@ export interface ServiceAccountTokenParts {
   readonly lookup: Lookup
   readonly clock: Clock
   readonly emulation: Emulation
-  /** The default audiences of a token. */
+  /** The audiences of a token whose request names no audience. */
   readonly audiences: readonly string[]
   readonly tokens: TokenPolicy
 }
@@ -39,7 +39,7 @@ export interface TokenPolicy {
   readonly issuer: TokenIssuer
   /** Maximum lifetime of a token in seconds. Undefined means no limit. */
   readonly maxLifetimeSeconds: number | undefined
-  /** Whether tokens of pods are extended for clients that do not refresh them yet. */
+  /** Whether tokens of pods get a longer lifetime, for clients that do not reread the token file. */
   readonly extendExpiration: boolean
 }
 
@@ -80,8 +80,8 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
 }
 
 /**
- * Returns the metadata that the client sent. Since 1.24, also contains the name of the account and the time, and since
- * 1.34 the UID.
+ * Returns the metadata of the response: the metadata in the request, from 1.24 on with the name of the account and the
+ * time, and from 1.34 on with the UID.
  */
 function metadataOf(
   { object: { metadata }, namespace, name }: EndpointRequest<TokenRequest>,
@@ -93,7 +93,10 @@ function metadataOf(
   return { name, namespace, ...ofAccount, creationTimestamp: timestamp(clock.now()), ...metadata }
 }
 
-/** Throws if the body has a name that is not the name of the account. Applies since 1.24. */
+/**
+ * Throws if the request body contains another name than that of the account. Versions before 1.24 do not check the
+ * name.
+ */
 function assertName({ emulation }: ServiceAccountTokenParts, { object, name }: EndpointRequest<TokenRequest>): void {
   const { name: sent = '' } = object.metadata
   if (!isAtLeast(emulation.version, '1.24') || sent === '' || sent === name) return
@@ -138,7 +141,7 @@ type Bindable =
   | { readonly kind: 'secret'; readonly type: StoredType<Secret> }
   | { readonly kind: 'node'; readonly type: StoredType<Node> }
 
-/** Returns the kinds to which tokens can be bound. */
+/** Returns the kinds of objects to which a token can be bound. */
 function bindableKinds({ gates }: Emulation): ReadonlyMap<string, Bindable> {
   const always: [string, Bindable][] = [
     ['Pod', { kind: 'pod', type: pods }],
@@ -179,7 +182,7 @@ async function boundObject(
   return { kind: of.kind, name, uid, node: node ? await nodeOf(lookup, storedObject.object as Pod) : undefined }
 }
 
-/** Returns the node of a pod. If there is no Node object, only its name is known. */
+/** Returns the node of a pod. If the Node object does not exist, the result contains only its name. */
 async function nodeOf(lookup: Lookup, { spec }: Pod): Promise<Holder | undefined> {
   const { nodeName: name = '' } = spec ?? {}
   if (name === '') return undefined
@@ -191,7 +194,7 @@ function otherUid(uid: string): string {
   return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
 }
 
-/** Extended lifetime in seconds: one year, for programs that read their token only once. */
+/** Extended lifetime of a token in seconds: one year, for programs that read their token only once. */
 const extendedSeconds = 365 * 24 * 3600
 
 function isExtended(

@@ -1,4 +1,4 @@
-/** `services/proxy`: proxies a request to a randomly chosen pod of a Service. */
+/** Proxies a request to a randomly chosen pod of a Service (`services/proxy`). */
 import type { Endpoints } from '../../api/kinds/core/endpoints.ts'
 import { endpoints } from '../../api/kinds/core/endpoints.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -27,7 +27,7 @@ export function serviceConnections(lookup: Lookup, ways: NodeConnector): Endpoin
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
         const storedEndpoints = await lookup.getLatest(endpoints, place)
-        // As in Kubernetes, the error reports the Service as missing and not its Endpoints.
+        // The error reports a missing Service and not missing Endpoints, as in Kubernetes.
         if (storedEndpoints === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
         const { subsets = [] } = storedEndpoints.object
         const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
@@ -47,10 +47,7 @@ interface Place {
   readonly name: string
 }
 
-/**
- * Returns the name of a port, because Endpoints identify ports by name. If the request has a number, it is looked up in
- * the Service.
- */
+/** Returns the name of a port, because Endpoints identify ports by name. Looks up a port number in the Service. */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
   const storedEndpoints = await lookup.getLatest(service, place)
@@ -70,13 +67,13 @@ interface PodBehind {
 
 interface WantedPort {
   readonly namespace: string
-  /** Name of the port. Empty if the Service has a single unnamed port. */
+  /** The name of the port. Empty for an unnamed port. */
   readonly port: string
 }
 
 /**
- * Returns the pods behind a port. Ignores addresses that do not belong to a pod of the namespace, because any program
- * could listen there.
+ * Returns the pods behind a port. Ignores addresses without a pod in the namespace, because any program could listen on
+ * such an address.
  */
 function podsBehind(lookup: Lookup, wantedPort: WantedPort, { addresses = [], ports = [] }: Subset): PodBehind[] {
   const port = ports.find(({ name = '' }) => name === wantedPort.port)?.port

@@ -1,7 +1,7 @@
 /**
- * `tokenreviews`: returns the user of a token, as the server would authenticate it. Only token authenticators are used,
- * and the anonymous user does not count. A token must be issued for one of the requested audiences. A token without
- * audiences is meant for this server.
+ * Returns the user that a token authenticates (`tokenreviews`). Only token authenticators are used, and the result is
+ * never the anonymous user. The token must be valid for one of the requested audiences. A token without audiences is
+ * valid only for this server.
  */
 
 import { tokenReview as kind, type TokenReview } from '../../api/kinds/authentication/token-review.ts'
@@ -11,9 +11,12 @@ import { type AuthenticationOutcome, type Authenticator, noHeaders } from '../au
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface TokenReviewParts {
-  /** Returns the authenticator for tokens, without the anonymous user. Available once the catalogue exists. */
+  /**
+   * Returns the authenticator for tokens, which never returns the anonymous user. Must be called only after the
+   * catalogue has been created.
+   */
   readonly authenticateToken: () => Authenticator
-  /** The default audiences, which are those of this server. */
+  /** The audiences of this server, which are the default. */
   readonly audiences: readonly string[]
 }
 

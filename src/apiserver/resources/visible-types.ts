@@ -1,5 +1,5 @@
 /**
- * Determines all stored types, and which of them the caller may list. For endpoints that report on objects of many
+ * Determines the stored types, and which of them a caller may list. Used by endpoints that report on objects of many
  * types.
  */
 
@@ -13,7 +13,7 @@ export interface VisibleTypesParts {
   readonly served: () => readonly ServedType[]
 }
 
-/** Returns each stored kind once. */
+/** Returns one version of each stored kind. */
 export function storedTypes({ served }: VisibleTypesParts): Resource[] {
   const stored = served().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : []))
   return [...new Map(stored.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource])).values()]
@@ -24,7 +24,7 @@ export class VisibleTypes {
   readonly #parts: VisibleTypesParts
   readonly #user: User
   readonly #allowed = new Map<string, boolean>()
-  /** Types with objects that the caller may not list. */
+  /** The types of objects that the caller may not list. */
   readonly hidden = new Set<string>()
 
   constructor(parts: VisibleTypesParts, user: User) {

@@ -1,7 +1,7 @@
 /**
- * `webhookpreviews`: lists the existing objects that a webhook configuration would match by its rules and selectors,
- * for any operation. Counts only objects that the caller may list. The response is computed from the caches of this
- * server only.
+ * Lists the existing objects that the rules and selectors of a webhook configuration match, for any operation
+ * (`webhookpreviews`). Counts only objects that the caller may list. The response is based only on the caches of this
+ * server.
  */
 
 import { namespace as namespaceKind } from '../../api/kinds/core/namespace.ts'
@@ -48,7 +48,7 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint<WebhookPrev
   }
 }
 
-/** Computes one response. */
+/** Collects the objects for one response. */
 class Preview {
   readonly #parts: WebhookPreviewParts
   readonly #visible: VisibleTypes
@@ -103,13 +103,13 @@ class Preview {
   }
 }
 
-/** Returns each stored kind once, except for webhook configurations, for which no webhooks are called. */
+/** Returns one version of each stored kind, except webhook configurations, for which the server calls no webhooks. */
 function reviewedTypes(parts: WebhookPreviewParts): Resource[] {
   const group = groupName(parts.vendor, 'admissionregistration')
   return storedTypes(parts).filter((resource) => resource.group !== group)
 }
 
-/** Whether a rule matches the type in any version, without subresources. */
+/** Returns whether a rule of the webhook matches any version of the type, without subresources. */
 function ruledBy(webhook: Webhook, resource: Resource): boolean {
   const namespaced = resource.kind.scope === 'Namespaced'
   return resource.versions.some((version) =>

@@ -1,31 +1,31 @@
 /**
  * Counts open connections, in total and per user. All workers count in shared memory, so the limits apply to the whole
- * server. Each worker has its own region and clears it at startup, so a crashed worker leaves no stale counts. A hash
- * with a random seed assigns each user to one of 16,384 counters. Two users may share a counter, but no user can choose
- * which. If there are several workers, they also count unauthenticated connections, in total and, hashed in the same
- * way, per network.
+ * server. Each worker has its own region of the memory and clears it at startup, so a crashed worker leaves no stale
+ * counts. A hash with a random seed assigns each user to one of 16,384 counters. Two users may share a counter, but no
+ * user can choose another user's counter. Several workers also count unauthenticated connections, in total and per
+ * network, with the same hash.
  *
  * The last few connections are reserved for `system:masters`, so that administrators can always reach a busy server.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { superusers, type User } from '../../api/model/user.ts'
 
-/** Maximum numbers of connections for the whole server. */
+/** The maximum numbers of connections for the whole server. */
 export interface ConnectionMaxima {
   readonly total: number
   readonly perUser: number
 }
 
-/** The shared memory in which this worker counts, and its position there. */
+/** The shared memory with the counters, and the worker's position in this memory. */
 export interface CountingPlace {
   readonly memory: SharedArrayBuffer
   /** The index of the worker, starting at 0. */
   readonly index: number
-  /** Returns the current number of workers. Defaults to the number for which the memory was allocated. */
+  /** Returns the current number of workers. Defaults to the number of workers for which the memory was allocated. */
   readonly workers?: () => number
 }
 
-/** The result for a connection: the counter of its user, or the reason for rejecting it. */
+/** The result of counting a user's connection: the counter of the user, or the reason for rejecting the connection. */
 export type Admission = { readonly counter: number } | { readonly refusal: string }
 
 const seedBytes = 32
@@ -38,20 +38,20 @@ const regionLength = firstNetworkCounter + hashedCounters
 const reservedPart = 0.05
 const maxReserved = 64
 
-/** Allocates the counters for this many workers. */
+/** Allocates the shared counters for the given number of workers. */
 export function countingMemory(workers: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(seedBytes + 4 * workers * regionLength)
   new Uint8Array(memory, 0, seedBytes).set(randomBytes(seedBytes))
   return memory
 }
 
-/** Clears the counters of a worker that has exited and is not replaced. */
+/** Clears the counters of a worker that has exited without a replacement. */
 export function clearCounts(memory: SharedArrayBuffer, index: number): void {
   const counts = new Int32Array(memory, seedBytes + 4 * index * regionLength, regionLength)
   for (let i = 0; i < regionLength; i++) Atomics.store(counts, i, 0)
 }
 
-/** Counts the connections of one worker and enforces the limits across all workers. */
+/** Counts the connections of one worker, and enforces the limits across all workers. */
 export class ConnectionCounts {
   readonly maxima: ConnectionMaxima
   /** Returns the current number of workers. */
@@ -60,7 +60,7 @@ export class ConnectionCounts {
   readonly #seed: string
   readonly #counts: Int32Array
   readonly #own: number
-  /** Number of connections that all users can use. */
+  /** Number of connections that are not reserved for `system:masters`. */
   readonly #open: number
 
   constructor(maxima: ConnectionMaxima, place: CountingPlace = { memory: countingMemory(1), index: 0 }) {
@@ -75,7 +75,7 @@ export class ConnectionCounts {
     clearCounts(memory, index)
   }
 
-  /** Counts a new connection. Returns false, without counting it, if the limit is reached. */
+  /** Counts a new connection. If the limit is reached, returns false and does not count the connection. */
   open(): boolean {
     this.#add(totalCounter, 1)
     if (this.#sum(totalCounter) <= this.maxima.total) return true
@@ -83,17 +83,17 @@ export class ConnectionCounts {
     return false
   }
 
-  /** Counts a connection that replaces a closing one. */
+  /** Counts a new connection even at the limit, because it replaces a connection that is being closed. */
   openInPlace(): void {
     this.#add(totalCounter, 1)
   }
 
-  /** Removes a connection that `open` has counted. */
+  /** Subtracts a connection that `open` has counted. */
   close(): void {
     this.#add(totalCounter, -1)
   }
 
-  /** Counts a connection for the first user who is authenticated on it. */
+  /** Counts a connection for its first authenticated user. */
   admit(user: User): Admission {
     const counter = this.#counterOf(user)
     this.#add(counter, 1)
@@ -103,30 +103,30 @@ export class ConnectionCounts {
     return { refusal }
   }
 
-  /** Removes a connection that `admit` has counted. */
+  /** Subtracts a connection that `admit` has counted. */
   release(counter: number): void {
     this.#add(counter, -1)
   }
 
-  /** Returns the counter for the unauthenticated connections of a network. */
+  /** Returns the index of the counter for unauthenticated connections from a network. */
   networkCounter(network: string): number {
     return this.#hashed(firstNetworkCounter, network)
   }
 
-  /** Adds or removes an unauthenticated connection. */
+  /** Adds or subtracts an unauthenticated connection. */
   addStranger(networkCounter: number, change: 1 | -1): void {
     this.#add(strangersCounter, change)
     this.#add(networkCounter, change)
   }
 
-  /** Returns the number of unauthenticated connections of a network in all workers. */
+  /** Returns the number of unauthenticated connections from a network, in all workers. */
   strangersOf(networkCounter: number): number {
     return this.#sum(networkCounter)
   }
 
   /**
-   * Returns the indexes of the other workers that have unauthenticated connections, starting with those that have the
-   * most.
+   * Returns the indexes of the other workers with unauthenticated connections. The workers with the most such
+   * connections come first.
    */
   otherWorkersWithStrangers(): readonly number[] {
     return Array.from({ length: this.#regions }, (_, index) => index)

@@ -1,22 +1,23 @@
-/** Limits for connections: timeouts, sizes and counts. */
+/** Defines the limits for connections: timeouts, sizes and counts. */
 import type { ConnectionMaxima } from './connection-counts.ts'
 import type { UnauthenticatedLimits } from './unauthenticated-connections.ts'
 
 /**
- * Client timeouts in milliseconds. They are checked at intervals, so the actual time may be up to two intervals longer.
+ * Client timeouts in milliseconds. Connections are checked at intervals, so a timeout may take effect up to two
+ * intervals late.
  */
 export interface Times {
   readonly handshake: number
   readonly headers: number
   /**
-   * Timeout for reading a request. It is longer than any request deadline. The deadline sends a response, while this
-   * timeout only disconnects clients that send nothing.
+   * Maximum time for receiving a request. It is longer than any request deadline, because the deadline sends a
+   * response. This timeout only disconnects clients that stop sending.
    */
   readonly request: number
   readonly idle: number
-  /** Timeout for a response that the client does not read. */
+  /** Maximum time for which a client may not read its response. */
   readonly stall: number
-  /** Interval between checks for slow clients. */
+  /** Interval between two checks for slow clients. */
   readonly check: number
 }
 
@@ -31,46 +32,51 @@ export const defaultTimes: Times = {
   check: 5 * seconds,
 }
 
-/** Time in milliseconds that a rejected client may continue sending, so that it can read the reason. */
+/**
+ * Time in milliseconds for which a rejected client may continue sending. Without this time, some clients could not read
+ * the error.
+ */
 export const lingerTime = 2 * seconds
-/** Time in milliseconds that a stopping server waits on a connection for a request that may be in transit. */
+/** Time in milliseconds for which a stopping server waits on each connection for a request that may be in transit. */
 export const drainTime = 0.5 * seconds
-/** Minimum number of event-loop turns during the drain time. */
+/** Minimum number of event-loop turns during `drainTime`. */
 export const drainTurns = 10
 export const maxHeaderBytes = 128 * 1024
 /**
- * Maximum number of headers that are parsed. It is higher than the limit for requests, which results in a 431 with an
- * explanation.
+ * Maximum number of headers that are parsed. It is higher than the allowed number of headers, so that a request with
+ * too many headers receives a 431 with an explanation.
  */
 export const maxParsedHeaders = 2000
 export const maxStreams = 250
 /**
- * Number of requests that a client may cancel before its connection is closed: a burst of all concurrent streams, and
- * then a rate that suffices for clients that constantly start and stop watches.
+ * Number of requests that a client may cancel before the server closes its connection. The burst is the number of
+ * concurrent streams. The rate suffices for clients that constantly start and stop watches.
  */
 export const resets = { burst: maxStreams, perSecond: 50 }
 /**
- * Number of HTTP/2 frames that a client may send that neither start a request nor contain a body: pings, settings,
- * priorities. Requests and responses allow additional frames (`frameEarnings`), because clients acknowledge what they
- * have read.
+ * Number of HTTP/2 frames without a request or body data that a client may send, such as pings, settings and
+ * priorities. Requests and responses allow additional frames (`frameEarnings`), because clients acknowledge the data
+ * that they have read.
  */
 export const idleFrames = { burst: 1000, perSecond: 100 }
 /**
- * Number of additional frames that each request, each response frame that is not tiny, and each KiB in it allow. Go's
- * client sends two window updates for each 4 KiB that it reads. Tiny frames to a client that opens its window byte by
- * byte allow no additional frames.
+ * Number of additional frames that a client may send for each request, for each response frame that is not tiny, and
+ * for each KiB in such a frame. For comparison, Go's client sends two window updates for each 4 KiB that it reads. A
+ * client that opens its window byte by byte receives tiny frames, which allow no additional frames.
  */
 export const frameEarnings = { request: 2, answerFrame: 2, usefulFrameBytes: 128, answerKiB: 2 }
 /**
- * Maximum number of unread response bytes for an unauthenticated client. Above it, the server stops reading from the
- * client.
+ * Maximum number of response bytes that an unauthenticated client has not read. Above this limit, the server stops
+ * reading from the client.
  */
 export const maxUntakenByStrangers = 128 * 1024
-/** Number of bytes to read and discard after a protocol error, so that the client can read the reason. */
+/**
+ * Maximum number of bytes that are read and discarded after a protocol error, so that the client can read the error.
+ */
 export const maxDropped = 1024 * 1024
 
 const maxStrangers = 4096
-/** Number of file descriptors reserved for the store and outgoing connections. */
+/** Number of file descriptors that are reserved for the store and for outgoing connections. */
 const keptFiles = 64
 const defaultPart = 0.8
 
@@ -81,8 +87,8 @@ export function maxConnectionsFor(openFiles: number): number {
 }
 
 /**
- * Returns the limits for unauthenticated connections. Half of all connections are reserved for authenticated clients.
- * Each worker gets an equal share of the other half.
+ * Returns the limits for unauthenticated connections. Half of all connections are reserved for authenticated clients,
+ * and each worker may use an equal share of the other half.
  */
 export function strangersFor({ total, perUser }: ConnectionMaxima, workers: () => number): UnauthenticatedLimits {
   const strangers = () => Math.min(Math.ceil(maxStrangers / workers()), Math.floor(total / workers() / 2))

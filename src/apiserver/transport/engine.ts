@@ -1,54 +1,55 @@
 /**
- * The HTTP engines, which read requests and write responses on accepted connections. `orch` is our own implementation
- * (`http1/`, `http2/`). `node` uses Node's HTTP modules (`node/`) and is a fallback in case our implementation has a
- * flaw. Both provide a `ServerTransport`. They share all other code: TLS, connection limits and shutdown.
+ * Defines the HTTP engines, which read requests and write responses on accepted connections. The engine `orch` is our
+ * own implementation (`http1/`, `http2/`). The engine `node` uses Node's HTTP modules (`node/`) and is a fallback in
+ * case our implementation has a flaw. Both engines provide a `ServerTransport`, and share the code for TLS, connection
+ * limits and shutdown.
  */
 import type { Socket } from 'node:net'
 import type { Times } from './connection-limits.ts'
 import type { Peer, ServerTransport } from './server-transport.ts'
 
-/** The values of `--http-engine`. */
+/** The allowed values of `--http-engine`. */
 export const httpEngineNames = ['orch', 'node'] as const
 export type HttpEngineName = (typeof httpEngineNames)[number]
 
-/** The callbacks of an HTTP/1.1 connection. */
+/** The callbacks that handle the requests of an HTTP/1.1 connection. */
 export interface ConnectionOwner {
   readonly onRequest: (transport: ServerTransport) => void
-  /** Returns whether the response to a request with this target may switch protocols. */
+  /** Returns whether the response to a request with this target may upgrade to another protocol. */
   readonly maySwitch: (target: string) => boolean
 }
 
-/** An HTTP/1.1 connection. */
+/** An HTTP/1.1 connection, as the server manages it. */
 export interface Http1Link {
   readonly socket: Socket
-  /** Number of requests received. */
+  /** Number of requests that have been received on the connection. */
   readonly requests: number
   /**
-   * Makes the response to the current request the last one. Without a current request, calls `onIdle`, and the response
-   * to the next request is the last one.
+   * Closes the connection after the response to the current request. Without a current request, calls `onIdle`, and the
+   * connection closes after the response to the next request.
    */
   endSoon(onIdle: () => void): void
-  /** Closes our side of the connection and gives the client time to close its side. */
+  /** Closes the server's side of the connection, and gives the client time to close its side. */
   end(): void
   /** Disconnects a client that is too slow, does not read its response, or has been idle for too long. */
   check(now: number, times: Times): void
 }
 
-/** The callbacks of an HTTP/2 connection. */
+/** The callbacks that handle the requests of an HTTP/2 connection. */
 export interface Http2Owner {
   readonly times: Times
   readonly onRequest: (transport: ServerTransport) => void
 }
 
-/** An HTTP/2 connection. */
+/** An HTTP/2 connection, as the server manages it. */
 export interface Http2Link {
-  /** Accepts no new requests. Running requests are completed. */
+  /** Rejects new requests. Running requests are completed. */
   close(): void
   /** Disconnects a client that is too slow, does not read its responses, or has been idle for too long. */
   check(now: number): void
 }
 
-/** Serves requests on connections. */
+/** An HTTP implementation that serves requests on accepted connections. */
 export interface HttpEngine {
   openHttp1(socket: Socket, peer: Peer, owner: ConnectionOwner): Http1Link
   openHttp2(socket: Socket, peer: Peer, owner: Http2Owner): Http2Link

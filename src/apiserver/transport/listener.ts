@@ -1,8 +1,8 @@
 /**
- * A TLS port for HTTP/2 and HTTP/1.1, selected by ALPN, with optional client certificates. Owns all connections until
- * `close`, which lets running requests finish within the grace period. Neither unauthenticated clients
- * (`unauthenticated-connections.ts`) nor a single user (`connection-counts.ts`) can use all connections. If no
- * connection is available, the listener logs that and continues.
+ * Listens on a TLS port for HTTP/2 and HTTP/1.1, selected by ALPN, with optional client certificates. The listener owns
+ * all its connections until `close`, which lets running requests finish within the grace period. Neither
+ * unauthenticated clients (`unauthenticated-connections.ts`) nor a single user (`connection-counts.ts`) can use all
+ * connections. If the limit is reached, the listener logs an error and rejects new connections.
  */
 import { constants, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -29,36 +29,40 @@ export interface ListenerOptions {
    */
   readonly reusePort?: boolean
   readonly tls: SecureContextOptions
-  /** The HTTP implementation. Defaults to `orch`, our own. */
+  /** The HTTP implementation. Defaults to `orch`, which is our own. */
   readonly httpEngine?: HttpEngineName
-  /** Probability, from 0 to 1, that an HTTP/2 request is the last on its connection. Defaults to 0. */
+  /** Probability, from 0 to 1, that an HTTP/2 request is the last request on its connection. Defaults to 0. */
   readonly goawayChance?: number
   /**
-   * Minimum TLS version and ciphers, which also apply to renewed certificates. Defaults to TLS 1.2 and Node's ciphers.
+   * The minimum TLS version and the ciphers, which also apply to renewed certificates. Defaults to TLS 1.2 and Node's
+   * ciphers.
    */
   readonly security?: Security
   readonly onRequest: (transport: ServerTransport) => void
-  /** Returns whether the response to a request with this target may switch protocols. By default, no response may. */
+  /**
+   * Returns whether the response to a request with this target may upgrade to another protocol. By default, no response
+   * may.
+   */
   readonly maySwitch?: (target: string) => boolean
   readonly onError: (error: unknown) => void
   readonly times?: Times
-  /** Counts and limits the connections of all workers. */
+  /** Counts the connections of all workers and enforces their limits. */
   readonly connections?: ConnectionCounts
-  /** The channel for evictions between workers. Omitted if there is a single worker. */
+  /** The channel on which workers ask each other to evict connections. Unset if there is a single worker. */
   readonly evictions?: EvictionChannel | undefined
 }
 
-/** TLS versions and ciphers. */
+/** The TLS settings for the minimum version and the ciphers. */
 export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
-/** Number of additional connections that are accepted while others are being closed in their favor. */
+/** Number of connections that are accepted above the limit, while other connections are being closed to make room. */
 const meetingPlaces = 16
 
 const defaultMaxima = { total: maxConnectionsFor(1024), perUser: 2000 }
 /** Minimum interval in milliseconds between log messages about the connection limit. */
 const tellEveryMs = 10_000
 
-/** Accepts TLS connections. */
+/** A TLS port with its connections. */
 export class Listener {
   readonly #tls: Server
   readonly #security: Security
@@ -70,9 +74,9 @@ export class Listener {
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
-  /** Number of connections accepted so far. */
+  /** Number of connections that have been accepted. */
   #acceptedCount = 0
-  /** Resolves when no connection is open any more. Undefined while the server listens. */
+  /** Resolves when all connections are closed. Undefined while the server listens. */
   #closed: Promise<void> | undefined
   #toldFull = Number.NEGATIVE_INFINITY
 
@@ -91,20 +95,19 @@ export class Listener {
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
       ...contextOf(tls, security),
-      // Without this option, the last chunk of a response waits until the client has acknowledged the previous one: 40
-      // ms on HTTP/1.1.
+      // Without this option, the last chunk of a response waits until the client has acknowledged the previous chunk,
+      // which takes 40 ms with HTTP/1.1.
       noDelay: true,
       ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
-      // Keep-alive probes detect clients that disappeared without closing the connection, even if there is nothing to
-      // send.
+      // Keep-alive probes detect clients that disappeared without closing the connection.
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
-    // The limit is slightly higher than allowed, so that `#meet` can close an unauthenticated connection in favor of a
-    // new one.
+    // The limit is slightly higher than the allowed number of connections, so that `#meet` can close an unauthenticated
+    // connection to make room for a new connection.
     this.#tls.maxConnections = maxima.total + meetingPlaces
     this.#tls.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tls.on('connection', (socket) => this.#meet(socket))
@@ -131,14 +134,17 @@ export class Listener {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** Ends each connection with this probability once its running requests are complete. The client then reconnects. */
+  /**
+   * Closes a random part of the connections after their running requests, so that the clients reconnect. `chance` is
+   * the probability for each connection.
+   */
   moveClients(chance: number): void {
     for (const { end } of this.#peers.values()) if (Math.random() < chance) end()
   }
 
   /**
-   * Stops listening and ends every connection once its running requests are complete. Resolves when no connection is
-   * open any more. Other workers accept new connections.
+   * Stops listening, and closes each connection after its running requests. Resolves when all connections are closed.
+   * Meanwhile, other workers accept new connections.
    */
   async leave(): Promise<void> {
     await this.#takeWaiting()
@@ -148,20 +154,20 @@ export class Listener {
     await closed
   }
 
-  /** Sets the certificates for new connections. */
+  /** Replaces the certificates, which affects only new connections. */
   renew(tls: SecureContextOptions): void {
     this.#tls.setSecureContext(contextOf(tls, this.#security))
   }
 
-  /** Closes the connections of these peers immediately. */
+  /** Closes the connections of the selected peers immediately. */
   cutOff(which: (peer: Peer) => boolean): void {
     for (const [socket, peer] of this.#peers) if (which(peer)) socket.destroy()
   }
 
   /**
-   * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. The server
-   * asks clients to reconnect only after `othersStopped` has resolved, which means that the other listeners on the same
-   * port have stopped. No worker of this server then accepts the new connections of the clients.
+   * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. Clients are
+   * asked to reconnect only after `othersStopped` resolves, when the other listeners on the same port have stopped.
+   * Otherwise, a client could reconnect to another worker of this stopping server.
    */
   async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()
@@ -177,13 +183,16 @@ export class Listener {
     this.#evictions?.close()
   }
 
-  /** Stops listening. Resolves when no connection is open any more. */
+  /** Stops listening. Resolves when all connections are closed. */
   #closeServer(): Promise<void> {
     this.#closed ??= new Promise<void>((resolve) => this.#tls.close(() => resolve()))
     return this.#closed
   }
 
-  /** Accepts established connections before the listening socket is closed, because closing it would reset them. */
+  /**
+   * Accepts the connections that the kernel has already established, because closing the listening socket would reset
+   * these connections.
+   */
   async #takeWaiting(): Promise<void> {
     const end = performance.now() + lingerTime
     for (let acceptedCount = -1; acceptedCount !== this.#acceptedCount && performance.now() < end; ) {
@@ -210,8 +219,8 @@ export class Listener {
   }
 
   /**
-   * Closes an unauthenticated connection for a new one, so that such connections cannot use the connections reserved
-   * for system:masters. Returns false if no connection may be closed.
+   * Closes an unauthenticated connection to make room for a new connection. Unauthenticated connections can therefore
+   * not use up the connections that are reserved for system:masters. Returns false if no connection may be closed.
    */
   #makeRoom(socket: Socket): boolean {
     if (this.#strangers.evictFor(socket.remoteAddress ?? '')) return true
@@ -220,7 +229,9 @@ export class Listener {
     return false
   }
 
-  /** Closes the connection after a failed or slow handshake. A client that uses plain HTTP receives an explanation. */
+  /**
+   * Closes a connection whose TLS handshake failed or timed out. A client that uses plain HTTP receives an explanation.
+   */
   #onNoHandshake({ code }: NodeJS.ErrnoException, socket: TLSSocket): void {
     const below = code === 'ERR_SSL_HTTP_REQUEST' ? this.#strangers.find(socket) : undefined
     if (below === undefined) socket.destroy()
@@ -247,11 +258,11 @@ export class Listener {
 
   #accept(socket: TLSSocket): void {
     this.#own(socket)
-    // A broken connection is not a server error. Running requests notice that the client has disconnected.
+    // A broken connection is not a server error. Running requests detect the disconnected client themselves.
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    // The connections of a client share its time budget.
+    // All connections of a client share one time budget.
     let client = `network ${networkOf(socket.remoteAddress ?? '')}`
     const peer = this.#peer(socket, { end: () => server.end(socket), onUser: ({ name }) => (client = `user ${name}`) })
     this.#peers.set(socket, peer)
@@ -286,8 +297,8 @@ export class Listener {
 }
 
 /**
- * Returns a request handler that ends some connections after a request. The client then reconnects and may reach
- * another server or worker. Otherwise it would use the first one permanently.
+ * Returns a request handler that closes some HTTP/2 connections after a request. The client then reconnects, and may
+ * reach another server or worker. Without this handler, clients would use their first worker permanently.
  */
 function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): ListenerOptions['onRequest'] {
   if (chance === 0) return onRequest
@@ -298,8 +309,9 @@ function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): Li
 }
 
 /**
- * Returns the TLS options without session resumption. A resumed session contains only the first client certificate and
- * its original verification result. Each connection must present all certificates, which are then verified again.
+ * Returns TLS options that disable session resumption. A resumed session contains only the first client certificate and
+ * its original verification result. Each connection must therefore present all its certificates, which are verified
+ * again.
  */
 function contextOf(tls: SecureContextOptions, security: Security): SecureContextOptions {
   return { ...tls, minVersion: 'TLSv1.2', ...security, secureOptions: constants.SSL_OP_NO_TICKET }
@@ -309,7 +321,7 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
   const intermediates: X509Certificate[] = []
-  // Node returns the next certificate in the list as the issuer, even if it is not the issuer.
+  // Node returns the next certificate in the list as the issuer, even if this certificate is not the issuer.
   for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) intermediates.push(next)
   return { x509, intermediates, trusted: socket.authorized }
 }

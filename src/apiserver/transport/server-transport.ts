@@ -1,12 +1,12 @@
 /**
- * The interface between a connection and the request pipeline: a request, and methods to respond to it. Implemented for
- * HTTP/1.1, HTTP/2 and requests within the process.
+ * Defines the interface between a connection and the request pipeline: a request, and methods to respond to the
+ * request. HTTP/1.1, HTTP/2 and requests within the process implement this interface.
  */
 import type { Duplex, Readable } from 'node:stream'
 import type { User } from '../../api/model/user.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 
-/** Alternating lower-case names and values of headers. This is the format that Node processes fastest. */
+/** Alternating lower-case names and values of headers, which is the format that Node processes fastest. */
 export type ResponseHeaders = string[]
 
 /** The client at the other end of a connection. */
@@ -14,77 +14,78 @@ export interface Peer {
   readonly address: string
   readonly certificate: ShownCertificate | undefined
   /**
-   * Records that a request on the connection was authenticated. Must be called for every such request, because
-   * unauthenticated connections are limited. The connection counts for the first user. Returns the reason for a
-   * rejection if there are too many connections.
+   * Records that a user was authenticated on the connection. Must be called for every authenticated request, because
+   * unauthenticated connections are limited. The first user determines the user for whom the connection counts. Returns
+   * the reason for a rejection if this user has too many connections.
    */
   proved(user: User): string | undefined
   /** Whether a user has been authenticated on the connection. */
   readonly isProved: boolean
-  /** Closes the connection after the running requests. The client then reconnects. */
+  /** Closes the connection after the running requests, so that the client reconnects. */
   end(): void
 }
 
-/** A client's request to switch the connection to another protocol. */
+/** A client's request to upgrade the connection to another protocol. */
 export interface UpgradeRequest {
-  /** The offered protocols, as in the `Upgrade` header. */
+  /** The requested protocols, in the format of the `Upgrade` header. */
   readonly protocols: string
-  /** Responds with 101 and these headers, and returns the connection. */
+  /** Sends a 101 response with these headers, and returns the upgraded connection. */
   switch(headers: ResponseHeaders): Duplex
 }
 
-/** Number of unused bytes before and after a chunk. */
+/** Numbers of unused bytes before and after a chunk in its buffer. */
 export interface ChunkMargins {
   readonly before: number
   readonly after: number
 }
 
-/** The margins that HTTP/1.1 needs to frame a chunk in place, without a copy. */
+/** The margins in which HTTP/1.1 can write the framing of a chunk without copying the chunk. */
 export const chunkMargins: ChunkMargins = { before: 8, after: 2 }
 
-/** The transport's side of an exchange. */
+/** A request, and the methods to respond to it. */
 export interface ServerTransport {
   readonly method: string
-  /** The path and query as sent. */
+  /** The path and query, unmodified. */
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
   /** Whether the client disconnected before the response was complete. */
   readonly disconnected: boolean
-  /** Aborts when the client disconnects. Created on first use. */
+  /** A signal that aborts when the client disconnects. The signal is created on first use. */
   readonly signal: AbortSignal
   /**
-   * The upgrade that the client requests. Undefined if it requests none or the upgrade is not allowed. Any response
-   * except 101 closes the connection.
+   * The requested upgrade. Undefined if the client requests no upgrade, or if the upgrade is not allowed. Every
+   * response except 101 closes the connection.
    */
   readonly upgrade?: UpgradeRequest | undefined
   /** Whether the request has a body, which may be empty. */
   readonly hasBody: boolean
-  /** The request body. A handler that stops reading can still respond. */
+  /** The request body as a stream. A handler that has not read all of the body can still respond. */
   readonly body: Readable
-  /** The whole body. Undefined if it has not arrived yet or is read as a stream. */
+  /** The whole request body. Undefined if the body is incomplete or is read as a stream. */
   readonly bodyAtHand: Buffer | undefined
   /**
-   * Whether the client sent the whole body. Valid after the end of the stream, because a truncated stream may also end.
+   * Whether the client has sent the whole body. Valid only after the end of the stream, because the stream of a
+   * truncated body can also end.
    */
   readonly bodyWhole: boolean
   /** Sends the whole response. `unread` means that the request has an unread body. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** Resolves when the client has read the response or disconnected. */
   responseRead(): Promise<void>
-  /** Starts a streamed response. */
+  /** Sends the head of a streamed response. */
   open(status: number, headers: ResponseHeaders): void
   /**
-   * Writes a chunk. Returns undefined if there is room for more data, and otherwise a promise that resolves when there
-   * is.
+   * Writes a chunk. Returns undefined if more data can be written at once, and otherwise a promise that resolves when
+   * more data can be written.
    */
   write(chunk: Buffer): Promise<void> | undefined
   /**
-   * Writes a chunk. Resolves when it has been flushed and its memory can be reused, or when the client has
-   * disconnected. The transport may overwrite the bytes in the margins around the chunk.
+   * Writes a chunk. Resolves when the chunk has been flushed, so that its memory can be reused, or when the client has
+   * disconnected. May overwrite the bytes in the margins around the chunk.
    */
   pass(chunk: Buffer, margins?: ChunkMargins): Promise<void>
   end(): void
-  /** Aborts the response, so that the client notices that it is incomplete. Unread data is dropped. */
+  /** Aborts the response and drops unsent data, so that the client detects an incomplete response. */
   cut(): void
 }

@@ -1,15 +1,15 @@
 /**
- * Unauthenticated connections, which the code calls strangers. Their number is limited, in total and per address, so
- * that there is always room for others. The limits no longer apply once a client is authenticated.
+ * Limits unauthenticated connections, which the code calls strangers, in total and per address. The limits leave room
+ * for authenticated clients, and no longer apply to a connection once its client is authenticated.
  *
- * When a limit is reached, an unauthenticated connection that has been open long enough is closed for a new one. If all
- * of them are recent, for example because hundreds of clients reconnect at once, the newest connection is rejected and
- * its client must try again. A connection of an address with more connections than others is closed immediately,
- * because an attacker who keeps reconnecting could otherwise lock out all others.
+ * When a limit is reached, an old unauthenticated connection is closed to make room for a new connection. If all
+ * unauthenticated connections are recent, for example because hundreds of clients reconnect at once, the new connection
+ * is rejected and its client must try again. A connection of the address with the most connections is closed even if it
+ * is recent, because an attacker who keeps reconnecting could otherwise lock out all other clients.
  *
- * Each worker has an equal share of these limits. The general limit on connections applies to all workers together.
- * When it is reached, a worker also evicts connections for clients of other workers (`worker-evictions.ts`), and
- * compares how many connections an address has in all workers.
+ * Each worker enforces an equal share of these limits. The general limit on connections applies to all workers
+ * together. When it is reached, a worker can also evict a connection for a client of another worker
+ * (`worker-evictions.ts`). For this, the connections of an address are counted across all workers.
  */
 import type { Socket } from 'node:net'
 import { formatIp, parseIp } from '../../api/model/ip-range.ts'
@@ -18,13 +18,13 @@ import type { ConnectionCounts } from './connection-counts.ts'
 export interface UnauthenticatedLimits {
   readonly total: number
   readonly perAddress: number
-  /** Minimum time in milliseconds that an unauthenticated connection may remain open. */
+  /** Minimum time in milliseconds for which an unauthenticated connection stays open. */
   readonly minTime: number
 }
 
 /**
- * Normalizes an address, so that all addresses of one client are equal. The result is an IPv6 /64, because one client
- * usually has a whole network, or a single IPv4 address. A dual-stack listener reports IPv4 addresses as
+ * Normalizes an address, so that all addresses of one client are equal. The result is a single IPv4 address or an IPv6
+ * /64 network, because an IPv6 client usually has a whole network. A dual-stack listener reports IPv4 addresses as
  * `::ffff:10.0.0.1`.
  */
 export function networkOf(address: string): string {
@@ -35,16 +35,16 @@ export function networkOf(address: string): string {
   return family === 'IPv4' ? formatIp(ip) : `${formatIp({ family, number: (number >> 64n) << 64n })}/64`
 }
 
-/** The counters that several workers share. */
+/** The counters of unauthenticated connections, which the workers share. */
 export type StrangerCounts = Pick<ConnectionCounts, 'networkCounter' | 'addStranger' | 'strangersOf'>
 
-/** The result for a new connection. `replaced` means that another connection was closed for it. */
+/** The result for a new connection. `replaced` means that another connection was closed to make room. */
 export type StrangerAdmission = 'admitted' | 'replaced' | 'rejected'
 
-/** The unauthenticated connections of one network, oldest first. */
+/** The unauthenticated connections from one network, oldest first. */
 interface Network {
   readonly name: string
-  /** The counter that all workers share. 0 if there is a single worker. */
+  /** The index of the counter that the workers share. 0 if there is a single worker. */
   readonly counter: number
   readonly connections: Map<string, Stranger>
 }
@@ -58,17 +58,20 @@ interface Stranger {
 export class UnauthenticatedConnections {
   readonly #limits: UnauthenticatedLimits
   readonly #shared: StrangerCounts | undefined
-  /** Unauthenticated connections, oldest first. */
+  /** All unauthenticated connections, oldest first. */
   readonly #all = new Map<string, Stranger>()
   readonly #networks = new Map<string, Network>()
 
-  /** Creates the list. `shared` counts the connections of all workers. Omitted if there is a single worker. */
+  /**
+   * Creates an empty list of connections. `shared` counts the connections of all workers, and is omitted if there is a
+   * single worker.
+   */
   constructor(limits: UnauthenticatedLimits, shared?: StrangerCounts) {
     this.#limits = limits
     this.#shared = shared
   }
 
-  /** Adds a new connection. If a limit is reached, closes another connection for it or rejects it. */
+  /** Adds a new connection. At a limit, closes another connection to make room, or rejects the new connection. */
   admit(socket: Socket): StrangerAdmission {
     const network = this.#network(networkOf(socket.remoteAddress ?? ''))
     const { connections } = network
@@ -79,7 +82,7 @@ export class UnauthenticatedConnections {
     }
     const isReplaced = this.#all.size < before
     const key = connectionKey(socket)
-    // Closed sockets have no address, so their keys are equal.
+    // All closed sockets have the same key, because a closed socket has no address.
     const previous = this.#all.get(key)
     if (previous !== undefined) this.#forget(key, previous)
     const stranger = { network, since: performance.now(), socket }
@@ -97,26 +100,26 @@ export class UnauthenticatedConnections {
     if (stranger !== undefined) stranger.socket = socket
   }
 
-  /** Returns the admitted socket of the same connection. */
+  /** Returns the admitted socket of the connection to which this socket belongs. */
   find(socket: Socket): Socket | undefined {
     return this.#all.get(connectionKey(socket))?.socket
   }
 
-  /** Called when a user has been authenticated on the connection. */
+  /** Removes a connection from the list, because a user has been authenticated on it. */
   knows(key: string): void {
     const stranger = this.#all.get(key)
     if (stranger !== undefined) this.#forget(key, stranger)
   }
 
   /**
-   * Closes a connection because there is no room for the newest connection of this address, which this or another
-   * worker has accepted. Returns false if no connection may be closed.
+   * Closes a connection to make room for a new connection from this address, which this worker or another worker has
+   * accepted. Returns false if no connection may be closed.
    */
   evictFor(remoteAddress: string): boolean {
     if (this.#all.size === 0) return false
     if (this.#makeRoom(this.#all, this.#all.size)) return true
     const sizeOf = (network: Network) => this.#shared?.strangersOf(network.counter) ?? network.connections.size
-    // The new connection may already be closed.
+    // The new connection itself may already be closed.
     const others = Math.max(0, sizeOf(this.#network(networkOf(remoteAddress))) - 1)
     return this.#evictFromLargest(others, sizeOf)
   }
@@ -127,7 +130,7 @@ export class UnauthenticatedConnections {
   }
 
   /**
-   * Closes the oldest connection of the network with the most connections, unless that network would then have fewer
+   * Closes the oldest connection of the network with the most connections. Returns false if no network has more
    * connections than the network of the new client, which has `ownCount` other connections.
    */
   #evictFromLargest(ownCount: number, sizeOf: (network: Network) => number): boolean {
@@ -144,7 +147,9 @@ export class UnauthenticatedConnections {
     return true
   }
 
-  /** Closes the oldest connection if the limit is reached. Returns false if it is too recent. */
+  /**
+   * Closes the oldest connection if the limit is reached. Returns false if even the oldest connection is too recent.
+   */
   #makeRoom(among: ReadonlyMap<string, Stranger>, limit: number): boolean {
     if (among.size < limit) return true
     const [key, oldest] = among.entries().next().value!
@@ -171,8 +176,8 @@ export class UnauthenticatedConnections {
 const sizeHere = ({ connections }: Network) => connections.size
 
 /**
- * Identifies a connection. Its plain socket and its TLS socket have the same key. Contains the server's address because
- * a client can connect to several addresses of the server from one port.
+ * Returns the key of a connection, which is the same for its plain socket and its TLS socket. The key contains the
+ * server's address, because a client can connect to several addresses of the server from one port.
  */
 export function connectionKey({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`

@@ -1,11 +1,10 @@
 /**
- * Evictions between workers. The connection limit applies to all workers together. If it is reached and a worker has no
- * unauthenticated connection to evict, it asks the other workers, one after the other, to evict one of their
- * connections.
+ * Evicts connections across workers. The connection limit applies to all workers together. At the limit, a worker
+ * without unauthenticated connections asks the other workers, one after another, to evict one of their connections.
  *
- * The TLS handshake continues until the workers have responded. If none of them evicts a connection in time, the new
- * connection is closed. The number of waiting connections is limited. At the limit, the oldest connection of the
- * network with the most waiting connections is closed.
+ * The TLS handshake of the new connection continues until the workers have responded. If no worker evicts a connection
+ * in time, the new connection is closed. The number of waiting connections is limited. Above this limit, the oldest
+ * connection of the network with the most waiting connections is closed.
  */
 import type { Socket } from 'node:net'
 import { BroadcastChannel } from 'node:worker_threads'
@@ -16,7 +15,7 @@ import { connectionKey, UnauthenticatedConnections } from './unauthenticated-con
 export interface EvictionChannel {
   readonly channel: string
   readonly index: number
-  /** Time in milliseconds to wait for the response of one worker. Defaults to half a second. */
+  /** Maximum time in milliseconds to wait for the response of one worker. Defaults to half a second. */
   readonly answerMs?: number
 }
 
@@ -29,12 +28,12 @@ type Message =
       readonly from: number
       readonly to: number
       readonly id: number
-      /** Address of the client that needs room. */
+      /** The address of the client for which room is needed. */
       readonly remoteAddress: string
     }
   | { readonly type: 'answer'; readonly to: number; readonly id: number; readonly outcome: Outcome }
 
-/** The result of asking another worker. */
+/** The response of another worker to an eviction request. */
 type Outcome = 'evicted' | 'none evicted'
 
 const defaultAnswerMs = 500
@@ -49,8 +48,8 @@ export class WorkerEvictions {
   #lastId = 0
 
   /**
-   * Creates the evictions of a worker. `evict` closes a connection of this worker for a client of another worker. At
-   * most `maxWaiting` connections wait.
+   * Creates the evictions of a worker. `evict` closes a connection of this worker to make room for a client of another
+   * worker. At most `maxWaiting` connections wait for evictions.
    */
   constructor(
     { channel, index, answerMs = defaultAnswerMs }: EvictionChannel,
@@ -71,8 +70,8 @@ export class WorkerEvictions {
   }
 
   /**
-   * Asks these workers to evict a connection in favor of this connection. Closes this connection if none of them does.
-   * Returns false if there is no worker to ask or if too many connections wait.
+   * Asks the workers, in this order, to evict a connection. Closes the given connection if no worker evicts a
+   * connection. Returns false if there is no worker to ask, or if too many connections wait.
    */
   makeRoom(socket: Socket, workers: readonly number[]): boolean {
     if (workers.length === 0 || this.#waiting.admit(socket) === 'rejected') return false

@@ -1,9 +1,9 @@
 /**
- * Registers every API version that this server serves as a local APIService, so that clients can list them as they do
+ * Registers every API version that this server serves as a local APIService, so that clients can list API versions as
  * with kube-apiserver. Built-in versions are registered at every start. Versions of custom resources are registered
- * while a definition serves them. The server itself uses its catalogue to route requests and not these objects.
+ * while a definition serves them. The server itself routes requests by its catalogue, without these objects.
  *
- * APIServices that name a Service are handled in `aggregation/`.
+ * `aggregation/` handles the APIServices that refer to a Service.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -27,13 +27,13 @@ interface GroupVersion {
   readonly version: string
 }
 
-/** Creates the loop. Returns undefined if the server does not serve APIServices. */
+/** Creates the loop that registers API versions. Returns undefined if the server does not serve APIServices. */
 export function apiServiceLoop(catalogue: Catalogue): Loop | undefined {
   const services = catalogue.stored(apiService.group, apiService.plural)
   return services && new Registrations(services, catalogue).loop
 }
 
-/** Discovery priorities of the built-in groups, by group ID. Other groups sort after them. */
+/** The discovery priorities of the built-in groups, by group ID. Other groups come after them. */
 const groupPriorities: { readonly [group: string]: number } = {
   core: 18_000,
   apps: 17_800,
@@ -64,7 +64,7 @@ function nameOf(group: string, version: string): string {
   return `${version}.${group}`
 }
 
-/** Returns the registrations of the built-in versions, by APIService name. */
+/** Returns the registrations of the built-in versions, by the name of their APIService. */
 function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   const own = catalogue.all().filter(isRegistered)
   return new Map(
@@ -78,8 +78,8 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
 }
 
 /**
- * Whether a type is registered. The group of APIService does not register itself. Of the core group, only v1 is
- * registered.
+ * Returns whether a type has a registration. The group of APIService itself is not registered. From the core group,
+ * only v1 is registered.
  */
 function isRegistered({ group, kind }: ServedType): boolean {
   return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
@@ -87,8 +87,8 @@ function isRegistered({ group, kind }: ServedType): boolean {
 
 interface Registration extends GroupVersion {
   /**
-   * Value of the `automanaged` label. `onstart`: checked only at startup. `true`: deleted when no definition serves the
-   * version.
+   * The value of the `automanaged` label. An APIService with `onstart` is checked only at startup. An APIService with
+   * `true` is deleted when no definition serves its version.
    */
   readonly managed: 'onstart' | 'true'
   readonly priorities: JsonObject
@@ -109,11 +109,11 @@ class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
   /**
-   * Built-in registrations that have not been checked since startup. If a user deletes a registration later, the next
-   * start restores it.
+   * Built-in registrations that have not been checked since startup. If a user deletes a registration later, it returns
+   * at the next start.
    */
   readonly #missingAtStart: Map<string, Registration>
-  /** The versions that each definition serves, and the definitions that serve each version. */
+  /** The versions that each definition serves. */
   readonly #served = new Map<string, readonly string[]>()
   readonly #servers = new Map<string, Set<string>>()
 
@@ -145,7 +145,10 @@ class Registrations {
     return [fromCache(cache, { keysOf: (name) => this.#note(name), expected: () => this.#served.keys() })]
   }
 
-  /** Records the versions that a definition serves. Returns the versions that it served before or serves now. */
+  /**
+   * Records the versions that a definition serves. Returns the versions that it served before together with those that
+   * it serves now.
+   */
   #note(definition: string): Set<string> {
     const before = this.#served.get(definition) ?? []
     const now = this.#versionsOf(definition)
@@ -186,7 +189,7 @@ class Registrations {
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
     const context = ownWrite(this.#services, { optionsKind: 'DeleteOptions', signal })
-    // The precondition on the uid protects a new object with the same name.
+    // The precondition on the uid prevents the deletion of a new object with the same name.
     const just = {
       preconditions: [{ uid: metadata.uid }],
       gracePeriodSeconds: undefined,

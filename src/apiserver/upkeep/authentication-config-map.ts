@@ -1,8 +1,8 @@
 /**
- * Maintains the ConfigMap `extension-apiserver-authentication` in the system namespace. Aggregated API servers read it
- * to learn which CAs sign client certificates and how to authenticate the front proxy. Each server merges its own
- * values into the existing ones, so that servers with different files do not overwrite each other. Expired certificates
- * are removed.
+ * Maintains the ConfigMap `extension-apiserver-authentication` in the system namespace. Aggregated API servers read
+ * there which CAs sign client certificates and how to authenticate the front proxy. Each server merges its own values
+ * into the existing values, so that servers with different files do not overwrite each other. Expired certificates are
+ * removed.
  */
 import { X509Certificate } from 'node:crypto'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -14,9 +14,9 @@ import { fetchObject, keyOf, type Resource } from '../registry/catalogue/resourc
 import { changeFields, createMissing, getCached } from './own-objects.ts'
 import { systemNamespace } from './system-objects.ts'
 
-/** The settings with which a backend authenticates the front proxy. */
+/** The settings with which an aggregated API server authenticates the front proxy. */
 export interface ProxyTrust {
-  /** CA certificates in PEM, one per element. */
+  /** The CA certificates of the front proxy in PEM format, one per element. */
   readonly authorities: readonly string[]
   readonly usernameHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
@@ -25,7 +25,7 @@ export interface ProxyTrust {
 }
 
 export interface AuthenticationTrust {
-  /** CA certificates in PEM, one per element. */
+  /** Returns the CA certificates for client certificates in PEM format, one per element. */
   readonly clientAuthorities: () => readonly string[]
   readonly proxy: () => ProxyTrust | undefined
 }
@@ -33,14 +33,14 @@ export interface AuthenticationTrust {
 const object = { namespace: systemNamespace, name: 'extension-apiserver-authentication' }
 const key = `${object.namespace}/${object.name}`
 /**
- * Interval in milliseconds at which the values are checked, because the certificate files may change while the server
+ * Interval in milliseconds between checks of the values, because the certificate files may change while the server
  * runs.
  */
 const periodMs = 60_000
 
 /**
- * Creates the loop. Returns undefined if the server does not serve ConfigMaps or APIServices, because it then has no
- * aggregated servers.
+ * Creates the loop that maintains the ConfigMap. Returns undefined if the server does not serve ConfigMaps or
+ * APIServices, because it then has no aggregated servers.
  */
 export function authenticationConfigMapLoop(catalogue: Catalogue, trust: AuthenticationTrust): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')
@@ -83,7 +83,7 @@ function set(name: string, value: string): { [name: string]: string } {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Returns this server's certificates, followed by the unexpired certificates that other servers added. */
+/** Returns this server's certificates, followed by the unexpired certificates from other servers. */
 function joinCertificates(own: readonly string[], present: string, now: number): string {
   const others = (present.match(pemBlock) ?? []).filter((pem) => isValid(pem, now))
   return [...new Set([...own, ...others].map((pem) => pem.trim()))].map((pem) => `${pem}\n`).join('')
@@ -98,7 +98,8 @@ function isValid(pem: string, now: number): boolean {
 }
 
 /**
- * Parses a list of names. Returns an empty list if the text is not a JSON array. Skips elements that are not strings.
+ * Parses a JSON array of names. Skips elements that are not strings. Returns an empty list if the text is not a JSON
+ * array.
  */
 function readNames(text = '[]'): string[] {
   try {

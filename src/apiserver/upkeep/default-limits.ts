@@ -1,6 +1,6 @@
 /**
- * The LimitRange that `orch up` creates: containers in the namespace `default` that set no CPU request get 100m.
- * Changes by users are preserved. `--default-limit-range=false` disables it.
+ * Creates the LimitRange of `orch up`, which sets a CPU request of 100m for containers in the namespace `default` that
+ * have no CPU request. User changes to the LimitRange are preserved. `--default-limit-range=false` disables it.
  */
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'
@@ -9,7 +9,7 @@ import { createMissing } from './own-objects.ts'
 
 const spec = { limits: [{ type: 'Container', defaultRequest: { cpu: '100m' } }] }
 
-/** Creates the LimitRange of the namespace `default` if it is missing. */
+/** Returns a loop that creates the LimitRange of the namespace `default` if it is missing. */
 export function defaultLimitsLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-limits',

@@ -1,7 +1,7 @@
 /**
- * The default roles and bindings. Every start creates missing objects and restores missing rules and subjects, so that
- * a newer server has the permissions that it needs. Additions by users are preserved. Objects whose `autoupdate`
- * annotation is `false` are not changed.
+ * Maintains the default roles and bindings. Every start creates missing objects and restores missing rules and
+ * subjects, because a newer server may need more permissions. Additions by users are preserved. Objects whose
+ * `autoupdate` annotation is `false` are not changed.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -20,10 +20,10 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { updateObject } from '../registry/verbs/update.ts'
 import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
-/** The order in which objects are created: roles before the bindings that refer to them. */
+/** The order in which the objects are created. Roles precede the bindings that refer to them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
-/** Creates and repairs the default roles and bindings at startup. */
+/** Returns a loop that creates and repairs the default roles and bindings at startup. */
 export function defaultPolicyLoop(catalogue: Catalogue, version: EmulatedVersion): Loop {
   return {
     name: 'default-policy',
@@ -39,7 +39,7 @@ async function restoreDefaultPolicy(catalogue: Catalogue, version: EmulatedVersi
   const policy = defaultPolicy(catalogue.vendor, version)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
-    // In some tests, the server does not serve RBAC types.
+    // In some tests, the server does not serve the RBAC types.
     if (resource !== undefined) await Promise.all(policy[plural].map((required) => ensure(resource, required)))
   }
 }
@@ -65,7 +65,7 @@ async function createWanted(resource: Resource, required: ApiObject): Promise<vo
   await createMissing(resource, { namespace, name }, asJson(required))
 }
 
-/** Replaces a binding by deleting and creating it, because its roleRef is immutable. */
+/** Deletes a binding and creates it again, because its roleRef is immutable. */
 async function replace(resource: Resource, required: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = required.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
@@ -80,7 +80,10 @@ function mayRepair({ vendor }: Resource, { metadata }: ApiObject): boolean {
   return metadata.annotations?.[autoUpdateKey(vendor)] !== 'false'
 }
 
-/** Adds missing labels, annotations, rules and subjects. Returns the same object if nothing is missing. */
+/**
+ * Returns the object with missing labels, annotations, rules and subjects added. Returns the same object if nothing is
+ * missing.
+ */
 function repaired(resource: Resource, existing: ApiObject, required: ApiObject): ApiObject {
   if (!mayRepair(resource, existing)) return existing
   const next = {
@@ -100,7 +103,7 @@ function repaired(resource: Resource, existing: ApiObject, required: ApiObject):
 function withRules(existing: ApiObject, required: ApiObject): JsonObject {
   if (required.rules === undefined) return {}
   const own = (existing.rules ?? []) as readonly PolicyRule[]
-  // This is a fast path, because the rules are almost always unchanged.
+  // A fast path for rules that are unchanged, which they almost always are.
   if (sameJson(own as Json, required.rules as Json)) return {}
   const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))
@@ -118,7 +121,7 @@ function withSelectors(existing: ApiObject, required: ApiObject): JsonObject {
   return Object.keys(all).length === 0 ? {} : { aggregationRule: all }
 }
 
-/** Returns the field with the missing elements appended. Returns an empty object if none is missing. */
+/** Returns the field with the missing elements appended. Returns an empty object if no element is missing. */
 function withAll(field: string, own: readonly Json[], required: readonly Json[]): JsonObject {
   const lacking = required.filter((each) => !own.some((one) => sameJson(one, each)))
   return lacking.length === 0 ? {} : { [field]: [...own, ...lacking] }

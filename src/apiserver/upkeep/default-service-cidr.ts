@@ -1,6 +1,7 @@
 /**
- * The default ServiceCIDR, which has the ranges of the flags. The server creates it, and marks it as ready. If the flags
- * add a range of the other family, the ServiceCIDR gets it too; any other difference is only logged.
+ * Maintains the default ServiceCIDR, which contains the ranges of the flags. The server creates the ServiceCIDR and
+ * marks it as ready. If the flags add a range of the other IP family, the server adds the range. Any other difference
+ * is only logged.
  */
 import { sameJson } from '../../api/json/json.ts'
 import type { ServiceCIDR } from '../../api/kinds/networking/service-cidr.ts'
@@ -15,7 +16,10 @@ import { withCondition, writeStatus } from './status-conditions.ts'
 
 const periodMs = 60_000
 
-/** `ranges` are those of the flags, the primary family first. */
+/**
+ * Returns a loop that maintains the default ServiceCIDR. `ranges` are the ranges of the flags, with the primary IP
+ * family first.
+ */
 export function defaultServiceCidrLoop(catalogue: Catalogue, ranges: readonly string[], log: Log): Loop {
   return {
     name: 'default-service-cidr',

@@ -1,6 +1,7 @@
 /**
- * The default StorageClass that `orch up` creates. Claims that name no class use it. The built-in provisioner creates
- * its volumes as directories. Changes by users are preserved. `--default-storage-class=false` disables it.
+ * Creates the default StorageClass of `orch up`, for claims that specify no class. The built-in provisioner creates
+ * volumes of this class as directories. User changes to the StorageClass are preserved. `--default-storage-class=false`
+ * disables it.
  */
 import { vendorKey } from '../../api/model/vendor.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
@@ -8,7 +9,7 @@ import { atStart } from '../../client/reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { createMissing } from './own-objects.ts'
 
-/** Creates the default StorageClass if it is missing. */
+/** Returns a loop that creates the default StorageClass if it is missing. */
 export function defaultStorageClassLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-storage-class',

@@ -1,9 +1,11 @@
 /**
- * The built-in priority levels and FlowSchemas. The server creates missing objects at startup and once a minute. It
- * also restores the spec of a suggested object while its annotation `autoupdate-spec` is `true`. To change such an
- * object, users set the annotation to `false`. The specs of mandatory objects are immutable, so the server resets them
- * and their annotation. If objects with the annotation `true` do not exist in the emulated version, they remain from
- * another version, so the server deletes them.
+ * Maintains the built-in priority levels and FlowSchemas. The server creates missing objects at startup and once a
+ * minute.
+ *
+ * A suggested object keeps its built-in spec while its annotation `autoupdate-spec` is `true`. To change such an
+ * object, users set the annotation to `false`. The specs of mandatory objects cannot be changed, so the server resets
+ * the specs and the annotation. An object with the annotation `true` that the emulated version does not have comes from
+ * another version, and the server deletes it.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -30,7 +32,10 @@ interface RequiredObjects {
 
 const periodMs = 60_000
 
-/** Maintains the built-in flow-control objects. Returns undefined if the server does not serve these types. */
+/**
+ * Returns a loop that maintains the built-in flow-control objects. Returns undefined if the server does not serve these
+ * types.
+ */
 export function flowControlObjectsLoop(catalogue: Catalogue, version: EmulatedVersion): Loop | undefined {
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
@@ -55,7 +60,7 @@ export function flowControlObjectsLoop(catalogue: Catalogue, version: EmulatedVe
   }
 }
 
-/** The annotation of objects whose spec the server maintains. */
+/** Returns the annotation of objects whose spec the server maintains. */
 export const autoUpdateKey = (vendor: Vendor) => vendorKey(vendor, 'autoupdate-spec', 'apf')
 
 const annotationOf = ({ vendor }: Resource) => autoUpdateKey(vendor)
@@ -75,7 +80,8 @@ async function keepMandatory(resource: Resource, name: string, spec: Json): Prom
 }
 
 /**
- * Returns the required spec. It contains the existing concurrency of the exempt level, because users may change that.
+ * Returns the required spec of a mandatory object, with the existing concurrency of the exempt level, which users may
+ * change.
  */
 function mandatorySpec(existing: ApiObject, spec: Json): Json {
   const { exempt } = (existing.spec ?? {}) as JsonObject
@@ -83,7 +89,7 @@ function mandatorySpec(existing: ApiObject, spec: Json): Json {
   return exempt === undefined || required.exempt === undefined ? required : { ...required, exempt }
 }
 
-/** Deletes the suggested objects of other versions. */
+/** Deletes the suggested objects that only other versions have. */
 async function deleteObsolete({ resource, mandatory, suggested }: RequiredObjects): Promise<void> {
   const key = annotationOf(resource)
   const obsolete = resource.cache

@@ -1,6 +1,6 @@
 /**
- * Maintains the condition `Dangling` of every FlowSchema, which is True if its priority level does not exist. Every
- * server runs this loop on its own caches and writes only if the condition differs.
+ * Maintains the condition `Dangling` of every FlowSchema, which is True if the priority level of the FlowSchema does
+ * not exist. Every server runs this loop, and writes only if the condition differs.
  */
 import { type FlowSchema, flowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import { priorityLevelConfiguration } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
@@ -12,12 +12,12 @@ import type { Catalogue } from '../registry/catalogue/catalogue.ts'
 import { keyOf, type Resource } from '../registry/catalogue/resource.ts'
 import { withCondition, writeStatus } from './status-conditions.ts'
 
-/** Creates the loop. Returns undefined if the server does not serve these types. */
+/** Creates the loop that maintains the condition. Returns undefined if the server does not serve FlowSchemas. */
 export function flowSchemaLoop(catalogue: Catalogue): Loop | undefined {
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   const levels = catalogue.stored(priorityLevelConfiguration.group, priorityLevelConfiguration.plural)
   if (schemas === undefined || levels === undefined) return undefined
-  // All schemas are checked again, which is cheap: there are few of them, and priority levels rarely change.
+  // Checking all FlowSchemas again is cheap, because there are few of them and priority levels rarely change.
   const allSchemas = () => schemas.cache.all().map(({ name }) => name)
   return {
     name: 'flow-schemas',

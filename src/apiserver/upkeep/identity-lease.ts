@@ -1,7 +1,7 @@
 /**
- * Each API server on a store has a Lease `kube-system/apiserver-<hash>`. The server renews it every ten seconds, so
- * that clients can list the API servers and see which ones are alive. The Lease of a stopped server remains until it
- * expires, and the next server that checks deletes it.
+ * Maintains the Lease `kube-system/apiserver-<hash>` of this API server. The server renews its Lease every ten seconds,
+ * so that clients can list the API servers of a store and their liveness. The Lease of a stopped server remains until
+ * it expires, and another server then deletes it.
  *
  * The hash covers host name, bind address and port. A restarted server therefore keeps its Lease, and two servers on
  * one host have different Leases.
@@ -20,20 +20,20 @@ import { deleteObject } from '../registry/verbs/delete.ts'
 import { changeFields, contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
 const namespace = 'kube-system'
-/** Value of the identity label, the same for every API server. */
+/** The value of the identity label, which is the same for every API server. */
 const component = 'kube-apiserver'
 const renewalMs = 10_000
 const lifetimeSeconds = 3600
 const collectionMs = 3_600_000
 
-/** The address on which this server listens, and the clock for renewal times. */
+/** The parts of a server's identity, and the clock for renewal times. */
 export interface IdentityParts {
   readonly bindAddress: string
   readonly port: number
   readonly clock: Clock
 }
 
-/** Renews the Lease of this server and deletes expired Leases of other servers. */
+/** Returns a loop that renews the Lease of this server and deletes expired Leases of other servers. */
 export function identityLeaseLoop(catalogue: Catalogue, { bindAddress, port, clock }: IdentityParts): Loop {
   const host = hostname()
   const name = `apiserver-${shortHash([host, bindAddress, port].join())}`
@@ -75,7 +75,7 @@ async function collectExpired(leases: Resource, label: string, now: number): Pro
     const lease = getCached(leases, { namespace, name }) as Lease | undefined
     if (lease === undefined || !isExpired(lease, now)) continue
     const { uid, resourceVersion } = lease.metadata
-    // If the owner of the Lease renews it at this moment, the deletion fails and the loop checks again.
+    // If the owner of the Lease renews it at this moment, the deletion fails and the loop tries again.
     const options = {
       preconditions: [{ uid, resourceVersion }],
       gracePeriodSeconds: undefined,
@@ -86,8 +86,8 @@ async function collectExpired(leases: Resource, label: string, now: number): Pro
 }
 
 /**
- * Whether a Lease has expired. A Lease without a renewal time or duration counts as expired, because every server sets
- * both.
+ * Returns whether a Lease has expired. A Lease without a renewal time or duration counts as expired, because every
+ * server sets both fields.
  */
 function isExpired({ spec }: Lease, now: number): boolean {
   if (spec?.renewTime === undefined || spec.leaseDurationSeconds === undefined) return true

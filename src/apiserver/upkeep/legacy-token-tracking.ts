@@ -1,6 +1,6 @@
 /**
- * Tracking of legacy service account tokens: the ConfigMap with the day since which their use is recorded, and the
- * labels of their Secrets.
+ * Tracks the use of legacy service account tokens: maintains the ConfigMap with the day on which tracking started, and
+ * labels the Secrets of the tokens.
  */
 import { secret as secrets } from '../../api/kinds/core/secret.ts'
 import { dayOf, startOfDay, trackingConfigMap } from '../../api/model/legacy-tokens.ts'
@@ -15,7 +15,7 @@ import { updateObject } from '../registry/verbs/update.ts'
 import { changeFields, contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 import { systemNamespace } from './system-objects.ts'
 
-/** The versions that track legacy tokens. */
+/** The Kubernetes versions that track legacy tokens. */
 export const legacyTokenTracking: Availability = { since: '1.26', gate: 'LegacyServiceAccountTokenTracking' }
 
 const object = { namespace: systemNamespace, name: trackingConfigMap }
@@ -23,8 +23,8 @@ const key = `${object.namespace}/${object.name}`
 const periodMs = 30 * 60_000
 
 /**
- * Creates the loop that creates the ConfigMap. If its day is unreadable, tracking starts again today. A readable day is
- * kept.
+ * Returns a loop that creates the ConfigMap. An unreadable start day is replaced by the current day, and a readable
+ * start day is kept.
  */
 export function legacyTokenTrackingLoop(catalogue: Catalogue): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')
@@ -43,7 +43,7 @@ export function legacyTokenTrackingLoop(catalogue: Catalogue): Loop | undefined 
   }
 }
 
-/** Returns a function that sets labels of Secrets. */
+/** Returns a function that sets labels of a Secret. */
 export function secretLabels(catalogue: Catalogue): LabelSecret {
   return async ({ namespace, name, uid }, labels) => {
     const resource = catalogue.stored(secrets.group, secrets.plural)

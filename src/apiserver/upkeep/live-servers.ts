@@ -1,6 +1,6 @@
 /**
- * Tracks the live API servers of a store. Each server keeps a key with a lease. A crashed server disappears some time
- * after `lifetimeSeconds`, and a stopping server removes its key at once.
+ * Tracks the live API servers of a store. Each server maintains a key with a lease. The key of a crashed server
+ * disappears some time after `lifetimeSeconds`, and a stopping server removes its key immediately. An example of a key:
  *
  *   servers/10.1.2.3:6443
  */
@@ -13,7 +13,7 @@ export interface ServerPlace {
 
 const prefix = 'servers/'
 const lifetimeSeconds = 15
-/** Maximum number of servers, far more than a store ever has. */
+/** Maximum number of servers that are listed, far more than a store ever has. */
 const maxServers = 1000
 
 export interface Servers {
@@ -25,7 +25,7 @@ export interface Servers {
   leave(): Promise<void>
 }
 
-/** Returns the implementation for a local store, which has exactly one server. */
+/** Returns the list for a local store, which has exactly one server. */
 export function onlyServer(own: ServerPlace | undefined): Servers {
   return { renew: async () => {}, all: async () => (own === undefined ? [] : [own]), leave: async () => {} }
 }
@@ -36,8 +36,8 @@ export class LiveServers implements Servers {
   #revision = 0
 
   /**
-   * Creates the list. `own` is the address of this server. If it is undefined, other hosts cannot reach the server, and
-   * it is not listed.
+   * Creates the list of servers. `own` is the address of this server. If `own` is undefined, other hosts cannot reach
+   * this server, and it is not listed.
    */
   constructor(store: Store, own: ServerPlace | undefined) {
     this.#store = store
@@ -46,8 +46,8 @@ export class LiveServers implements Servers {
 
   async renew(): Promise<void> {
     if (this.#key === undefined) return
-    // After a conflict, the write is retried with the current revision. Only an earlier process of this server can have
-    // written the key, because each address belongs to one server.
+    // After a conflict, the write is retried with the current revision. Each address belongs to one server, so only an
+    // earlier process of this server can have written the key.
     for (let attempt = 0; attempt < 3; attempt++) {
       const write = { key: this.#key, expected: this.#revision, value: new Uint8Array(0), lifetimeSeconds }
       const result = await this.#store.commit(write)

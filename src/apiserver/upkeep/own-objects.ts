@@ -1,6 +1,6 @@
 /**
- * Creates and updates objects for the server itself. These writes bypass authorization and admission. They write only
- * if something differs, so that several servers on one store do not keep rewriting each other's objects.
+ * Creates and updates objects for the server itself. These writes bypass authorization and admission. They change only
+ * what differs, so that several servers on one store do not keep rewriting each other's objects.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
@@ -17,14 +17,14 @@ import { type OwnWrite, ownWrite } from '../registry/writes/server-write.ts'
 import type { WriteContext } from '../registry/writes/write.ts'
 
 /**
- * Creates an object unless it exists. If several servers try at the same time, one succeeds and the others ignore the
- * conflict.
+ * Creates an object unless it exists. If several servers create the same object at the same time, one succeeds and the
+ * others ignore the conflict.
  */
 export async function createMissing(resource: Resource, name: ObjectName, rest: JsonObject): Promise<void> {
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
 }
 
-/** Like `createMissing`, but with the caller's context, so that the caller's admission applies. */
+/** Like `createMissing`, but with the context of the caller, so that the caller's admission plugins apply. */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
   await fetchObject(resource, keyOf(resource, namespace, name))
@@ -39,8 +39,8 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server may have created the object first. The reservations of the two objects may then conflict before
-    // this server's cache contains the other object.
+    // Another server may have created the object first. Until the other object is in the cache of this server, its
+    // reservations can conflict with those of the new object.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }
@@ -51,7 +51,7 @@ export function getCached(resource: Resource, { namespace, name }: ObjectName): 
   return cached && readObject(cached.json)
 }
 
-/** Sets top-level fields of an object. Does not write if they already have these values. */
+/** Sets top-level fields of an object. Writes nothing if the fields already have these values. */
 export async function changeFields(
   resource: Resource,
   { namespace, name }: ObjectName,
@@ -59,7 +59,7 @@ export async function changeFields(
 ): Promise<void> {
   await fetchObject(resource, keyOf(resource, namespace, name))
   const existing = getCached(resource, { namespace, name })
-  // This is a fast path, because the fields rarely differ.
+  // A fast path for fields that are unchanged, which they usually are.
   if (existing !== undefined && hasFields(existing, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
@@ -70,8 +70,8 @@ export async function changeFields(
 }
 
 /**
- * Whether an object has these fields. Treats a missing field as an empty list, because empty lists may be dropped on
- * storage.
+ * Returns whether an object has these fields. A missing field is equal to an empty list, because empty lists may be
+ * dropped on storage.
  */
 function hasFields(object: ApiObject, fields: JsonObject): boolean {
   return Object.entries(fields).every(([field, value]) => sameJson((object[field] ?? []) as Json, value))
@@ -82,7 +82,7 @@ export function contextOf(resource: Resource, namespace: string, optionsKind: Ow
   return ownWrite(resource, { namespace, optionsKind, signal: new AbortController().signal })
 }
 
-/** Awaits a write and ignores NotFound, because another client may have deleted the object. */
+/** Awaits a write and ignores NotFound errors, because another client may have deleted the object. */
 export async function ignoreNotFound(done: Promise<unknown>): Promise<void> {
   await done.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error

@@ -1,8 +1,8 @@
 /**
- * The Service of the API servers on a store: `default/orch`, or `default/kubernetes` in that profile. It has the first
- * cluster IP of the range and forwards port 443 to the servers. Its Endpoints and EndpointSlices list the live servers.
- * The objects are created at startup, and manual changes are reverted within seconds. A server that stops removes its
- * own address.
+ * Maintains the Service for the API servers of a store: `default/orch`, or `default/kubernetes` in the Kubernetes
+ * profile. The Service has the first cluster IP of the range and forwards port 443 to the servers. Its Endpoints and
+ * EndpointSlices list the live servers. The objects are created at startup, and manual changes are reverted within
+ * seconds. A stopping server removes its own address.
  */
 import { networkInterfaces } from 'node:os'
 import { checkReachableAddress } from '../../api/model/ip-address.ts'
@@ -27,14 +27,14 @@ export interface OwnServiceParts {
 }
 
 export interface ServerAddresses {
-  /** The value of the advertise-address flag. Empty if it is not set. */
+  /** The value of `--advertise-address`. Empty if the flag is not set. */
   readonly advertiseAddress: string
   readonly bindAddress: string
 }
 
 const periodMs = 5_000
 
-/** Maintains the Service of this server and its Endpoints. */
+/** Returns a loop that maintains the Service of the API servers and its Endpoints. */
 export function ownServiceLoop(parts: OwnServiceParts): Loop {
   const servers = serversOf(parts)
   return {
@@ -71,8 +71,8 @@ async function createService({ catalogue, clusterIP, port }: OwnServiceParts, na
 }
 
 /**
- * Returns the address at which other hosts can reach this server: the advertised address, the bind address or the first
- * address of this host.
+ * Returns an address at which other hosts can reach this server: the advertised address, the bind address or the first
+ * address of this host. Undefined if there is none.
  */
 function reachableAddress({ advertiseAddress, bindAddress }: ServerAddresses): string | undefined {
   const isReachable = (ip: string) => checkReachableAddress(ip).length === 0

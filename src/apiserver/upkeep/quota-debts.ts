@@ -1,8 +1,8 @@
 /**
- * Settles quota debts that a server left behind when it was killed or could not reach the store (see
+ * Settles the quota debts of servers that were killed or could not reach the store (see
  * apiserver/admission/quota/debts.ts). To settle a debt means to refund its charge. A running server settles its own
- * debts immediately. A debt that exists in two consecutive checks therefore belongs to a server that was killed or to a
- * slow write. Settling the debt of a slow write is safe, because the write then retries with a new charge.
+ * debts immediately. A debt that exists in two consecutive checks therefore belongs to a server that was killed, or to
+ * a slow write. Settling the debt of a slow write is safe, because the write then retries with a new charge.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'
@@ -14,7 +14,7 @@ import { Ledger } from '../admission/quota/ledger.ts'
 
 const periodMs = 5000
 
-/** Refunds the charges of debts that exist in two consecutive checks. */
+/** Returns a loop that refunds the charges of debts that exist in two consecutive checks. */
 export function quotaDebtsLoop(ownWrites: OwnWrites, log: Log): Loop {
   const ledger = new Ledger(ownWrites)
   let previousKeys: ReadonlySet<string> = new Set()

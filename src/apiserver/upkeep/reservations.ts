@@ -1,5 +1,5 @@
 /**
- * Checks at startup and every five minutes that the reserved addresses and ports and the IPAddresses match the stored
+ * Checks at startup and every five minutes that the reserved addresses and ports, and the IPAddresses, match the stored
  * objects. See apiserver/registry/reservations/repair-reservations.ts and repair-address-records.ts.
  */
 
@@ -12,7 +12,7 @@ import { repairReservations } from '../registry/reservations/repair-reservations
 
 const periodMs = 5 * 60_000
 
-/** Releases orphaned reservations and restores missing ones. */
+/** Returns a loop that releases orphaned reservations and restores missing reservations. */
 export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
   return {
     name: 'reservations',

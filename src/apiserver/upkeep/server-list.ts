@@ -1,6 +1,6 @@
 /**
- * Publishes the addresses of the API servers as the Endpoints and EndpointSlices of their Service. Writes only if they
- * differ.
+ * Publishes the addresses of the API servers as the Endpoints and EndpointSlices of their Service. Writes only changed
+ * objects.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -24,7 +24,7 @@ export async function listServers(catalogue: Catalogue, vendor: Vendor, places: 
 
 async function writeEndpoints(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const name = { namespace, name: vendor.apiService }
-  // This label prevents the mirroring controller from creating slices for these Endpoints.
+  // This label prevents the mirroring controller from creating EndpointSlices for these Endpoints.
   const labels = { [vendorKey(vendor, 'skip-mirror', 'endpointslice')]: 'true' }
   const subsets = groupsOf(places).map(({ port, ips }) => ({
     addresses: ips.map((ip) => ({ ip })),
@@ -35,8 +35,8 @@ async function writeEndpoints(resource: Resource, vendor: Vendor, places: readon
 }
 
 /**
- * Writes one slice per address family and port. Most clusters need only one slice. Slices that are no longer needed
- * become empty.
+ * Writes one EndpointSlice per address family and port. Most clusters need only one slice. A slice that is no longer
+ * needed becomes empty.
  */
 async function writeSlices(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
   const label = vendorKey(vendor, 'service-name')
@@ -55,8 +55,8 @@ async function writeSlices(resource: Resource, vendor: Vendor, places: readonly 
 }
 
 /**
- * Returns the slices. The first IPv4 slice is named `orch` and the first IPv6 slice `orch-ipv6`. The names of slices
- * for other ports contain the port, as in `orch-7443`.
+ * Returns the EndpointSlices. The first IPv4 slice is named `orch` and the first IPv6 slice `orch-ipv6`. The names of
+ * slices for other ports contain the port, as in `orch-7443`.
  */
 function slicesOf({ apiService }: Vendor, places: readonly ServerPlace[]): (JsonObject & { name: string })[] {
   return (['IPv4', 'IPv6'] as const).flatMap((family) => {

@@ -1,4 +1,4 @@
-/** Functions for loops that maintain conditions of cluster-scoped objects. */
+/** Helps loops that maintain conditions of cluster-scoped objects. */
 import type { Json } from '../../api/json/json.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
@@ -9,16 +9,13 @@ import { getCached, ignoreNotFound } from './own-objects.ts'
 export interface StatusWrite {
   readonly name: string
   readonly signal: AbortSignal
-  /** The field manager of the status. Defaults to the server. */
+  /** The field manager for the status. Defaults to the server's field manager. */
   readonly manager?: string
-  /**
-   * Returns the object with its desired status. If the status is up to date, returns the same object, and nothing is
-   * written.
-   */
+  /** Returns the object with its desired status, or the same object if its status is up to date. */
   readonly next: (object: ApiObject) => ApiObject
 }
 
-/** Writes the status of an object unless it is up to date. */
+/** Writes the desired status of an object, unless the status is up to date. */
 export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
   const storedObject = getCached(resource, { namespace: '', name })
   if (storedObject === undefined || next(storedObject) === storedObject) return
@@ -39,8 +36,8 @@ interface Conditional {
 }
 
 /**
- * Returns the object with this condition, or the same object if status and reason are unchanged. `now` becomes the
- * transition time if the status changes.
+ * Returns the object with a condition, or the same object if its status and reason are unchanged. `now` becomes the
+ * transition time if the status of the condition changes.
  */
 export function withCondition(object: ApiObject, { type, status, reason, message }: Condition, now: string): ApiObject {
   const { conditions = [] } = (object as Conditional).status ?? {}

@@ -1,4 +1,4 @@
-/** Creates the objects that must always exist. Runs at every start. */
+/** Creates the objects that must always exist. The loop runs at every start. */
 
 import type { JsonObject } from '../../api/json/json.ts'
 import { namespace } from '../../api/kinds/core/namespace.ts'
@@ -13,10 +13,10 @@ import { createMissing } from './own-objects.ts'
 /** The namespace of the cluster components. */
 export const systemNamespace = 'kube-system'
 
-/** Namespaces that always exist. */
+/** The namespaces that always exist. */
 const permanentNamespaces = ['default', ...systemNamespaces]
 
-/** The cluster-scoped objects of one type, each with its name and other fields. */
+/** The required objects of one cluster-scoped type, each with its name and other fields. */
 interface RequiredObjects {
   readonly type: StoredType<unknown>
   readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]
@@ -30,7 +30,7 @@ const requiredObjects: readonly RequiredObjects[] = [
   },
 ]
 
-/** Creates the namespaces and other objects that a cluster requires. */
+/** Returns a loop that creates the namespaces and other objects that a cluster requires. */
 export function systemObjectsLoop(catalogue: Catalogue): Loop {
   return {
     name: 'system-objects',

@@ -1,46 +1,42 @@
 /**
- * The catalogue of all types that the server currently serves, by group, version and plural.
+ * Stores the types that the server currently serves, by group, version and plural.
  *
  * Types, such as those of custom resources, can be added and removed at run time. Dispatch looks up one type per
- * request. Discovery and OpenAPI cache documents built from all types and rebuild them when the generation changes
- * (`whileUnchanged`). No other code keeps a list of types.
+ * request. Discovery and OpenAPI cache documents about all types, and rebuild the documents when the generation of the
+ * catalogue changes (`whileUnchanged`). No other module keeps a list of types.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Resource, ServedType } from './resource.ts'
 
-/** All served types, by group, version and plural. */
 export class Catalogue {
   readonly vendor: Vendor
   readonly #isServed: (kind: Kind) => boolean
   #generation = 0
   #types: readonly ServedType[] = []
-  /** The types that clients can see. Undefined after a change. */
+  /** The types that clients can see. Reset to undefined when the types change. */
   #all: readonly ServedType[] | undefined
-  /**
-   * All types by group, version and plural, and the subset of types that clients can see. Dispatch looks up one type
-   * per request.
-   */
+  /** All types by group, version and plural, including hidden types. `find` looks up one type per request here. */
   readonly #owners = new Map<string, ServedType>()
   readonly #served = new Map<string, ServedType>()
-  /** Storage versions by group ID and plural. Every write looks up several of them. */
+  /** The storage version of each kind, by group ID and plural. Every write looks up several storage versions. */
   readonly #stored = new Map<string, Map<string, Resource>>()
 
   /**
-   * Creates a catalogue. Types for which `isServed` returns false are stored and available to the server, but hidden
-   * from clients.
+   * Creates a catalogue. A type for which `isServed` returns false is hidden from clients, but the server itself can
+   * use it.
    */
   constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
     this.vendor = vendor
     this.#isServed = isServed
   }
 
-  /** A number that increases with every change. */
+  /** Returns the generation of the catalogue, which increases with every change. */
   get generation(): number {
     return this.#generation
   }
 
-  /** Returns the visible types in the order in which they are served: the preferred version of a group comes first. */
+  /** Returns the types that clients can see, with the preferred version of each group first. */
   all(): readonly ServedType[] {
     this.#all ??= this.#types.filter(({ kind }) => this.#isServed(kind))
     return this.#all
@@ -51,7 +47,7 @@ export class Catalogue {
     return this.#served.get(typeKey(group, version, plural))
   }
 
-  /** Finds the storage version of a type by group ID, even if another version is preferred. */
+  /** Finds the storage version of a type by group ID, even if another version is preferred by clients. */
   stored(group: string, plural: string): Resource | undefined {
     return this.#stored.get(group)?.get(plural)
   }
@@ -61,19 +57,19 @@ export class Catalogue {
     return this.#types
   }
 
-  /** Adds types. Throws if another type has the same group, version and plural. */
+  /** Adds types. Throws if the catalogue already has a type with the same group, version and plural. */
   add(types: readonly ServedType[]): void {
     this.replace([], types)
   }
 
-  /** Removes types. All versions of a kind must be removed together. */
+  /** Removes types. The caller must remove all versions of a kind together. */
   remove(types: readonly ServedType[]): void {
     this.replace(types, [])
   }
 
   /**
-   * Replaces types with other types in one step. If a new type would conflict with a remaining type, hidden or not,
-   * throws and changes nothing.
+   * Replaces types with other types in one step. Throws and changes nothing if a new type would conflict with a
+   * remaining type, even a hidden one.
    */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)
@@ -127,7 +123,7 @@ export function whileUnchanged<T>(sources: readonly { readonly generation: numbe
   let made: T
   return () => {
     if (generations.length === 0 || sources.some(({ generation }, i) => generation !== generations[i])) {
-      // The generations are read before calling `make`, so that a change during the call triggers a rebuild.
+      // The generations are read before `make` runs, so that a change during the call triggers another rebuild.
       generations = sources.map(({ generation }) => generation)
       made = make()
     }

@@ -1,7 +1,7 @@
 /**
- * Endpoints respond to requests without storing an object. Examples are reviews (`tokenreviews`), actions on an object
- * (`/token`, `/eviction`) and connections to a node (`/log`, `/exec`). Each endpoint is defined in one file in
- * `resources/`. Discovery, OpenAPI, authorization and admission derive everything else from that definition
+ * Defines endpoints, which respond to requests without storing an object. Examples are reviews (`tokenreviews`),
+ * actions on an object (`/token`, `/eviction`) and connections to a node (`/log`, `/exec`). Each endpoint is defined in
+ * one file in `resources/`. Discovery, OpenAPI, authorization and admission derive everything else from that definition
  * (`served.ts`).
  */
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -11,49 +11,56 @@ import type { Kind } from '../../../api/schema/kind.ts'
 import type { Availability } from '../../../api/versions/availability.ts'
 import type { ForwardRequest } from '../../outbound/proxy-target.ts'
 
-/** An endpoint. `T` is the type of the request body. An endpoint receives only objects of the kinds that it accepts. */
+/** An endpoint, whose request body has the type `T`. An endpoint receives only objects of the kinds that it accepts. */
 export interface Endpoint<T = ApiObject | undefined> extends Availability {
-  /** The kind that the endpoint serves, or the parent kind of its subresource. */
+  /** The kind of the endpoint. For a subresource, the kind of its parent object. */
   readonly kind: Kind
-  /** The name of the subresource. Empty if the endpoint serves the kind itself. */
+  /** The name of the subresource. Empty if the endpoint is not a subresource. */
   readonly subresource: string
   readonly verbs: readonly Verb[]
-  /** The kind of the request and response bodies. Set if it differs from `kind`. */
+  /** The kind of the request and response bodies. Unset if it is the same as `kind`. */
   readonly type: Kind | undefined
-  /** Other accepted versions of that kind. */
+  /** Other accepted versions of the kind in `type`. */
   readonly alsoTakes?: readonly Kind[]
   /**
-   * The admission operation: CREATE for a body, CONNECT for a connection. Undefined for reads, which skip admission.
+   * The admission operation: CREATE for a request with a body, CONNECT for a connection. Undefined for reads, which
+   * skip admission.
    */
   readonly admits: 'CREATE' | 'CONNECT' | undefined
-  /** The connection options, which are read from the query. The server does not read the request body. */
+  /**
+   * The options of a connection, which the server reads from the query. The server does not read the body of such a
+   * request.
+   */
   readonly connects?: Connection
   /** Whether the response is a text stream, which clients may also request over a WebSocket. */
   readonly streamsText?: boolean
-  /** Whether the response names the field manager that sent the object, like the response for a stored object. */
+  /**
+   * Whether the response contains managedFields with the field manager of the request, as in the response for a stored
+   * object.
+   */
   readonly recordsManager?: boolean
-  /** A description in one sentence. */
+  /** A one-sentence description for the API documentation. */
   readonly doc: string
   /**
-   * Handles a request. Returns the response object, undefined for an empty response, or a target to which the request
+   * Handles a request. Returns the response object, undefined for an empty response, or the target to which the request
    * is forwarded. Throws ApiError to reject the request.
    */
   answer(request: EndpointRequest<T>): EndpointAnswer | Promise<EndpointAnswer>
 }
 
-/** An object, nothing, or a server to which the request is forwarded. */
+/** The result of an endpoint: an object, nothing, or a server to which the request is forwarded. */
 export type EndpointAnswer = ApiObject | ForwardRequest | undefined
 
-/** The options of a connection, as discovery and admission see them. */
+/** The options of a connection, as discovery and admission plugins see them. */
 export interface Connection {
-  /** Kind of the options, such as `PodExecOptions`. */
+  /** The kind of the options, such as `PodExecOptions`. */
   readonly kind: string
   readonly options: { readonly [name: string]: 'text' | 'texts' | 'flag' | 'numbers' }
-  /** Whether the URL may continue with a path for the backend, which becomes the option `path`. */
+  /** Whether the URL may continue with a path for the backend. The path becomes the option `path`. */
   readonly takesPath?: boolean
   /**
-   * Whether a connection requires the permission to create, regardless of the HTTP method, because it can do more than
-   * read.
+   * Whether a connection always requires the `create` permission, regardless of its HTTP method. Set for connections
+   * that can do more than read.
    */
   readonly needsCreate?: boolean
 }
@@ -62,16 +69,19 @@ export interface Connection {
 export interface EndpointRequest<T = ApiObject | undefined> {
   readonly verb: Verb
   readonly user: User
-  /** The namespace. Empty for cluster-scoped kinds. */
+  /** The namespace of the request. Empty for cluster-scoped kinds. */
   readonly namespace: string
-  /** The name of the parent object. Empty if the endpoint serves the kind itself. */
+  /** The name of the parent object. Empty if the endpoint is not a subresource. */
   readonly name: string
   readonly query: URLSearchParams
-  /** The request path, unmodified. */
+  /** The unmodified request path. */
   readonly path: string
   readonly below: string
   readonly dryRun: boolean
-  /** The request body after decoding, defaulting, validation and admission. Undefined if the endpoint reads no body. */
+  /**
+   * The request body after decoding, defaulting, validation and admission. Undefined if the endpoint reads no request
+   * body.
+   */
   readonly object: T
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void

@@ -1,6 +1,6 @@
 /**
- * A stored type: the definition of its kind, its API names, and the cache and store that the verbs use. The verbs in
- * `registry/` are functions on a Resource and are independent of any particular kind.
+ * Defines stored types. A Resource combines the definition of a kind, its API names, and the cache and store that the
+ * verbs use. The verbs in `registry/` are functions on a Resource and do not depend on any particular kind.
  */
 
 import type { Selectable } from '../../../api/codec/stored.ts'
@@ -25,7 +25,7 @@ import { KeyedQueue } from '../writes/keyed-queue.ts'
 import type { Endpoint } from './endpoint.ts'
 import { isSameKind, type Served, serveKind, type Virtual } from './served.ts'
 
-/** Components shared by all resources. */
+/** The components that all resources share. */
 export interface RegistryParts {
   readonly vendor: Vendor
   readonly store: Store
@@ -33,24 +33,26 @@ export interface RegistryParts {
   readonly clock: Clock
   readonly continueTokens: ContinueTokens
   readonly historyReaders: HistoryReaders
-  /** Enabled feature gates. */
   readonly gates: Gates
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
-  /** Lifetime in seconds of objects of an expiring kind, counted from their last write. */
+  /** Lifetime in seconds of objects of an expiring kind, such as Event. It starts again with every write. */
   readonly lifetimeSeconds: number
-  /** The pools of values that objects reserve exclusively, such as addresses and ports. */
+  /** The pools of values that only one object at a time can reserve, such as addresses and ports. */
   readonly pools: readonly Pool[]
-  /** The IPAddresses of the cluster IPs of Services. If absent, cluster IPs have no objects. */
+  /** The IPAddress objects for the cluster IPs of Services. If absent, the server creates no such objects. */
   readonly addressRecords?: ValueRecords | undefined
-  /** Returns the labels of a namespace. Undefined if there is no such namespace. */
+  /** Returns the labels of a namespace. Undefined if the namespace does not exist. */
   readonly namespaceLabels?: (namespace: string) => { readonly [key: string]: string } | undefined
-  /** Admission plugins that account for deletions by the server itself. If absent, deletions are not accounted for. */
+  /**
+   * Returns the admission plugins that account for deletions by the server itself. If absent, such deletions are not
+   * accounted for.
+   */
   readonly accounting?: () => Admission
   /**
-   * Returns a precondition on the definition of the type, so that a commit fails if the definition has changed. Set for
-   * types that a stored object defines. Throws TypeChanged if the definition has already changed, and ApiError if no
-   * objects may be created any more. `name` is the name of the object to create, for the error.
+   * Returns a precondition that makes the commit fail if the definition of this type has changed. Set for types that a
+   * stored object defines. Throws TypeChanged if the definition has already changed, and ApiError if the type accepts
+   * no new objects. `name` is the name of the object to create, for the error message.
    */
   readonly definitionGuard?: (write: 'create' | 'change', name?: string) => Promise<Guard>
 }
@@ -59,30 +61,33 @@ export interface RegistryParts {
 export interface Resource extends Served, RegistryParts {
   readonly endpoint: undefined
   readonly cache: KindCache
-  /** The cached Protobuf encodings of objects in this version. */
+  /** The cached Protobuf encodings of objects in this version of the kind. */
   readonly messages: EncodedObjectCache
-  /** Ensures that the writes to each object run one after the other. */
+  /** Runs the writes to the same object one after another. */
   readonly writeQueue: KeyedQueue
-  /** Returns the current time in the format that objects use. */
+  /** Returns the current time as a timestamp for objects. */
   readonly time: () => string
-  /** The storage version. Set if this is another version of the same kind. All versions share cache and keys. */
+  /**
+   * The storage version of the kind. Unset if this resource is the storage version. All versions share the cache and
+   * the keys.
+   */
   readonly stored: Resource | undefined
-  /** All served versions of the kind, in all groups. */
+  /** All served versions of the kind, in all API groups. */
   readonly versions: readonly Resource[]
   /**
-   * Subresources that represent the object as another kind, such as `scale`. Verbs treat each of them as an additional
+   * Subresources that represent the object as another kind, such as `scale`. The verbs treat each view as an additional
    * version of the stored object.
    */
   readonly views: ReadonlyMap<string, Resource>
-  /** The version of the parent type. Set for a view such as `scale`. */
+  /** The API version of the parent type. Set only for a view, such as `scale`. */
   readonly shows?: string | undefined
 }
 
-/** A served type: stored or virtual. */
+/** A type that the server serves, either stored or virtual. */
 export type ServedType = Resource | Virtual
 
 /**
- * Returns the types for kinds, in the given order. If a kind is not the storage version, the storage version must be
+ * Returns the types for the kinds, in the same order. If a kind is not the storage version, the storage version must be
  * among the kinds.
  */
 export function serveKinds(
@@ -111,20 +116,20 @@ function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endp
 interface Serving {
   readonly parts: RegistryParts
   readonly endpoints?: readonly Endpoint[]
-  /** The memory limit for Protobuf encodings. Custom kinds have none. */
+  /** The memory limit for Protobuf encodings. Unset for custom kinds, which have no Protobuf encoding. */
   readonly room?: EncodedObjectBudget
 }
 
-/** Returns the types for the storage version of a kind and its other versions among `kinds`. */
+/** Returns the types for the storage version of a kind and for its other versions in `kinds`. */
 function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Resource[] {
   const others = kinds.filter(({ conversion }) => conversion !== undefined && isSameKind(conversion.stored, kind))
   return serveTogether([kind, ...others], serving)
 }
 
 /**
- * Returns the types for all versions of one kind, with a shared cache and shared keys. Versions with a conversion are
- * converted from the first version. Versions of custom kinds have no conversion, because each can read any stored
- * version.
+ * Returns the types for all versions of one kind. The versions share the cache and the keys. A version with a
+ * conversion is converted from the first version. Versions of custom kinds have no conversion, because each version can
+ * read every stored version.
  */
 export function serveTogether(
   kinds: readonly [Kind, ...Kind[]],
@@ -172,7 +177,7 @@ function showAs(
   return { ...stored, ...shown, messages, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 
-/** Returns a function that formats the current time. Caches the result for a second. */
+/** Returns a function that returns the current time as a timestamp. The timestamp is cached for up to a second. */
 function timeOf(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''
@@ -184,12 +189,15 @@ function timeOf(clock: Clock): () => string {
   }
 }
 
-/** Returns the store key of an object. Names must be validated before, because a slash would result in a wrong key. */
+/**
+ * Returns the store key of an object. The caller must validate the name first, because a slash in the name would lead
+ * to another key.
+ */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
 }
 
-/** Returns the error for an object that cannot be read: not found, or unreadable. */
+/** Returns the error for an object that is not in the cache: not found, or unreadable. */
 export function notFoundError(resource: Resource, namespace: string, name: string): ApiError {
   const held = resource.cache.unreadable(keyOf(resource, namespace, name))
   if (held === undefined) return notFound(resource, name)
@@ -197,22 +205,22 @@ export function notFoundError(resource: Resource, namespace: string, name: strin
   return unreadable(resource, name, `${held.why}; ${remedy}`)
 }
 
-/** Returns the kind for errors. For a view such as Scale, this is the kind of the view. */
+/** Returns the group and kind to name in an error. For a view such as Scale, this is the kind of the view. */
 export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { group: string; kind: string } {
   const { faultGroup } = kind
   const isEarlier = faultGroup !== undefined && !isAtLeast(version, faultGroup.until)
   return { group: isEarlier ? faultGroup.name : groupName(vendor, kind.group), kind: kind.kind }
 }
 
-/** Maximum time in milliseconds that a read waits for a cache that lags behind the store. */
+/** Maximum time in milliseconds that a read waits until the cache has caught up with the store. */
 const catchUpMs = 3000
 
 /** The store, and the caches that follow its changes. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /**
- * Returns a check that throws if the caches have been reloaded. A restore of the store may bring deleted objects back,
- * so a deletion of several objects must not continue with an outdated list.
+ * Returns a function that throws if the caches have been reloaded since this call. A restored store may contain deleted
+ * objects again, so a deletion of several objects must not continue with an outdated list.
  */
 export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () => void {
   const { epoch } = caches
@@ -222,8 +230,8 @@ export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () =>
 }
 
 /**
- * Waits until the caches contain every write that was acknowledged before this call. Returns undefined if they already
- * do.
+ * Waits until the caches contain every write that was acknowledged before this call. Returns undefined if no wait is
+ * necessary.
  */
 export function waitForCaches({ store, caches }: CatchingUp): Promise<void> | undefined {
   const revision = store.revision()
@@ -237,14 +245,14 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
 }
 
 /**
- * Reads an object into a cache that is still being loaded in the background. Must be called before the object is read
- * from the cache. Returns undefined if the cache knows the object.
+ * Loads an object into a cache that is still loading in the background. Must be called before a read from such a cache.
+ * Returns undefined if the cache already contains the object or is completely loaded.
  */
 export function fetchObject({ cache, caches }: Resource, key: string): Promise<void> | undefined {
   return caches.fetch(cache, key)
 }
 
-/** Returns the labels and fields of an object that selectors match in the cache. */
+/** Returns the labels and fields by which selectors find an object in the cache. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
   return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }
 }

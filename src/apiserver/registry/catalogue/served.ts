@@ -1,6 +1,7 @@
 /**
- * A type as clients see it: its API names, verbs and subresources. Discovery, OpenAPI, authorization and dispatch use
- * only this interface. They therefore treat stored types (`Resource`) and virtual types (`Virtual`) in the same way.
+ * Defines types as clients see them: their API names, verbs and subresources. Discovery, OpenAPI, authorization and
+ * dispatch use only this interface, so that stored types (`Resource`) and virtual types (`Virtual`) are treated in the
+ * same way.
  */
 
 import { type ApiObject, asObject } from '../../../api/model/object.ts'
@@ -16,7 +17,7 @@ import type { Gates } from '../../../api/versions/feature-gates.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** A type as clients see it. */
+/** A type as clients see it: stored or virtual. */
 export interface Served {
   readonly vendor: Vendor
   readonly kind: Kind
@@ -24,25 +25,25 @@ export interface Served {
   readonly group: string
   readonly plural: string
   readonly apiVersion: string
-  /** Whether the type supports Protobuf. Custom kinds do not. */
+  /** Whether the type supports Protobuf, which custom kinds do not support. */
   readonly hasProtobuf: boolean
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** An empty object, with which a create compares the new object. */
+  /** An empty object. Field ownership of a new object is computed from the difference to the empty object. */
   readonly empty: ApiObject
-  /** Handles requests for a type that is not stored. */
+  /** Handles the requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined
 }
 
-/** A type that is not stored, such as a review: the response is the only result. */
+/** A type that is not stored, such as a review. A request of this type has no effect except its response. */
 export interface Virtual extends Served {
   readonly endpoint: Endpoint
   readonly clock: Clock
   readonly stored: undefined
 }
 
-/** Returns the origin of a type. For a view such as Scale, the origin of the stored type counts. */
+/** Returns the origin of a type. For a view such as Scale, returns the origin of the type that it represents. */
 export function originOf({ kind, stored }: Served & { readonly stored: Served | undefined }): Kind['origin'] {
   return (stored?.kind ?? kind).origin
 }
@@ -50,9 +51,9 @@ export function originOf({ kind, stored }: Served & { readonly stored: Served | 
 /** A subresource as clients see it. */
 export interface ServedSubresource {
   readonly verbs: readonly Verb[]
-  /** The kind of the request and response bodies. Set if it differs from the parent kind. */
+  /** The kind of the request and response bodies. Unset if it is the parent kind. */
   readonly type: Kind | undefined
-  /** Handles requests, unless the subresource is a view of the stored object. */
+  /** Handles the requests for a subresource. Unset for a view of the stored object, such as `scale`. */
   readonly endpoint: Endpoint | undefined
 }
 
@@ -65,7 +66,7 @@ export interface ServingFor {
 }
 
 /**
- * Derives the served type from the definition of a kind. `endpoints` contains all endpoints of the kind and its
+ * Returns the served type for the definition of a kind. `endpoints` contains all endpoints of the kind and its
  * subresources.
  */
 export function serveKind(
@@ -97,7 +98,7 @@ function viewsOf({ views }: Kind): [string, ServedSubresource][] {
   ])
 }
 
-/** Whether both are the same API version of a kind, possibly for different Kubernetes versions. */
+/** Returns whether two kinds are the same API version of a kind, possibly for different Kubernetes versions. */
 export function isSameKind(a: Kind, b: Kind): boolean {
   return a === b || (a.kind === b.kind && a.group === b.group && a.version === b.version && a.origin === b.origin)
 }

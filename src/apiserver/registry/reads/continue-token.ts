@@ -1,32 +1,32 @@
 /**
- * Continue tokens encode the position and revision of a paginated list. They are signed with a key that is stored in
- * the store. Every server can therefore verify them, even after a restart, and clients cannot forge them. Each token is
- * bound to its list.
+ * Encodes the position and revision of a paginated list in a continue token. The signing key is in the store. Every
+ * server can therefore verify every token, even after a restart, and clients cannot forge tokens. Each token is valid
+ * only for its list.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../../../api/model/api-error.ts'
 
 export interface ListPosition {
-  /** The revision of the list. `newestState` means that the list continues with the latest state. */
+  /** The revision of the list, or `newestState` if the list continues with the latest state. */
   readonly revision: number
-  /** The key of the last object that was sent. */
+  /** The key of the last object that the client has received. */
   readonly after: string
-  /** The position in the order of the list. Set if the list is not in key order. */
+  /** The position in a sorted list. Unset if the list is in key order. */
   readonly sorted?: SortedPosition | undefined
 }
 
-/** The position in a sorted list. */
+/** A position in a sorted list. */
 export interface SortedPosition {
-  /** The order as the client sent it. */
+  /** The sort order, as in the query. */
   readonly order: string
-  /** The values of the last object that was sent. A missing value is null. */
+  /** The sort values of the last object that the client has received. A missing value is null. */
   readonly values: readonly (SortValue | null)[]
 }
 
 /** A value by which lists can be sorted. */
 export type SortValue = string | number | boolean
 
-/** The revision in a token that stands for the latest state. No state has revision 0. */
+/** The revision that stands for the latest state in a token. No state has revision 0. */
 export const newestState = 0
 
 const maxTokenLength = 4096
@@ -39,7 +39,7 @@ export class ContinueTokens {
     this.#key = key
   }
 
-  /** Creates a token. `scope` identifies the list. Only a request for the same list may use the token. */
+  /** Creates a token. `scope` identifies the list, and only a request for the same list can use the token. */
   write(position: ListPosition, scope: string): string {
     const { revision, after, sorted } = position
     const order = sorted && { o: sorted.order, s: sorted.values }
@@ -63,7 +63,7 @@ export class ContinueTokens {
   }
 }
 
-/** Decodes base64. Rejects text that is not in canonical form, because decoders skip invalid characters. */
+/** Decodes base64. Rejects text that is not in canonical form, because Node's decoder skips invalid characters. */
 function readExactly(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : undefined

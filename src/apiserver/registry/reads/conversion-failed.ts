@@ -1,20 +1,20 @@
 /**
- * Errors for a conversion webhook that is unreachable or returns an unusable response. The request itself is valid, but
- * the object in the requested version is unknown.
+ * Defines the errors for a conversion webhook that is unreachable or returns an unusable response. The request is valid
+ * in this case, but the object cannot be represented in the requested version.
  */
 import { ApiError } from '../../../api/model/api-error.ts'
 
-/** An object could not be converted to the requested version. */
+/** The error for an object that a webhook failed to convert to the requested version. */
 export class ConversionFailed extends ApiError {
-  /** Creates the error. `message` is the complete message. */
+  /** `message` is the complete error message. */
   constructor(message: string) {
     super(500, '', message)
   }
 }
 
 /**
- * The error if the server has too few connections or too little memory to call the webhook. The webhook did not fail,
- * so the client should retry.
+ * The error if the server has too few free connections or too little memory to call a conversion webhook. The webhook
+ * did not fail, so the client should retry.
  */
 export class ConversionNotTried extends ApiError {
   constructor(message: string) {

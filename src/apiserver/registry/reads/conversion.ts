@@ -1,9 +1,9 @@
 /**
  * Converts stored objects to the requested version.
  *
- * A kind is stored in one version. Reads in that version send the cached bytes unchanged. Other versions are converted
- * per object and response, and once per watch event for all watchers. Validation and defaulting see only the storage
- * version: request bodies are converted first, in api/schema/normalize.ts.
+ * The store contains each kind in one version. A read in that version sends the cached bytes unchanged. A read in
+ * another version converts each object, and a watch event is converted once for all watches. Validation and defaulting
+ * see only the storage version, because request bodies are converted first (`api/schema/normalize.ts`).
  */
 
 import { jsonDocument } from '../../../api/codec/json.ts'
@@ -28,32 +28,35 @@ import type { Resource } from '../catalogue/resource.ts'
 import type { Served } from '../catalogue/served.ts'
 import { readObject, readStored, readStoredSliced } from './read-stored.ts'
 
-/** Converts a stored object to this version. */
+/** Converts a stored object to the version of this type. */
 export function fromStored({ kind, apiVersion, vendor, context }: Served, object: ApiObject): ApiObject {
   if (kind.conversion === undefined) return object
   return { ...kind.conversion.fromStored(object, vendor, emulationOf(context).version), apiVersion }
 }
 
-/** Parses stored JSON and converts it to this version. `prepareJson` or `prepareObjects` must be awaited before. */
+/**
+ * Parses stored JSON and converts it to the version of the resource. The caller must await `prepareJson` or
+ * `prepareObjects` first.
+ */
 export function readVersion(resource: Resource, stored: StoredJson): ApiObject {
   return fromStored(resource, readStored((resource.stored ?? resource).kind, stored))
 }
 
-/** Like `readVersion`, but works in steps that can be interrupted, and needs no preparation. */
+/** Like `readVersion`, but yields between steps and needs no preparation. */
 export function* readVersionSliced(resource: Resource, stored: StoredJson): Sliced<ApiObject> {
   return fromStored(resource, yield* readStoredSliced((resource.stored ?? resource).kind, stored))
 }
 
 /**
- * Returns the JSON of an object in this version. This is the stored JSON if this is the storage version. The
- * preparation must be awaited before.
+ * Returns the JSON of an object in the version of the resource. For the storage version, this is the stored JSON. The
+ * caller must await `prepareJson` or `prepareObjects` first.
  */
 export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
   if (resource.stored === undefined) return resource.kind.evolution?.readJson(stored) ?? stored.json
   return jsonDocument(asJson(readVersion(resource, stored)), orderOf(resource.kind))
 }
 
-/** Like `jsonOf`, but works in steps that can be interrupted, and needs no preparation. */
+/** Like `jsonOf`, but yields between steps and needs no preparation. */
 export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buffer> {
   const { kind } = resource
   if (resource.stored !== undefined)
@@ -61,7 +64,10 @@ export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buff
   return kind.evolution === undefined ? stored.json : yield* kind.evolution.readJsonSliced(stored)
 }
 
-/** Throws if the object cannot be represented in this version or view. The preparation must be awaited before. */
+/**
+ * Throws if the object cannot be represented in the version or view of this resource. The caller must await
+ * `prepareJson` or `prepareObjects` first.
+ */
 export function assertReadable({ kind, stored }: Resource, held: StoredJson): void {
   const { unreadable } = kind.conversion ?? {}
   if (unreadable === undefined || stored === undefined) return
@@ -69,20 +75,20 @@ export function assertReadable({ kind, stored }: Resource, held: StoredJson): vo
   if (why !== undefined) throw internalError(why)
 }
 
-/** Reads the stored metadata without calling a conversion webhook. It is the same in every version. */
+/** Reads the metadata of a stored object, which is the same in every version, without calling a conversion webhook. */
 export function readMetadata(resource: Resource, stored: StoredJson): ApiObject {
   if (!isRemote(resource)) return readVersion(resource, stored)
   return { ...readObject(stored.json), apiVersion: resource.apiVersion }
 }
 
-/** Whether a webhook converts between the versions of this type. */
+/** Returns whether a webhook converts between the versions of this type. */
 export function isRemote({ stored, kind }: Resource): boolean {
   return (stored?.kind ?? kind).evolution?.remote === true
 }
 
 /**
- * Returns the JSON of an object that was just written, in this version. The object is already complete for its current
- * definition, except for a removed status that has a default.
+ * Returns the JSON of a newly written object in the version of the resource. A new object already has the fields and
+ * defaults of its current definition, unless its status was removed and has a default.
  */
 export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buffer> {
   const { evolution, schema } = resource.kind
@@ -94,8 +100,8 @@ export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buf
 const largeJson = 64 * 1024
 
 /**
- * Performs the slow work of `jsonOf` and `readVersion` in advance, such as webhook calls. Returns undefined if there is
- * little to do.
+ * Performs the slow work for `jsonOf` and `readVersion` in advance, such as webhook calls. Returns undefined if there
+ * is no slow work.
  */
 export function prepareJson(
   resource: Resource,
@@ -108,13 +114,13 @@ export function prepareJson(
   return evolution.remote ? evolution.prepare([stored]) : timeSlice.run(evolution.readJsonSliced(stored))
 }
 
-/** Lets the webhook convert those objects that need it. Returns undefined if no object does. */
+/** Calls the conversion webhook for the objects that need it. Returns undefined if no object needs the webhook. */
 export function prepareObjects(resource: Resource, objects: readonly CachedObject[]): Promise<void> | undefined {
   if (!isRemote(resource)) return undefined
   return (resource.stored ?? resource).kind.evolution!.prepare(objects)
 }
 
-/** Returns the event encoding of this version. */
+/** Returns the encoding of watch events for the version of this resource. */
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
   const encode = (type: EventType, object: CachedObject) => eventWith(type, jsonOf(resource, object))
@@ -126,24 +132,24 @@ export function eventsOf(resource: Resource): EventForm {
   }
 }
 
-/** Returns the preparation step of an event encoding, if a webhook converts the objects. */
+/** Returns the preparation step of the event encoding. Empty unless a webhook converts the objects. */
 export function preparing(resource: Resource): Pick<EventForm, 'prepare'> {
   return isRemote(resource) ? { prepare: (objects) => prepareObjects(resource, objects) } : {}
 }
 
-/** Whether objects are sent exactly as stored. */
+/** Returns whether clients receive the objects of this version exactly as stored. */
 export function isAsStored({ stored, kind }: Resource): boolean {
   return stored === undefined && kind.evolution === undefined
 }
 
-/** Returns an ID for the representation of objects, which depends on version and definition. */
+/** Returns an ID for the JSON representation of a type, which depends on the version and the definition. */
 export function formOf({ apiVersion, kind }: Resource): string {
   return kind.evolution === undefined ? apiVersion : `${apiVersion} ${kind.evolution.id}`
 }
 
 /**
- * Returns conversions between all versions of the kind for objects that are not decoded, as merges need them. Undefined
- * if the kind has only one version.
+ * Returns the conversions between all versions of a kind, which work on JSON that is not decoded yet. Merges need these
+ * conversions. Undefined if the kind has only one version.
  */
 export function otherVersions({ versions }: Resource): OtherVersions | undefined {
   if (versions.length === 1) return undefined

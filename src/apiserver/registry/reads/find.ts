@@ -1,12 +1,12 @@
 /**
- * Finds the cached objects of a selection: by name if the selection has one, and otherwise in slices of one consistent
- * state.
+ * Finds the cached objects that a selection matches. A selection with a name needs one lookup. Any other selection
+ * searches one consistent state in slices.
  */
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, type Resource } from '../catalogue/resource.ts'
 import type { ParsedSelection } from './selection.ts'
 
-/** Returns the objects after the key `after`, in key order. They are read from the state at the time of the call. */
+/** Returns the objects whose key is greater than `after`, in key order. The state is that at the time of the call. */
 export function findObjects(
   resource: Resource,
   selection: ParsedSelection,

@@ -1,5 +1,5 @@
 /**
- * Limits the readers of the store's history: watches that are behind the caches, and lists of older states. Each reader
+ * Limits the readers of the store's history: watches that lag behind the caches, and lists of older states. Each reader
  * buffers data until its client receives it, so the number of readers is limited per server and per user.
  */
 import { tooManyRequests } from '../../../api/model/api-error.ts'
@@ -12,7 +12,9 @@ export interface ReaderLimits {
 const defaultLimits: ReaderLimits = { server: 256, user: 64 }
 const retryAfterSeconds = 2
 
-/** Returns the limits of one worker: an equal share of the server's limits. The number of workers can change. */
+/**
+ * Returns the limits of one worker, which are an equal share of the server's limits. The number of workers can change.
+ */
 export function readerLimits(workers: () => number): ReaderLimits {
   return {
     get server() {
@@ -24,7 +26,7 @@ export function readerLimits(workers: () => number): ReaderLimits {
   }
 }
 
-/** Limits the number of concurrent reads of history, per user and in total. */
+/** Limits the number of concurrent history readers, per user and in total. */
 export class HistoryReaders {
   readonly #limits: ReaderLimits
   readonly #byUser = new Map<string, number>()
@@ -35,8 +37,8 @@ export class HistoryReaders {
   }
 
   /**
-   * Registers a reader. Returns a function that unregisters it. Further calls of that function have no effect. Throws
-   * 429 if a limit is reached.
+   * Registers a reader. Returns a function that unregisters the reader and can be called several times. Throws 429 if a
+   * limit is reached.
    */
   enter(user: string): () => void {
     const mine = this.#byUser.get(user) ?? 0

@@ -1,7 +1,7 @@
 /**
- * Lists objects at a revision that is older than the cache. Reads them from the store, which provides exact snapshots
- * within its history window. Each step reads about a megabyte. A whole list is streamed to its client. A page is read
- * until it is full.
+ * Lists objects at an older revision than that of the cache. The objects come from the store, which provides exact
+ * snapshots within its history window. Each step reads about a megabyte. A list without a limit is streamed to its
+ * client, and a page is read until it is full.
  */
 
 import { expired } from '../../../api/model/api-error.ts'
@@ -15,33 +15,31 @@ import { tooLarge } from './versions.ts'
 export interface PastState {
   readonly selection: ParsedSelection
   readonly revision: number
-  /** Skips objects up to this key. */
+  /** The key after which the list starts. Undefined for the start of the list. */
   readonly after: string | undefined
 }
 
 export interface HistoryPage {
   readonly objects: readonly CachedObject[]
-  /** Number of keys after the page, whether or not they match the selection. */
+  /** Number of keys after the page, including keys of objects that the selection does not match. */
   readonly remaining: number
-  /** The last key that was read. Set if it is after the last returned object. */
+  /** The last key that was read. Set if the read continued after the last returned object. */
   readonly position?: string | undefined
 }
 
 const stepBytes = 1024 * 1024
 const firstPageSize = 2
 const maxPageSize = 500
-/**
- * Maximum size of a page in bytes. A page that reaches it ends early, and the client requests the next page as usual.
- */
+/** Maximum size of a page in bytes. The page ends at this size, and the client then requests the next page as usual. */
 const maxPageBytes = 8 * 1024 * 1024
 
 export interface WholeList {
   readonly objects: readonly CachedObject[]
-  /** The remaining objects, which are read on demand. */
+  /** The remaining objects of the list, which are read on demand. */
   readonly rest: AsyncGenerator<readonly CachedObject[]>
 }
 
-/** Lists all objects. Only the first step is read immediately. */
+/** Lists all objects at a past revision. Reads only the first step before it returns. */
 export async function listAll(resource: Resource, state: PastState): Promise<WholeList> {
   const steps = readPages(resource, state, Number.POSITIVE_INFINITY)
   const { value: first } = await steps.next()
@@ -53,8 +51,8 @@ async function* objectsOf(steps: AsyncIterable<Page>): AsyncGenerator<readonly C
 }
 
 /**
- * Lists one page. If there is a selector, also looks for one matching object after the page. The client then gets a
- * continue token only if the next page is not empty, unless large objects end the page early.
+ * Lists one page. With a selector, also searches for one matching object after the page, so that the client receives a
+ * continue token only if the next page is not empty. The search is skipped if large objects end the page early.
  */
 export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
   const enough = isSelective(state.selection) ? limit + 1 : limit
@@ -78,14 +76,17 @@ function cutPage(selectedObjects: readonly CachedObject[], limit: number, remain
 }
 
 interface Page {
-  /** The objects that match the selection. */
+  /** The objects that the selection matches. */
   readonly objects: readonly CachedObject[]
-  /** The last key that was read, and the number of keys after it. */
+  /** The last key that was read. */
   readonly last: string | undefined
   readonly remaining: number
 }
 
-/** Yields the pages of a state. `limit` is the maximum number of keys per read, unless there is a selector. */
+/**
+ * Yields the pages of a past state. `limit` is the maximum number of keys per read, and applies only without a
+ * selector.
+ */
 async function* readPages(resource: Resource, state: PastState, limit: number): AsyncGenerator<Page> {
   const { selection, revision } = state
   const { namespace } = selection
@@ -119,8 +120,8 @@ async function* readPages(resource: Resource, state: PastState, limit: number): 
 }
 
 /**
- * Returns the number of keys to read in the next step, so that it reaches the target size. The number grows gradually
- * because the next objects may be larger.
+ * Returns the number of keys to read in the next step to reach the target size. The number grows slowly, because the
+ * next objects may be larger.
  */
 function nextPageSize(objects: readonly CachedObject[], step: number): number {
   const fitting = Math.floor((stepBytes * objects.length) / Math.max(1, sizeOf(objects)))

@@ -1,7 +1,7 @@
 /**
- * The order of a sorted list: by the values of one or more fields, then by key. Objects without a value come last. No
- * two objects are equal in this order, and it depends only on the objects, so that a later page can continue at a
- * position.
+ * Defines the order of a sorted list: by the values of one or more fields, then by key. Objects without a value come
+ * last. No two objects are equal in this order. The order depends only on the objects, so a later page can continue at
+ * a position.
  */
 import { ScalarFinder } from '../../../api/codec/cut-json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -12,7 +12,7 @@ import type { Schema } from '../../../api/schema/schema.ts'
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { SortValue } from './continue-token.ts'
 
-/** The sort values of an object, and its key. */
+/** The sort values and the key of an object. */
 export interface SortPosition {
   readonly values: readonly (SortValue | null)[]
   readonly key: string
@@ -20,11 +20,11 @@ export interface SortPosition {
 
 /** A parsed `sort` parameter. */
 export interface ListOrder {
-  /** The parameter as the client sent it. */
+  /** The `sort` parameter, as in the query. */
   readonly text: string
-  /** Returns the values of an object by which it is sorted. */
+  /** Returns the sort values of an object. */
   readonly valuesOf: (json: Buffer) => (SortValue | null)[]
-  /** Compares two positions. The result is negative if `a` comes before `b`. */
+  /** Compares two positions. Returns a negative number if `a` comes before `b`. */
   readonly compare: (a: SortPosition, b: SortPosition) => number
 }
 
@@ -37,10 +37,15 @@ interface SortField {
 const maxFields = 3
 const maxOrderText = 500
 
-/** Number of characters by which strings are compared. It is limited so that a position fits into a continue token. */
+/**
+ * Number of characters by which strings are compared. The number is small, so that a position fits into a continue
+ * token.
+ */
 const maxComparedText = 128
 
-/** Parses an order such as `field,-field`. Throws 400 if a field is unknown or does not have a single simple value. */
+/**
+ * Parses a sort order such as `field,-field`. Throws 400 if a field is unknown or does not have a single simple value.
+ */
 export function parseListOrder(text: string, schema: Schema): ListOrder {
   if (text.length > maxOrderText) throw badRequest(`sort: must be at most ${maxOrderText} characters long`)
   const fields = parseFieldPaths(text, 'sort').map((steps) => sortField(steps, schema))
@@ -72,7 +77,7 @@ function readValue(value: SortValue | undefined, read: SortField['read']): SortV
   return value === undefined ? null : read(value)
 }
 
-/** Returns an amount in billionths, with the precision of a double. */
+/** Converts a quantity to billionths for comparison, with the precision of a double. */
 function amountOf(value: SortValue): number | null {
   const quantity = parseQuantity(String(value))
   return quantity === undefined ? null : Number(quantity.nanos)
@@ -80,7 +85,7 @@ function amountOf(value: SortValue): number | null {
 
 function shorten(value: SortValue): SortValue {
   if (typeof value !== 'string' || value.length <= maxComparedText) return value
-  // The text is copied, because a slice of a string would keep the whole string in memory.
+  // The text is copied, because a substring would keep the whole string in memory.
   return Buffer.from(value.slice(0, maxComparedText)).toString()
 }
 

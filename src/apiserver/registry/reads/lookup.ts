@@ -1,4 +1,4 @@
-/** Implements the lookup interface (`api/model/lookup.ts`) with the caches of the catalogue. */
+/** Implements the `Lookup` interface (`api/model/lookup.ts`) with the caches of the catalogue. */
 
 import type { ListQuery, Lookup, ObjectName, StoredObject, StoredType } from '../../../api/model/lookup.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
@@ -6,9 +6,9 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { type CatchingUp, keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
 import { readStored } from './read-stored.ts'
 
-/** Creates a lookup on the caches of a catalogue. */
+/** Returns a lookup that reads from the caches of a catalogue. */
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
-  // Caches parsed objects by their cached state. This is worthwhile because every write looks up its namespace.
+  // Caches parsed objects by cached object. Parsing once is worthwhile because every write looks up its namespace.
   const read = new WeakMap<CachedObject, StoredObject>()
   const open = ({ kind }: Resource, cached: CachedObject): StoredObject => {
     const before = read.get(cached)
@@ -23,7 +23,7 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     const cached = resource.cache.get(keyOf(resource, namespace, name))
     return cached && open(resource, cached)
   }
-  // Stored objects were decoded with the schema of their kind, so they have the type that the caller names.
+  // Stored objects were decoded with the schema of their kind, so they have the type that the caller expects.
   return {
     getCached,
     getLatest: (type, name) => {
@@ -65,13 +65,13 @@ function* each<T>(slices: Iterable<readonly T[]>): Generator<T> {
   for (const slice of slices) yield* slice
 }
 
-/** Parses the key of an object: `a/b` is the object b in the namespace a, and `b` is a cluster-scoped object. */
+/** Splits the name of an object: `a/b` is the object b in the namespace a, and `b` is a cluster-scoped object. */
 function nameIn(place: string): ObjectName {
   const slash = place.indexOf('/')
   return { namespace: place.slice(0, Math.max(slash, 0)), name: place.slice(slash + 1) }
 }
 
-/** Returns the storage version of a required kind. Throws if there is none. */
+/** Returns the storage version of a kind that must exist. Throws if the catalogue does not contain the kind. */
 export function stored(catalogue: Catalogue, { group, plural }: StoredType<unknown>): Resource {
   const resource = catalogue.stored(group, plural)
   if (resource === undefined) throw new TypeError(`${plural} in the group ${group} are not stored in this server`)

@@ -1,6 +1,6 @@
 /**
- * Protobuf encodings of cached objects in this version. Each object is encoded once from the cached JSON, and all
- * readers share the result: GET sends the document, watches add a frame to it, and LIST extracts the message.
+ * Encodes cached objects in Protobuf. Each object is encoded once from the cached JSON, and all readers share the
+ * result: a get sends the whole document, a watch adds a frame, and a list extracts the message.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -12,12 +12,12 @@ import type { EncodedObject } from '../../../storage/cache/encoded-objects.ts'
 import type { Resource } from '../catalogue/resource.ts'
 import { readVersionSliced } from './conversion.ts'
 
-/** Returns the cached encoding. Undefined if the object must be encoded first. */
+/** Returns the cached encoding of an object. Undefined if the object has not been encoded yet. */
 export function findMessage({ messages, cache }: Resource, object: CachedObject): EncodedObject | undefined {
   return messages.find(object, cache.loads)
 }
 
-/** Encodes an object and caches the result. Yields between steps for large objects. */
+/** Encodes an object and caches the encoding. Yields between the steps of a large object. */
 export function* messageSliced(resource: Resource, object: CachedObject): Sliced<EncodedObject> {
   const { messages, cache } = resource
   const { key, revision } = object
@@ -32,12 +32,15 @@ export function messageOf(resource: Resource, object: CachedObject): EncodedObje
   return findMessage(resource, object) ?? runToCompletion(messageSliced(resource, object))
 }
 
-/** Encodes the last state of a deleted object without caching it. */
+/** Encodes the last state of a deleted object, without caching the encoding. */
 export function lastMessageOf(resource: Resource, object: CachedObject): EncodedObject {
   return runToCompletion(encodeSliced(resource, object))
 }
 
-/** Maximum size in bytes of an object that is encoded in one step, so that concurrent readers never encode it twice. */
+/**
+ * Size in bytes above which an object is encoded in several steps. Smaller objects are encoded in one step, so that
+ * concurrent readers never encode them twice.
+ */
 const large = 64 * 1024
 
 function* encodeSliced(resource: Resource, object: CachedObject): Sliced<EncodedObject> {
@@ -51,8 +54,8 @@ function* encodeSliced(resource: Resource, object: CachedObject): Sliced<Encoded
 }
 
 /**
- * Returns an encoded object. Copies the message into a separate buffer, so that a long-lived message does not keep a
- * shared memory block in memory.
+ * Returns an encoded object. Copies the message into its own buffer, because a long-lived message would otherwise keep
+ * a larger shared buffer in memory.
  */
 function enclose({ apiVersion, kind }: Resource, message: Buffer): EncodedObject {
   const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)

@@ -1,4 +1,4 @@
-/** The representations of stored objects for admission webhooks. They are created once per type. */
+/** Builds the representations of stored objects for admission webhooks, once per type. */
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
@@ -12,18 +12,18 @@ import type { Resource } from '../catalogue/resource.ts'
 import type { Served } from '../catalogue/served.ts'
 import { fromStored } from './conversion.ts'
 
-/** Returns the representations for a write through this version or view, such as Scale. */
+/** Returns the representations of objects that are written through this version or view. */
 export const formsOf = memoizeByObject(
   (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
 )
 
-/** One version of a kind, with or without a store. */
+/** One API version of a kind, which need not be stored. */
 export interface Version extends Served {
-  /** The storage version. Set if this is another version of the same kind. */
+  /** The storage version of the kind. Unset if this version is the storage version. */
   readonly stored: Version | undefined
 }
 
-/** Returns the representations for a write through one of several versions. */
+/** Returns the representations of objects that are written through one of several versions. */
 export function versionForms(through: Version & { readonly versions: readonly Version[] }): ObjectForms {
   const others = through.versions.filter((version) => version.apiVersion !== through.apiVersion)
   return {
@@ -44,7 +44,7 @@ function formOf(version: Version): ObjectForm {
   }
 }
 
-/** Returns the representation for a custom kind. Admission plugins see the version of the request. */
+/** Returns the representation of an object of a custom kind. Admission plugins see the version of the request. */
 function customForm(version: Version, through: Version): ObjectForm {
   return {
     ...namesOf(version),
@@ -64,7 +64,8 @@ function* inVersion({ apiVersion, kind }: Version, object: JsonObject): Sliced<J
 }
 
 /**
- * Returns the representations for a view. A view is a separate kind, and a subresource of every version that has it.
+ * Returns the representations of objects that are written through a view, such as Scale. A view is a separate kind and
+ * a subresource of several versions.
  */
 function viewForms(view: Resource): ObjectForms {
   const { kind, resource } = namesOf(view)
@@ -97,12 +98,12 @@ function namesOf({
   }
 }
 
-/** A request body that is not stored: a review, an action or connection options. */
+/** The type of a request body that is not stored: a review, an action or connection options. */
 export interface SentType {
   readonly served: Served
-  /** The type of the body. Set if it differs from the served type. */
+  /** The type of the request body. Unset if it is the served type. */
   readonly type: Served | undefined
-  /** The kind of the connection options, which have no metadata. */
+  /** The kind of the connection options, which are objects without metadata. */
   readonly options: string | undefined
 }
 

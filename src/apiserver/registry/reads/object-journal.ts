@@ -20,20 +20,20 @@ import { type ChangeNote, readChangeNote } from '../writes/change-note.ts'
 import { readObject, readStored } from './read-stored.ts'
 import { tooLarge } from './versions.ts'
 
-/** A past change of an object. */
+/** A past change of an object, with its author and result. */
 export interface JournaledChange {
   readonly revision: Revision
-  /** Time of the change in milliseconds. Undefined if the change is older than the journal. */
+  /** Time of the change in milliseconds since 1970. Undefined if the change is older than the journal. */
   readonly time: number | undefined
   readonly note: ChangeNote | undefined
   readonly deleted: boolean
-  /** The object after the change. Undefined if it was deleted or its values were not kept. */
+  /** The object after the change. Undefined for a deletion, or if the journal does not contain the values. */
   readonly object: ApiObject | undefined
-  /** The differences. Undefined if the state before or after the change is unknown. */
+  /** The changed fields. Undefined if the state before or after the change is unknown. */
   readonly changes: readonly JsonChange[] | undefined
 }
 
-/** Returns the journal of the store. Throws 501 if the server records no history. */
+/** Returns the journal of the store. Throws 501 if the server does not record history. */
 export function journalOf({ store }: Resource): Journal {
   if (store.journal !== undefined) return store.journal
   throw new ApiError(
@@ -43,7 +43,7 @@ export function journalOf({ store }: Resource): Journal {
   )
 }
 
-/** Changes of an object, newest first. */
+/** A page of the changes of an object, newest first. */
 export interface JournalPage {
   readonly changes: readonly JournaledChange[]
   /** Whether older changes exist. */
@@ -55,11 +55,11 @@ interface ObjectKey {
   readonly name: string
 }
 
-/** Maximum size of a page in bytes. A page that reaches it ends early. */
+/** Maximum size of a page in bytes. A page ends when it reaches this size. */
 const maxPageBytes = 8 * 1024 * 1024
 
 /**
- * Returns the changes of an object before a revision. If `after` is given, returns only changes after that revision.
+ * Returns the changes of an object before a revision. If `after` is set, returns only the changes after that revision.
  */
 export async function readObjectChanges(
   resource: Resource,
@@ -85,8 +85,8 @@ export async function readObjectChanges(
 }
 
 /**
- * Returns the revision of the last deletion under a name, or 0 if none is known. Changes before it belong to another
- * object.
+ * Returns the revision of the last deletion of an object with this name, or 0 if none is known. Earlier changes belong
+ * to another object.
  */
 export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
   for await (const { revision, deleted } of readJournal(resource, objectKey, Number.MAX_SAFE_INTEGER))
@@ -143,7 +143,7 @@ function changesBetween(after: ObjectState, before: ObjectState | undefined): re
   return jsonChanges(isNew ? {} : comparable(before!.object!), comparable(after.object))
 }
 
-/** Returns the object without fields that every write changes. */
+/** Returns a copy of an object without the fields that every write changes. */
 function comparable(object: ApiObject): JsonObject {
   const {
     resourceVersion: _,
@@ -159,11 +159,11 @@ export interface OldStateRange {
   readonly name: string
   readonly revision: Revision
   readonly limit: number
-  /** Skips objects up to this key. */
+  /** The key after which the page starts. Undefined for the first page. */
   readonly after: string | undefined
 }
 
-/** Returns the objects at a revision, up to one page. */
+/** Returns one page of the objects that existed at a revision. */
 export async function readObjectsAt(
   resource: Resource,
   { namespace, name, revision, limit, after }: OldStateRange,
@@ -190,7 +190,10 @@ export async function readObjectsAt(
 
 const objectsAtATime = 50
 
-/** Returns the only object with this key. The exact key sorts before all longer keys with the same prefix. */
+/**
+ * Returns the object with exactly this key. A list by prefix returns this object first, because longer keys with the
+ * same prefix come later.
+ */
 async function onlyObject(resource: Resource, key: string, revision: Revision): Promise<ApiObject[]> {
   const { entries } = await listAt(resource, { prefix: key, revision, limit: 1 })
   return entries.filter((entry) => entry.key === key).flatMap((entry) => readableObject(resource, entry))
@@ -205,7 +208,10 @@ async function listAt(resource: Resource, range: ListRange & { readonly revision
   }
 }
 
-/** Returns the object of an entry. Throws 410 if its value was not kept. Returns nothing for a damaged object. */
+/**
+ * Returns the object of a journal entry, or nothing if the object is damaged. Throws 410 if the journal does not
+ * contain the value.
+ */
 function readableObject(resource: Resource, entry: Entry): ApiObject[] {
   if (entry.value.length === 0)
     throw expired(
@@ -214,12 +220,12 @@ function readableObject(resource: Resource, entry: Entry): ApiObject[] {
   return [objectOf(resource, entry) ?? []].flat()
 }
 
-/** Returns the 410 error for a state that is no longer kept. */
+/** Returns the 410 error for a state that the journal no longer contains. */
 export function journalExpired(revision: Revision | string, oldest: Revision): ApiError {
   return expired(`the state at ${revision} has expired: the history begins at revision ${oldest}`)
 }
 
-/** Decodes an entry. Returns undefined if the object is unreadable. */
+/** Decodes a journal entry. Returns undefined if the object is unreadable. */
 function objectOf({ kind, cache }: Resource, { key, revision, value }: Entry): ApiObject | undefined {
   const cachedEntry = cache.readIfSound(key, revision, value)
   if (cachedEntry === undefined) return undefined

@@ -1,8 +1,8 @@
 /**
- * Reads objects that were written at another Kubernetes version (`--emulated-version`). Like kube-apiserver, adds
- * defaults that were introduced since then, and hides fields that this version does not have. The stored value does not
- * change until the object is written. The caches contain the object in the form of this version, so their readers need
- * not check the version (docs/decisions/0061).
+ * Reads objects that a server with another Kubernetes version stored (`--emulated-version`). As in kube-apiserver,
+ * newer defaults are added, and fields that the current version does not have are hidden. The stored value does not
+ * change until the next write of the object. The caches contain the objects as the current version sees them, so their
+ * readers need not check the version (docs/decisions/0061).
  */
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { encodeStored, HeaderReader, storedJson, UnreadableValue } from '../../../api/codec/stored.ts'
@@ -21,20 +21,20 @@ import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { OtherVersionReader } from '../../../storage/cache/cached-object.ts'
 
-/** Store key of the emulated version. A store with a profile but without this key has the oldest supported version. */
+/**
+ * The store key of the emulated version. If a store has a profile but not this key, its version is the oldest supported
+ * version.
+ */
 export const emulatedVersionKey = 'meta/emulated-version'
 
-/**
- * Returns the version that the header of a stored object contains. Undefined for the oldest version, which headers
- * omit.
- */
+/** Returns the version in the header of a stored object. Undefined for the oldest version, which headers omit. */
 export function headerVersion(version: EmulatedVersion | undefined): EmulatedVersion | undefined {
   return version === oldestVersion ? undefined : version
 }
 
 /**
- * Returns a reader for objects of a built-in kind that servers of other versions wrote. `resource` is the storage
- * version.
+ * Returns a function that reads objects of a built-in kind that servers with other versions stored. `resource` returns
+ * the storage version of the kind.
  */
 export function otherVersionReader(
   resource: () => ObjectType,
@@ -73,10 +73,10 @@ function convert(type: ObjectType, { key, value, writtenAt, version }: Written):
   }
 }
 
-/** Returns a stored object with the fields and defaults of this version. */
+/** Returns a stored object with the fields and defaults of the current version. */
 function inThisVersion(type: ObjectType, stored: ApiObject): ApiObject {
   const { object } = runToCompletion(normalizeSliced(type, asJson(stored)))
-  // As in a write, defaults whose feature gate is disabled are not added.
+  // A default whose feature gate is disabled is not added, as in a write.
   dropGatedFields(type.kind.schema, { object: asJson(object), previous: asJson(stored) }, type.context)
   return object
 }

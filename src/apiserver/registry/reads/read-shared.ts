@@ -1,6 +1,6 @@
 /**
- * Parses a cached object once for several readers. This is worthwhile because several loops watch the same kind, and
- * parsing large objects such as definitions is expensive. Callers must not modify the result.
+ * Parses a cached object once for several readers. Several loops watch the same kind, and parsing large objects such as
+ * definitions is expensive. Callers must not modify the result.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -8,10 +8,10 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, type Resource } from '../catalogue/resource.ts'
 import { readStored } from './read-stored.ts'
 
-/** The last parsed object of each resource, as a weak reference. */
+/** The object of each resource that was parsed last, as a weak reference. */
 const last = new WeakMap<Resource, { readonly cached: CachedObject; readonly object: WeakRef<ApiObject> }>()
 
-/** Returns the cached object, which must not be modified. Undefined if it does not exist. */
+/** Returns a cached object, which the caller must not modify. Undefined if the object does not exist. */
 export function readShared(resource: Resource, name: string, namespace = ''): ApiObject | undefined {
   const cached = resource.cache.get(keyOf(resource, namespace, name))
   if (cached === undefined) return undefined

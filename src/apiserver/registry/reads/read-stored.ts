@@ -1,4 +1,4 @@
-/** Parses stored or cached bytes to objects that can be modified. */
+/** Parses stored or cached JSON to objects that the caller can modify. */
 
 import { parseOwnJson, parseOwnSliced } from '../../../api/codec/json.ts'
 import { type ApiObject, asObject } from '../../../api/model/object.ts'
@@ -6,8 +6,8 @@ import type { Evolution, Kind, StoredJson } from '../../../api/schema/kind.ts'
 import { runToCompletion, type Sliced } from '../../../base/concurrency/time-slice.ts'
 
 /**
- * Returns an object in the current form of its kind, regardless of the definition under which it was stored. If a
- * webhook converts it, it must have been prepared (`Evolution.prepare`).
+ * Returns an object in the form that the current definition of its kind requires, regardless of the definition under
+ * which the object was stored. The caller must await `Evolution.prepare` first if a webhook converts the object.
  */
 export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   if (evolution === undefined || isUpToDate(evolution, stored)) return readObject(stored.json)
@@ -15,22 +15,22 @@ export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   return runToCompletion(evolution.read(readObject(stored.json)))
 }
 
-/** Like `readStored`, but yields between steps and while it waits. */
+/** Like `readStored`, but yields between steps, and needs no preparation. */
 export function* readStoredSliced({ evolution }: Kind, stored: StoredJson): Sliced<ApiObject> {
   if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSliced(stored.json))
-  // The object is read from its bytes, because webhook conversions are cached by the bytes.
+  // The conversion starts from the bytes, because webhook conversions are cached by the bytes.
   if (evolution.remote) return asObject(yield* parseOwnSliced(yield* evolution.readJsonSliced(stored)))
   const object = asObject(yield* parseOwnSliced(stored.json))
   yield
   return yield* evolution.read(object)
 }
 
-/** Whether the object was stored under the current definition. */
+/** Returns whether the object was stored under the current definition of its kind. */
 function isUpToDate({ schemaId }: Evolution, { completeFor }: StoredJson): boolean {
   return completeFor === schemaId
 }
 
-/** Parses an object. Stored data was validated on write, so it is not parsed strictly again. */
+/** Parses a stored object. Uses a lenient parser, because the object was validated when it was written. */
 export function readObject(json: Buffer): ApiObject {
   return asObject(parseOwnJson(json))
 }

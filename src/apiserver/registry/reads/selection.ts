@@ -1,4 +1,4 @@
-/** The selection of a list, watch or deletecollection: namespace, name, labels and fields. */
+/** Parses the selection of a list, watch or deletecollection request: namespace, name, labels and fields. */
 
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -21,18 +21,18 @@ export interface SelectionQuery {
   readonly fieldSelector: string
 }
 
-/** A selection whose selectors are prepared for matching and for the index. */
+/** A selection with selectors that are prepared for matching and for the index. */
 export interface ParsedSelection extends Selection {
   /** The part of the selectors that an index can answer. */
   readonly demand: IndexDemand | undefined
 }
 
-/** Whether the selection restricts the objects by more than the namespace. */
+/** Returns whether the selection restricts more than the namespace. */
 export function isSelective({ name, matches }: Selection): boolean {
   return name !== undefined || matches !== undefined
 }
 
-/** Parses both selectors. Throws 400 if they are invalid or use an unsupported field. */
+/** Parses the label and field selectors. Throws 400 if a selector is invalid or uses an unsupported field. */
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
   const requirements = parseLabelSelector(query.labelSelector)
   const labels = new LabelMatcher(requirements)
@@ -48,8 +48,8 @@ export function parseSelection(resource: Resource, query: SelectionQuery): Parse
 }
 
 /**
- * Returns the part of the selectors that an index answers. Labels take precedence, because they usually select fewer
- * objects.
+ * Returns the part of the selectors that an index can answer. Labels take precedence over fields, because they usually
+ * match fewer objects.
  */
 function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[]): IndexDemand | undefined {
   if (choice !== undefined) return { source: 'labels', ...choice }
@@ -57,7 +57,7 @@ function demandOf({ choice }: LabelMatcher, fields: readonly FieldRequirement[])
   return field && { source: 'fields', key: field.path, values: new Set([field.value]) }
 }
 
-/** The fields that are part of an object's key. */
+/** The fields that are part of the key of an object. */
 const placePaths: ReadonlySet<string> = new Set(['metadata.name', 'metadata.namespace'])
 
 function matcher(resource: Resource, labels: LabelMatcher, fields: FieldMatcher): Matches {
@@ -73,7 +73,7 @@ function fieldOf(kind: Kind, object: CachedObject, path: string): string | undef
   return kind.origin === 'custom' ? laterFields(kind, object)[path] : undefined
 }
 
-/** Caches the selectable fields of objects that were stored before their definition declared the fields. */
+/** Caches the selectable fields of objects that were stored before their definition declared these fields. */
 const computedFields = new WeakMap<CachedObject, { readonly kind: Kind; readonly fields: { [path: string]: string } }>()
 
 function laterFields(kind: Kind, object: CachedObject): { readonly [path: string]: string } {
@@ -85,7 +85,7 @@ function laterFields(kind: Kind, object: CachedObject): { readonly [path: string
 }
 
 /**
- * Returns the name that a selector such as `metadata.name=a` requires. One object can then be looked up without a
+ * Returns the name that a selector such as `metadata.name=a` requires. The object can then be looked up without a
  * search.
  */
 function exactName(fields: readonly FieldRequirement[]): string | undefined {
@@ -99,7 +99,8 @@ function storedFields(resource: Resource, fields: readonly FieldRequirement[]): 
 }
 
 /**
- * Converts a field requirement to the path in the storage version. Throws if this version does not support the field.
+ * Converts the field of a requirement to its path in the storage version. Throws if the kind does not support the field
+ * in selectors.
  */
 function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
   const path = names.get(field.path)
@@ -108,11 +109,11 @@ function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement
   throw badRequest(`${JSON.stringify(shorten(field.path, 100))} is not a known field selector: only ${selectableNames}`)
 }
 
-/** Returns the supported selector fields and their paths in the storage version. */
+/** Returns the fields that selectors support, with their paths in the storage version. */
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  // Kinds that define no selectable fields support the namespace in selectors, even if they are cluster-scoped. It is
-  // then empty.
+  // A kind without selectable fields supports the namespace in field selectors, even if it is cluster-scoped. The
+  // namespace is then empty.
   const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
   const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
   const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))

@@ -1,7 +1,7 @@
 /**
- * Sorts objects by the values of fields. The values are read from the JSON without parsing it. With a limit, only the
- * objects of the page are in memory. Without a limit, the number of objects is bounded, and they are sorted while they
- * are sent.
+ * Sorts objects by the values of fields, which are read from the JSON without parsing all of it. With a limit, only the
+ * objects of the page stay in memory. Without a limit, the number of objects is bounded, and sorting continues while
+ * the response is sent.
  */
 import { entityTooLarge } from '../../../api/model/api-error.ts'
 import { Heap } from '../../../base/collections/heap.ts'
@@ -16,18 +16,18 @@ export type { SortPosition }
 interface Sorting {
   readonly resource: Resource
   readonly order: ListOrder
-  /** The maximum number of objects. 0 means no limit. */
+  /** Maximum number of objects in the result. 0 means no limit. */
   readonly limit: number
-  /** Skips objects up to this position. */
+  /** The position after which the result starts. Undefined for the first page. */
   readonly after: SortPosition | undefined
-  /** Whether the objects are in the cache anyway. Otherwise the sorted objects use additional memory. */
+  /** Whether the cache contains the objects. Otherwise, the sorted objects use additional memory. */
   readonly isCached: boolean
 }
 
 interface SortedObjects {
   readonly objects: readonly CachedObject[]
   readonly rest?: AsyncIterable<readonly CachedObject[]>
-  /** The position of the last object. Set if there are more objects after the limit. */
+  /** The position of the last object. Set only if the limit excludes further objects. */
   readonly last: SortPosition | undefined
   readonly remaining: number
 }
@@ -42,10 +42,10 @@ const maxSorted = 100_000
 /** Maximum total size in bytes of sorted objects that are not in the cache. */
 const maxHeldBytes = 64 * 1024 * 1024
 
-/** Number of objects that are sorted in one step. */
+/** Number of objects to sort in one step. */
 const sliceLength = 500
 
-/** Sorts the objects of all slices. Throws 413 if there are too many for one response. */
+/** Sorts the objects of all slices. Throws 413 if a sorted response cannot contain so many objects. */
 export async function sortObjects(
   slices: AsyncIterable<readonly CachedObject[]>,
   { resource, order, limit, after, isCached }: Sorting,
@@ -53,7 +53,7 @@ export async function sortObjects(
   const { compare, valuesOf } = order
   const timeSlice = new TimeSlice()
   const size = limit === 0 ? maxSorted : Math.min(limit, maxSorted)
-  // With a limit, the last object is at the top of the heap, because it is removed first.
+  // With a limit, the heap has the last object of the page at the top, so that a better object can replace it.
   const heap = new Heap<Entry>(limit === 0 ? (a, b) => compare(a, b) < 0 : (a, b) => compare(a, b) > 0)
   let count = 0
   let bytes = 0
@@ -83,7 +83,7 @@ function tooMany(what: string): Error {
   return entityTooLarge(`a list cannot sort ${what} in one response; request pages with a smaller limit`)
 }
 
-/** Yields the objects of a heap whose top is the first object. */
+/** Yields the objects of a heap that has the first object at the top. */
 function inOrder(heap: Heap<Entry>): SortedObjects {
   const objects = nextObjects(heap)
   return { objects, ...(heap.size > 0 && { rest: remainingSlices(heap) }), last: undefined, remaining: 0 }
@@ -103,7 +103,7 @@ function nextObjects(heap: Heap<Entry>): CachedObject[] {
   return objects
 }
 
-/** Returns the objects of a heap whose top is the last object of the page. */
+/** Returns the objects of a heap that has the last object of the page at the top. */
 async function page(heap: Heap<Entry>, count: number): Promise<SortedObjects> {
   const timeSlice = new TimeSlice()
   const last = heap.peek()

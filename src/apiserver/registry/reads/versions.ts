@@ -1,21 +1,22 @@
-/** Waits for a resource version that this server has not reached yet. */
+/** Waits until this server has reached a resource version. */
 import { type ApiError, timeout } from '../../../api/model/api-error.ts'
 import type { RegistryParts } from '../catalogue/resource.ts'
 
 const waitMs = 3000
 
-/** The reason in the error's details, which clients match. */
+/** The reason in the details of the error, by which clients identify it. */
 export const versionTooLarge = 'ResourceVersionTooLarge'
 
-/** Resolves when the caches have reached `revision`. Throws 504 if they do not within a few seconds. */
+/** Resolves when the caches have reached `revision`. Throws 504 if this takes longer than a few seconds. */
 export async function waitForVersion({ caches, store }: RegistryParts, revision: number): Promise<void> {
   if (caches.revision >= revision) return
-  // Reading the store's revision makes its watches pass revisions that other servers have reported.
+  // Another server may have committed the revision. Reading the current revision of the store makes the watches of the
+  // caches advance to it.
   await store.revision()
   if (!(await caches.reached(revision, waitMs))) throw tooLarge(revision, caches.revision)
 }
 
-/** Returns the 504 error for a version that is newer than any version that this server has seen. */
+/** Returns the 504 error for a resource version that is newer than the current version of this server. */
 export function tooLarge(revision: number, current: number): ApiError {
   return timeout(`Timeout: Too large resource version: ${revision}, current: ${current}`, {
     causes: [{ reason: versionTooLarge, message: 'Too large resource version' }],

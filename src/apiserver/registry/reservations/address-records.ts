@@ -1,7 +1,7 @@
 /**
- * The IPAddresses of Services. The commit that reserves a cluster IP for a Service also creates its IPAddress, and the
- * commit that releases the cluster IP also deletes it. Others may create IPAddresses for addresses that they use
- * themselves; no Service gets such an address.
+ * Manages the IPAddress objects of Services. The commit that reserves a cluster IP for a Service also creates its
+ * IPAddress, and the commit that releases the cluster IP also deletes the IPAddress. Clients may create IPAddresses for
+ * addresses that they use themselves. Services never receive such an address.
  */
 import { encodeSliced } from '../../../api/codec/stored.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -23,7 +23,7 @@ import { systemMetadata } from '../writes/metadata.ts'
 import { storable } from '../writes/storable.ts'
 import type { HoldingChange, ValueRecords } from './value-records.ts'
 
-/** The family of the addresses in each pool. */
+/** The address family of each pool. */
 const families: ReadonlyMap<string, IpFamily> = new Map(
   (Object.keys(addressPools) as IpFamily[]).map((family) => [addressPools[family], family]),
 )
@@ -32,18 +32,18 @@ const families: ReadonlyMap<string, IpFamily> = new Map(
 export class AddressRecords implements ValueRecords {
   readonly #find: () => Resource | undefined
 
-  /** `find` returns the type of IPAddresses, which is served later than this object is created. */
+  /** `find` returns the type of IPAddresses. The type is served only after this object has been created. */
   constructor(find: () => Resource | undefined) {
     this.#find = find
   }
 
-  /** Whether an IPAddress stands for the value. */
+  /** Returns whether an IPAddress exists for the value. */
   isTaken({ pool, value }: Reservation): boolean {
     const addresses = this.#find()
     return families.has(pool) && addresses !== undefined && this.#cached(addresses, value) !== undefined
   }
 
-  /** Returns the IPAddresses to create and to delete together with a write of the Service. */
+  /** Returns the IPAddresses to create and to delete in the same commit as the Service. */
   changes(service: ApiObject, { added, removed }: HoldingChange): { reserves: ReservedKey[]; releases: Key[] } {
     const addresses = this.#find()
     if (addresses === undefined) return { reserves: [], releases: [] }
@@ -54,7 +54,7 @@ export class AddressRecords implements ValueRecords {
     return { reserves: added.flatMap((reservation) => this.recordOf(service, reservation) ?? []), releases: ownedKeys }
   }
 
-  /** Returns the IPAddress of a cluster IP in its stored form. Undefined for values that are not addresses. */
+  /** Returns the IPAddress of a cluster IP as it is stored. Undefined for values that are not addresses. */
   recordOf(service: ApiObject, { pool, value }: Reservation): ReservedKey | undefined {
     const family = families.get(pool)
     const addresses = this.#find()
@@ -64,7 +64,7 @@ export class AddressRecords implements ValueRecords {
     return { key, value: runToCompletion(encodeSliced(key, storable(addresses, { object, completeFor: undefined }))) }
   }
 
-  /** Whether an API server created the IPAddress. */
+  /** Returns whether an API server created the IPAddress. */
   isManaged({ metadata }: ApiObject): boolean {
     const addresses = this.#find()
     return addresses !== undefined && isAllocatedAddress(addresses.vendor, metadata)
@@ -75,7 +75,7 @@ export class AddressRecords implements ValueRecords {
   }
 }
 
-/** Whether the IPAddress belongs to this Service, and nothing delays its deletion. */
+/** Returns whether the IPAddress belongs to this Service and can be deleted immediately. */
 function isOwned(address: CachedObject, { metadata: { namespace, name } }: ApiObject): boolean {
   const { metadata, spec } = readObject(address.json) as IPAddress
   const { group = '', resource, ...parent } = spec?.parentRef ?? {}
@@ -83,7 +83,7 @@ function isOwned(address: CachedObject, { metadata: { namespace, name } }: ApiOb
   return isParent && (metadata.finalizers ?? []).length === 0
 }
 
-/** Whether an API server created the IPAddress with this metadata. */
+/** Returns whether the metadata is that of an IPAddress that an API server created. */
 export function isAllocatedAddress(vendor: Vendor, { labels }: ApiObject['metadata']): boolean {
   return labels?.[managedBy(vendor)] === managerName(vendor)
 }

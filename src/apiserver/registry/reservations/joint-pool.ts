@@ -1,13 +1,16 @@
-/** A pool whose values come from several other pools, which may change over time. Only the first may reserve values. */
+/**
+ * Combines several pools into one pool. The list of pools may change over time. Only the first pool may have values
+ * that are reserved for explicit requests.
+ */
 import type { Pool } from './pools.ts'
 
-/** The values of several pools as one. */
+/** A pool that contains the values of several other pools. */
 export class JointPool implements Pool {
   readonly name: string
   readonly takenError: string
   readonly #parts: () => readonly Pool[]
 
-  /** `parts` returns the current pools. The others are described like `model`. */
+  /** `parts` returns the current pools. The name and the error texts are those of `model`. */
   constructor(model: Pool, parts: () => readonly Pool[]) {
     this.name = model.name
     this.takenError = model.takenError

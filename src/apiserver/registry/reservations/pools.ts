@@ -1,6 +1,6 @@
 /**
- * Pools: ranges of values that objects can reserve exclusively. Flags define the pools. The store contains the
- * reservations, and the caches follow them (`storage/cache/reservations.ts`).
+ * Defines pools, which are ranges of values that only one object at a time can reserve. Flags configure the pools. The
+ * store contains the reservations, and the caches follow them (`storage/cache/reservations.ts`).
  */
 import { randomInt } from 'node:crypto'
 import type { Allocator, Reservation } from '../../../api/schema/reservations.ts'
@@ -13,27 +13,27 @@ export interface Pool {
   readonly size: number
   /** Number of values at the start of the pool that are assigned only on explicit request. */
   readonly reserved?: number
-  /** Returns the value at an index, which is from 0 to `size` - 1. */
+  /** Returns the value at an index from 0 to `size` - 1. */
   readonly at: (place: number) => string
   readonly contains: (value: string) => boolean
-  /** Returns the error text for a value outside the pool. */
+  /** Returns the error message for a value outside the pool. */
   readonly outside: (value: string) => string
-  /** Error text for a value that is already reserved. */
+  /** The error message for a value that another object has reserved. */
   readonly takenError: string
 }
 
 export interface Allocation {
   readonly pools: readonly Pool[]
   readonly reservations: Reservations
-  /** The objects that stand for reserved values. */
+  /** The objects that represent reserved values, such as IPAddresses. */
   readonly records?: Pick<ValueRecords, 'isTaken'> | undefined
-  /** Maximum number of values that an object may hold. */
+  /** Maximum number of values that an object can reserve. */
   readonly maxValues: number
-  /** Values that the object already holds. */
+  /** Values that the object has already reserved. */
   readonly current: readonly Reservation[]
 }
 
-/** Returns the allocator for one write of one object. */
+/** Returns the allocator for a single write of an object. */
 export function allocatorOf({ pools, reservations, records, maxValues, current }: Allocation): Allocator {
   const requestedIds = new Set<string>()
   const currentIds = new Set(current.map(idOf))
@@ -67,7 +67,7 @@ function idOf({ pool, value }: Reservation): string {
   return `${pool}/${value}`
 }
 
-/** Number of random attempts before a linear search. Random values rarely conflict with concurrent allocations. */
+/** Number of random values to try before a linear search. Random values rarely conflict with concurrent allocations. */
 const tries = 32
 
 function drawFrom(

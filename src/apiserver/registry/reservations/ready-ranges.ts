@@ -1,7 +1,7 @@
 /**
- * The ranges of the ServiceCIDRs from which Services get their cluster IPs: those that are ready and not terminating. A
- * ServiceCIDR without the condition Ready counts as ready, because the control loop that sets the condition may not
- * run.
+ * Reads the ranges from which Services get their cluster IPs. These are the ranges of the ServiceCIDRs that are ready
+ * and not terminating. A ServiceCIDR without a Ready condition counts as ready, because the control loop that sets the
+ * condition may not run.
  */
 import type { ServiceCIDR } from '../../../api/kinds/networking/service-cidr.ts'
 import { type IpRange, parseRange } from '../../../api/model/ip-range.ts'
@@ -9,19 +9,21 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { Resource } from '../catalogue/resource.ts'
 import { readObject } from '../reads/read-stored.ts'
 
-/** Reads the ranges again only after a ServiceCIDR has changed. */
+/** Caches the ranges until a ServiceCIDR changes. */
 export class ReadyRanges {
   readonly #find: () => Resource | undefined
   #followed: Resource | undefined
-  /** Undefined after a change. */
+  /** The cached ranges. Reset to undefined when a ServiceCIDR changes. */
   #known: { readonly ranges: readonly IpRange[] | undefined } | undefined
 
-  /** `find` returns the type of ServiceCIDRs, which is served later than this object is created. */
+  /** `find` returns the type of ServiceCIDRs. The type is served only after this object has been created. */
   constructor(find: () => Resource | undefined) {
     this.#find = find
   }
 
-  /** Returns the ranges, those of the default ServiceCIDR first. Undefined if there is no default ServiceCIDR yet. */
+  /**
+   * Returns the ranges, with those of the default ServiceCIDR first. Undefined if there is no default ServiceCIDR yet.
+   */
   current(): readonly IpRange[] | undefined {
     const resource = this.#find()
     if (resource === undefined) return undefined

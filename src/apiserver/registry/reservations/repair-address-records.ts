@@ -1,7 +1,7 @@
 /**
- * Repairs IPAddresses that do not match the Services. They differ after a client deleted or created an IPAddress, or
- * when a server starts to keep them. Each repair depends on the revision of the Service and of the IPAddress, so that it
- * cannot undo a concurrent write.
+ * Repairs IPAddresses that do not match the Services. Differences arise if a client deletes or creates an IPAddress, or
+ * when IPAddresses are enabled on an existing store. Each repair has a precondition on the revisions of the Service and
+ * the IPAddress, so that it cannot undo a concurrent write.
  */
 
 import type { IPAddress } from '../../../api/kinds/networking/ip-address.ts'
@@ -15,9 +15,9 @@ import { heldBy } from './reservations.ts'
 import type { ValueRecords } from './value-records.ts'
 
 export interface RepairedRecords {
-  /** Addresses of Services whose IPAddress was missing. */
+  /** Addresses of Services without an IPAddress, for which the repair created one. */
   readonly created: string[]
-  /** Addresses whose IPAddress belonged to a Service that does not hold the address. */
+  /** Addresses whose IPAddress belonged to a Service that does not use the address. */
   readonly deleted: string[]
 }
 
@@ -77,7 +77,7 @@ async function deleteOrphaned(
     }
 }
 
-/** Returns the key of the Service that an IPAddress names, and the Service if it exists. */
+/** Returns the key of the parent Service of an IPAddress, and the Service if it exists. */
 function parentOf(
   services: Resource,
   { spec }: IPAddress,

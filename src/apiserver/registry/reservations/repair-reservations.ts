@@ -1,10 +1,10 @@
 /**
- * Repairs reservations that do not match the objects. A commit writes both atomically, so a crash cannot separate them.
- * They diverge only after damage: an unreadable object was deleted, or keys were changed by hand.
+ * Repairs reservations that do not match the objects. A commit writes an object and its reservations atomically, so a
+ * crash cannot separate them. Differences arise only from damage: an unreadable object was deleted, or keys were
+ * changed by hand.
  *
- * Repairs are planned from the caches but committed only if they still apply: each commit requires that the revision of
- * the object is unchanged. With an outdated cache, a repair therefore cannot release a value that a concurrent write is
- * about to reserve.
+ * Repairs are planned with the data in the caches. Each repair commits only if the revision of the object is unchanged,
+ * so an outdated cache cannot release a value that a concurrent write is about to reserve.
  */
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
@@ -15,15 +15,15 @@ import { readObject } from '../reads/read-stored.ts'
 import { heldBy, keyOfReservation } from './reservations.ts'
 
 export interface Repaired {
-  /** Keys of reservations that were released because no object held them. */
+  /** Keys of reservations that were released because they did not belong to any object. */
   readonly freed: string[]
-  /** Keys of reservations that were restored because an object holds them. */
+  /** Keys of reservations that were missing for an object and have been restored. */
   readonly restored: string[]
-  /** Keys of values that several objects hold. Users must resolve these conflicts. */
+  /** Keys of values that several objects use. Users must resolve these conflicts. */
   readonly shared: string[]
 }
 
-/** Releases reservations that no object holds and restores missing ones. */
+/** Releases the reservations that no object needs, and restores missing reservations. */
 export async function repairReservations(catalogue: Catalogue): Promise<Repaired> {
   const repaired: Repaired = { freed: [], restored: [], shared: [] }
   const kinds = new Set(catalogue.all().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : [])))
@@ -72,7 +72,7 @@ async function restoreReservations(resource: Resource, { restored, shared }: Rep
     }
 }
 
-/** Whether the object has not changed since the check began. */
+/** Returns whether the cache still contains exactly this object. */
 function isThere({ cache }: Resource, held: CachedObject): boolean {
   return cache.get(held.key) === held
 }

@@ -1,7 +1,7 @@
 /**
- * Reservations in the write path. A kind assigns values to its object before validation, and the commit reserves and
- * releases them atomically with the object. A write that fails, is rejected or is a dry run needs no cleanup, because
- * nothing was reserved before the commit.
+ * Reserves values in the write path. A kind assigns values to its object before validation, and the commit reserves and
+ * releases the values together with the object. A write that fails, is rejected or is a dry run needs no cleanup,
+ * because values are reserved only by the commit.
  */
 
 import { invalidObject } from '../../../api/model/api-error.ts'
@@ -20,8 +20,8 @@ import { allocatorOf } from './pools.ts'
 const maxReservationsPerObject = maxReservedKeys / 2
 
 /**
- * Returns the object with its values allocated. Before a value is rejected as taken, the caches are updated, because
- * the value may have been released in the meantime.
+ * Returns the object with its allocated values. Before a value is rejected as taken, the caches are updated, because
+ * another object may have released the value in the meantime.
  */
 export async function allocate(
   resource: Resource,
@@ -41,11 +41,11 @@ export async function allocate(
 
 interface Before {
   readonly previous: ApiObject | undefined
-  /** The reservations of the previous object. */
+  /** The reservations of the previous version of the object. */
   readonly current: readonly Reservation[]
 }
 
-/** Allocates values based on the reservations that this server has cached. */
+/** Allocates values based on the cached reservations. */
 function tryToHold(resource: Resource, object: ApiObject, { previous, current }: Before) {
   const { pools, caches, kind, addressRecords: records } = resource
   const reservations = kind.reservations!
@@ -113,7 +113,7 @@ function byKey(reservations: readonly Reservation[]): Map<string, Reservation> {
   return new Map(reservations.map((reservation) => [keyOfReservation(reservation), reservation]))
 }
 
-/** Returns the value of a reservation: the key of the object that holds it. */
+/** Returns the key of the object, which is stored as the value of its reservations. */
 function holderOf(resource: Resource, { metadata: { namespace = '', name = '' } }: ApiObject): Buffer {
   return Buffer.from(keyOf(resource, namespace, name))
 }
@@ -126,7 +126,7 @@ export function keyOfReservation({ pool, value }: Reservation): string {
   return reservationKey(pool, value)
 }
 
-/** Returns the keys that an object holds, according to the reservations. This works even for unreadable objects. */
+/** Returns the keys that an object has reserved, even if the object is unreadable. */
 export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
   if (kind.reservations === undefined) return []
   const current = [...caches.reservations.all()].filter((reservation) => reservation.holder === holder)

@@ -1,6 +1,6 @@
 /**
- * Server-side apply: merges the caller's configuration into the stored object by field ownership, and creates the
- * object if it does not exist. If it would change a field that another manager owns, the apply fails with a conflict
+ * Implements server-side apply, which merges the caller's configuration into the stored object by field ownership and
+ * creates the object if it does not exist. An apply that would change a field of another manager fails with a conflict
  * that lists all such fields, unless the caller forces it.
  */
 
@@ -21,11 +21,11 @@ export interface ApplyQuery {
   /** The parsed request body. */
   readonly config: Json
   readonly force: boolean
-  /** Converts merged JSON to an object of the kind: decoded, defaulted and checked against the request path. */
+  /** Converts merged JSON to an object of the kind: decoded, with defaults, and checked against the request path. */
   readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
 }
 
-/** Runs a server-side apply. */
+/** Applies a configuration to an object. */
 export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
   const { resource, namespace } = context
   await waitForCaches(resource)
@@ -43,14 +43,17 @@ export async function apply(context: WriteContext, query: ApplyQuery): Promise<U
   throw serviceUnavailable(`${resource.plural} "${query.name}" is created and deleted too often; try again`)
 }
 
-/** Whether the object was created or deleted in the meantime, so that apply must switch between create and update. */
+/**
+ * Returns whether the object was created or deleted in the meantime, so that apply must switch between create and
+ * update.
+ */
 function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {
   return existed ? reason === 'NotFound' && subresource === '' : reason === 'AlreadyExists'
 }
 
 /**
- * Rejects a configuration with a uid or resourceVersion if its object was deleted, so that it does not create a new
- * object.
+ * Rejects a configuration with a uid or resourceVersion if the object does not exist, because the client wants to
+ * change an object that has been deleted.
  */
 function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): void {
   const metadata = isObject(config) ? own(config, 'metadata') : undefined

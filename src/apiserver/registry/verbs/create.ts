@@ -1,4 +1,4 @@
-/** Creates an object, or fails with 409 if the name is taken. */
+/** Implements create, which fails with 409 if the name is taken. */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -20,9 +20,9 @@ import { WriteConditions } from '../writes/write-conditions.ts'
 import { runSteps } from '../writes/write-steps.ts'
 
 export interface NewObject {
-  /** The complete object (api/schema/normalize.ts). The caller must not use the object after the call. */
+  /** The complete object (`api/schema/normalize.ts`). The caller must not use the object afterwards. */
   readonly object: ApiObject
-  /** Whether managedFields are already set. Otherwise the creator becomes the owner of all fields that it sent. */
+  /** Whether managedFields are already set. Otherwise, the creator becomes the owner of all fields in the request. */
   readonly managed: boolean
 }
 
@@ -41,9 +41,8 @@ export async function create(context: WriteContext, { object, managed }: NewObje
 const maxDraws = 8
 
 /**
- * Stores a new object. The decision may depend on another object, such as the namespace. If that object changes, the
- * create starts over. The same happens if a generated name or an allocated address is taken. Each attempt generates a
- * new one.
+ * Stores a new object. The write may depend on another object, such as the namespace. The create starts over if that
+ * object changes, or if a generated name or an allocated address is taken. Each attempt generates new values.
  */
 async function createStored(context: WriteContext, newObject: NewObject): Promise<Buffer> {
   let draws = drawsName(newObject.object) ? maxDraws : 1
@@ -57,7 +56,7 @@ async function createStored(context: WriteContext, newObject: NewObject): Promis
 }
 
 /**
- * The result of an attempt: the stored JSON, `preconditionFailed` if an object that the write depends on has changed,
+ * The result of an attempt: the stored JSON, `preconditionFailed` if an object has changed on which the write depends,
  * or an error if the name is taken.
  */
 type Outcome = Buffer | 'preconditionFailed' | ApiError
@@ -76,7 +75,8 @@ async function attemptCreate(
   conditions: WriteConditions,
 ): Promise<Outcome> {
   const { resource, dryRun } = context
-  // A dry run has no commit that would detect an outdated definition, so it waits for the caches.
+  // A dry run has no commit that would detect an outdated definition. It therefore waits until the caches are up to
+  // date.
   if (dryRun && resource.definitionGuard !== undefined) await waitForCaches(resource)
   const definitionGuard = await resource.definitionGuard?.('create', object.metadata.name)
   if (definitionGuard !== undefined && !dryRun) conditions.dependOn(definitionGuard)
@@ -89,14 +89,14 @@ async function attemptCreate(
 }
 
 /**
- * Throws if the object has a resourceVersion. It is a precondition on an existing object, so a create must not accept
- * it.
+ * Throws if the object has a resourceVersion, which is a precondition on an existing object and therefore invalid in a
+ * create.
  */
 function refuseVersion(object: ApiObject): void {
   if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
-/** Returns the object with the resourceVersion that the client sent, as Kubernetes does for a dry run. */
+/** Returns the object with the resourceVersion of the request, as Kubernetes does for a dry run. */
 function withSentVersion(next: ApiObject, { metadata: { resourceVersion } }: ApiObject): ApiObject {
   return resourceVersion === undefined ? next : { ...next, metadata: { ...next.metadata, resourceVersion } }
 }
@@ -122,7 +122,7 @@ async function persist(context: WriteContext, object: ApiObject, conditions: Wri
   const terms = conditions.termsFor('stored')
   const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
   if (result.outcome === 'stored') return result.json
-  // If the name is free, a precondition failed or a value was reserved in the meantime.
+  // If the name is free, the commit failed because a precondition was not met or a value was reserved in the meantime.
   return result.current === undefined ? 'preconditionFailed' : nameTakenError(context, object)
 }
 

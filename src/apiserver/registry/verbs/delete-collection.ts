@@ -1,6 +1,6 @@
 /**
- * deletecollection: deletes the objects that a list would return. Several objects are deleted at the same time, in name
- * order, so that the store can batch the commits.
+ * Implements deletecollection, which deletes the objects that a list would return. Several objects are deleted
+ * concurrently, in name order, so that the store can batch the commits.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -11,14 +11,14 @@ import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
 
 /**
- * Maximum number of concurrent deletions. The first batch is a single object, and the following batches grow, so that
- * an error that affects all objects is found with one attempt.
+ * Maximum number of concurrent deletions. The first batch is a single object, and later batches grow. An error that
+ * affects all objects therefore costs only one attempt.
  */
 const maxAtOnce = 64
 
 /**
- * Deletes the objects. Returns the page of deleted or terminating objects. Skips objects that were deleted in the
- * meantime. If the store is restored after the list was read, the deletion stops.
+ * Deletes the objects of a page. Returns the page with the deleted or terminating objects. Skips objects that were
+ * deleted in the meantime. Stops if the store is restored after the list was read.
  */
 export async function deleteCollection(
   context: WriteContext,
@@ -49,8 +49,8 @@ export async function deleteCollection(
 }
 
 /**
- * Returns the page with the number of objects after it. A list with a selector does not count them, but the client
- * should know how many remain.
+ * Returns a page with the number of objects that follow it. A list with a selector does not count the following
+ * objects, but the client should know how many objects remain.
  */
 async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
   const page = await list(resource, query)
@@ -68,7 +68,7 @@ async function countedPage({ resource }: WriteContext, query: ListQuery): Promis
 
 type Place = Pick<Unreadable, 'namespace' | 'name'>
 
-/** Deletes each object. Returns the first error. */
+/** Deletes the given objects. Returns the first error. */
 async function deleteSome(
   context: WriteContext,
   places: readonly Place[],
@@ -82,8 +82,8 @@ async function deleteSome(
 }
 
 /**
- * Returns the unreadable objects to delete. They are deleted together with all others, but not if there is a selector
- * or limit, because it is unknown whether they match.
+ * Returns the unreadable objects, which are deleted together with all other objects. With a selector or limit, returns
+ * no objects, because it is unknown whether an unreadable object matches.
  */
 function unreadable({ resource }: WriteContext, { selection, limit }: ListQuery): readonly Unreadable[] {
   if (selection.matches !== undefined || selection.name !== undefined || limit !== 0) return []

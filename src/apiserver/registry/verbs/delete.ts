@@ -1,6 +1,6 @@
 /**
- * Deletes objects in two phases. An object with finalizers, a grace period or a kind that holds deletions gets a
- * deletionTimestamp and remains until all of these are cleared. All other objects are removed immediately.
+ * Deletes objects in two phases. An object remains with a deletionTimestamp while it has finalizers or a grace period,
+ * or while its kind delays the deletion. All other objects are removed immediately.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -37,11 +37,11 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  /** The preconditions, which must all be met. */
+  /** The preconditions, all of which must be met. */
   readonly preconditions: readonly Preconditions[]
   /**
-   * Throws if the state on which the deletion is based is outdated (`assertSameLoad`). Set for deletions that are based
-   * on an earlier state.
+   * Throws if the list on which the deletion is based is outdated (`assertSameLoad`). Set only for a deletion that is
+   * based on a list.
    */
   readonly assertCurrent?: () => void
 }
@@ -53,14 +53,14 @@ export interface Preconditions {
 }
 
 export interface Deleted {
-  /** The last state of the object, which was removed or marked for deletion. */
+  /** The last state of the object that was removed or marked for deletion. */
   readonly object: ApiObject
   readonly removed: boolean
-  /** The reason why the object is not in the requested version. Set if the conversion webhook failed. */
+  /** The reason why the object is not in the requested version. Set only if the conversion webhook failed. */
   readonly unshown?: string | undefined
 }
 
-/** Deletes an object, or marks it for deletion if it must remain for now. */
+/** Deletes an object. Marks the object for deletion if it must remain for now. */
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace, dryRun, abandoned } = context
   if (dryRun) return await deleteAtOnce(context, name, options)
@@ -88,8 +88,8 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
 }
 
 /**
- * Reads the object. A deletion needs only the metadata, and a conversion may change only labels and annotations there.
- * If a webhook converts the kind, objects are therefore deleted in their stored form, even if the webhook is
+ * Reads an object to delete. A deletion needs only the metadata, in which a conversion may change only labels and
+ * annotations. The object is therefore read in its stored version without calling a conversion webhook, which may be
  * unavailable.
  */
 function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
@@ -97,7 +97,7 @@ function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
 }
 
 /**
- * Returns the resource with the object's own version as the storage version, so that the object is written without
+ * Returns a resource whose storage version is the version of the object, so that the object is written without a
  * conversion.
  */
 function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
@@ -113,7 +113,7 @@ function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
   return { ...resource, apiVersion, kind: { ...kind, evolution } }
 }
 
-/** Returns the result in the requested version. An object that was removed is not converted. */
+/** Converts the deleted object to the requested version. A removed object is not converted. */
 async function inRequestedVersion(context: WriteContext, deleted: Deleted): Promise<Deleted> {
   const { object, removed } = deleted
   const version = versionOf(context)
@@ -138,9 +138,9 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 }
 
 /**
- * Removes a damaged object immediately, because its finalizers are unknown. Its reservations are found by their holder
- * and released in the same commit. Objects that depend on it, such as the custom objects of a definition, are removed
- * first. Objects that a newer version of the server wrote are not removed.
+ * Removes a damaged object immediately, because its finalizers are unknown. The same commit releases its reservations,
+ * which are found by their holder. Objects that depend on the damaged object, such as the custom objects of a
+ * definition, are removed first. Throws if a newer version of the server wrote the object.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
@@ -167,7 +167,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
 }
 
 interface Attempt {
-  /** The object as stored. */
+  /** The object as it is stored. */
   readonly previous: ApiObject
   readonly revision: number
   readonly conditions: WriteConditions
@@ -185,7 +185,7 @@ async function attemptDelete(
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked) || holdsDeletion(context.resource, previous)
   if (!waits && !context.resource.kind.lifecycle.gracePeriod) return await remove(context, attempt)
-  // The mark is stored even if nothing blocks the deletion, so that the component that runs the object learns of it.
+  // The deletion mark is stored even if nothing delays the removal, so that the node agent receives it.
   const stored = await storeMark(context, marked, attempt)
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
   const { object, revision } = stored
@@ -195,8 +195,8 @@ async function attemptDelete(
 }
 
 /**
- * Whether the kind holds the deletion of an object. It releases the object on a second deletion, or when an update
- * clears the last reason.
+ * Returns whether the kind delays the removal of an object that is not marked yet. A later deletion or update removes
+ * such an object.
  */
 function holdsDeletion({ kind }: Resource, { metadata }: ApiObject): boolean {
   return kind.lifecycle.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
@@ -216,12 +216,15 @@ async function remove(context: WriteContext, { previous, revision, conditions }:
   return { object: withVersion(previous, namesRemoval(context) ? removed.revision : revision), removed: true }
 }
 
-/** Whether a removed object has the revision of its deletion, like in the watch event. True since 1.26. */
+/**
+ * Returns whether the response contains the revision of the deletion, like the watch event. Before 1.26, it contains
+ * the last revision of the object.
+ */
 function namesRemoval({ resource }: WriteContext): boolean {
   return isSince('1.26', resource.context)
 }
 
-/** Stores the deletion mark, unless the object already has it. */
+/** Stores the deletion mark. Returns the previous object if it already has the mark. */
 async function storeMark(
   context: WriteContext,
   marked: ApiObject,
@@ -238,7 +241,7 @@ async function storeMark(
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
 
-/** Throws if the object does not meet the preconditions. */
+/** Throws unless the object meets the preconditions. */
 export function assertPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {
   for (const precondition of preconditions) assertPrecondition(resource, object, precondition)
 }
@@ -248,7 +251,7 @@ function assertPrecondition(
   { metadata }: ApiObject,
   { uid, resourceVersion }: Preconditions,
 ): void {
-  // As in Kubernetes, errors name the resource instead of the kind for kinds that hold deletions.
+  // Errors name the kind. For kinds that delay their deletion, errors name the resource instead, as in Kubernetes.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, expectedValue: string, actualValue: string | undefined) =>
     conflict(
@@ -261,7 +264,7 @@ function assertPrecondition(
     throw fail('ResourceVersion', resourceVersion, metadata.resourceVersion)
 }
 
-/** Returns the object marked for deletion. If it is already marked and its kind holds the deletion, it is unchanged. */
+/** Returns the object with a deletion mark. A marked object whose kind delays the deletion is returned unchanged. */
 function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
   const { resource } = context
   if (object.metadata.deletionTimestamp !== undefined && resource.kind.lifecycle.holdsDeletion?.(object)) return object
@@ -290,16 +293,16 @@ function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Prop
 }
 
 /**
- * Increments the generation if the object has one. A generation outside of the safe integer range, which only a client
- * can have set, remains unchanged.
+ * Increments the generation of an object that has one. A generation outside of the safe integer range, which only a
+ * client can have set, remains unchanged.
  */
 function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
 }
 
 /**
- * Shortens a running grace period. A grace period is never extended. If an object without grace period must wait for
- * finalizers, its period is 0.
+ * Shortens a running grace period, and never extends it. An object that waits only for finalizers gets the grace period
+ * 0.
  */
 function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {
   const { deletionTimestamp: end, deletionGracePeriodSeconds: grace, finalizers = [] } = metadata
@@ -310,7 +313,8 @@ function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMet
 }
 
 /**
- * Adds the finalizer for the propagation policy. There are two such finalizers, which the garbage collector processes.
+ * Replaces the finalizers `orphan` and `foregroundDeletion` with the finalizer for the propagation policy. The garbage
+ * collector processes these finalizers.
  */
 function withPropagation(finalizers: readonly string[], propagation: Propagation | undefined): string[] {
   if (propagation === undefined) return [...finalizers]
@@ -319,7 +323,7 @@ function withPropagation(finalizers: readonly string[], propagation: Propagation
   return propagation === 'Foreground' ? [...others, 'foregroundDeletion'] : others
 }
 
-/** Whether a finalizer, a grace period or the kind keeps a deleted object. */
+/** Returns whether a finalizer, a grace period or the kind delays the removal of a deleted object. */
 export function mustWait(resource: Resource, object: ApiObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds: grace = 0 } = object.metadata
   return finalizers.length > 0 || grace > 0 || resource.kind.lifecycle.holdsDeletion?.(object) === true
@@ -346,8 +350,8 @@ export async function removeObject(
 }
 
 /**
- * Returns the options for admission with the effective grace period. Objects that are already terminating keep their
- * period.
+ * Returns the write context with the effective grace period in the delete options, for admission. An object that is
+ * already terminating keeps its grace period.
  */
 function withGrace(context: WriteContext, object: ApiObject, options: DeleteOptions): WriteContext {
   const { gracePeriod } = context.resource.kind.lifecycle

@@ -1,4 +1,4 @@
-/** get: returns one object, as the bytes in the cache. */
+/** Implements get, which returns one object as the bytes in the cache. */
 
 import { parseVersion } from '../../../api/model/resource-version.ts'
 import { emulationOf } from '../../../api/schema/context.ts'
@@ -8,8 +8,8 @@ import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue
 import { waitForVersion } from '../reads/versions.ts'
 
 /**
- * Returns an object. Without a `resourceVersion`, the result is the latest state, with `0` any state, and otherwise a
- * state that is at least that recent.
+ * Returns an object. Without a `resourceVersion`, returns the latest state. With `0`, returns any state. With another
+ * version, returns a state that is at least as recent.
  */
 export function get(resource: Resource, query: GetQuery): CachedObject | Promise<CachedObject> {
   const { resourceVersion } = query
@@ -21,7 +21,7 @@ export function get(resource: Resource, query: GetQuery): CachedObject | Promise
 export interface GetQuery {
   readonly namespace: string
   readonly name: string
-  /** The requested view. Unset if the object itself is requested. */
+  /** The requested view, such as `scale`. Unset for the object itself. */
   readonly subresource?: string
   readonly resourceVersion: string
 }
@@ -34,8 +34,8 @@ function find(resource: Resource, query: GetQuery): CachedObject {
 }
 
 /**
- * Returns the names for a NotFound error. Versions before 1.32 report a view of a built-in kind with its subresource,
- * as in `deployments/scale`.
+ * Returns the names for a NotFound error. Before 1.32, the error for a view of a built-in kind includes the
+ * subresource, as in `deployments/scale`.
  */
 function missed(resource: Resource, { subresource }: GetQuery): Resource {
   const { kind, stored = resource, group, plural, context } = resource

@@ -1,10 +1,10 @@
 /**
- * list: returns the objects of a selection at one revision, in one response or in pages.
+ * Implements list, which returns the objects of a selection at one revision, in one response or in pages.
  *
- * The latest state comes from the cache. A page at an older revision also comes from the cache if the type has not
- * changed since, otherwise from the store (`list-history.ts`). While the cache is still being loaded, every list comes
- * from the store. The objects of a list without a limit are not collected in memory. They are found while the response
- * is sent, but all belong to one consistent state.
+ * The latest state comes from the cache. A page at an older revision also comes from the cache if no object of the type
+ * has changed since that revision, and otherwise from the store (`list-history.ts`). While the cache is loading, every
+ * list comes from the store. A list without a limit finds its objects while the response is sent, and does not collect
+ * them in memory. All objects belong to one consistent state.
  */
 
 import { ApiError, badRequest, noSuchPath, PageExpired } from '../../../api/model/api-error.ts'
@@ -23,20 +23,20 @@ import { waitForVersion } from '../reads/versions.ts'
 /** A list request. */
 export interface ListQuery {
   readonly selection: ParsedSelection
-  /** Maximum number of objects. 0 means no limit. */
+  /** Maximum number of objects on a page. 0 means no limit. */
   readonly limit: number
   readonly continueToken: string
   readonly resourceVersion: string
   readonly match: '' | 'Exact' | 'NotOlderThan'
-  /** The user. Concurrent reads of history are limited per user. */
+  /** The name of the user. Concurrent history reads are limited per user. */
   readonly user: string
-  /** Identifies the list to which a continue token is bound, including the user. */
+  /** Identifies the list and the user for which a continue token is valid. */
   readonly scope: string
-  /** The order of the list. Undefined for key order. */
+  /** The sort order of the list. Undefined for key order. */
   readonly order?: ListOrder | undefined
   /**
-   * Whether the page contains the exact number of objects that follow it, even with a selector. If there is no limit,
-   * the page is empty.
+   * Whether the page must contain the exact number of remaining objects, even with a selector. With this option and no
+   * limit, the page contains no objects.
    */
   readonly counts?: boolean
 }
@@ -46,21 +46,21 @@ export interface ListPage {
   readonly revision: number
   /** The first objects of the page. */
   readonly objects: readonly CachedObject[]
-  /** The remaining objects, which are found on demand. Undefined if there are none. */
+  /** The rest of the objects on the page, which are found on demand. Undefined if there is no rest. */
   readonly rest?: AsyncIterable<readonly CachedObject[]>
   readonly continueToken: string
-  /** Number of objects after this page. Undefined if unknown. */
+  /** Number of objects that follow this page. Undefined if unknown. */
   readonly remaining: number | undefined
-  /** Releases resources. If set, must be called once the page is no longer needed. */
+  /** Releases the resources of the page. If set, must be called when the page is no longer needed. */
   readonly close?: () => void
 }
 
-/** The state to list: the state at an exact revision, or the latest state. */
+/** A state to list, and the position in the list. The state is that of an exact revision, or the latest state. */
 export interface At {
   readonly exact?: number | undefined
-  /** Skips objects up to this key. */
+  /** The key after which the list starts. Unset for the start of the list. */
   readonly after?: string
-  /** The values of the object with that key. Set in a sorted list. */
+  /** The sort values of the object with the key `after`. Set only for a sorted list. */
   readonly values?: readonly (SortValue | null)[]
 }
 
@@ -73,11 +73,11 @@ export async function list(resource: Resource, query: ListQuery): Promise<ListPa
   return query.counts && page.remaining === undefined ? await withCount(resource, query, page) : page
 }
 
-/** Lists the objects of a state in key order. */
+/** Lists the objects of one state in key order. */
 async function listAt(resource: Resource, query: ListQuery, { exact, after }: At): Promise<ListPage> {
-  // The type is no longer served, so the objects in the cache are outdated.
+  // The objects of a type that is no longer served are outdated in the cache.
   if (resource.cache.retired) throw noSuchPath()
-  // The cache has not been loaded yet, but the store contains every object.
+  // The cache is still loading, but the store already contains every object.
   if (resource.cache.isLoading) return await fromStore(resource, query, exact ?? resource.caches.revision, after)
   if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
   if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)
@@ -91,8 +91,8 @@ export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<rea
 }
 
 /**
- * Like `slicesOf`, for callers that iterate twice, one time after the other. Objects from the cache are remembered
- * after the first pass. Objects from the store's history are read again, because there may be too many to remember.
+ * Like `slicesOf`, for callers that iterate twice. The first pass remembers the objects from the cache. Objects from
+ * the store's history are read again, because remembering them could take too much memory.
  */
 export function slicesTwice(
   resource: Resource,
@@ -119,7 +119,7 @@ async function* eachOf<T>(slices: readonly T[]): AsyncGenerator<T> {
   yield* slices
 }
 
-/** Repeats the list at the same revision. */
+/** Repeats a list at the same revision. */
 async function* listAgain(
   resource: Resource,
   query: ListQuery,
@@ -165,12 +165,12 @@ function otherOrder(started: string | undefined, sent: string | undefined): stri
   return `the list of this continue token was started ${text(started)} and cannot be continued ${text(sent)}`
 }
 
-/** Whether the cached state is identical to the state at this revision. */
+/** Returns whether the cached objects of the type have not changed since this revision. */
 function isUnchangedSince(resource: Resource, revision: number): boolean {
   return resource.caches.revision >= revision && resource.cache.changedAt <= revision
 }
 
-/** Reads the page from the cache. Captures the state of the cache before the first await. */
+/** Reads a page from the cache. Captures the state of the cache before the first await. */
 async function fromCache(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
   const { selection, limit } = query
   const { namespace, name, matches } = selection
@@ -193,7 +193,7 @@ const lastPage = { continueToken: '', remaining: undefined }
 /** Number of objects to collect before the response starts. Shorter lists are collected completely. */
 const firstObjects = 500
 
-/** Cost of searching one slice, even if no object matches, in units of a time slice. */
+/** Cost of searching one slice of objects, in units of a time slice. It is the same if no object matches. */
 const sliceCost = 500
 
 type FirstObjects = Pick<ListPage, 'objects' | 'rest'>
@@ -239,7 +239,8 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
       limit === 0
         ? { revision, ...(await listAll(resource, state)), ...lastPage }
         : finishPage(resource, query, { revision, ...(await listPage(resource, state, limit)) })
-    // The remaining objects are not counted, because that would take too long for a large type.
+    // The remaining objects are not counted while the cache loads, because counting them in the store would take too
+    // long.
     return { ...page, ...(resource.cache.isLoading ? { remaining: undefined } : {}), close: leave }
   } catch (error) {
     leave()
@@ -247,7 +248,7 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
   }
 }
 
-/** Returns a page of a sorted list: the first objects after the position in that order. */
+/** Returns a page of a sorted list, starting after the position in the query. */
 async function sortedPage(
   resource: Resource,
   query: ListQuery & { readonly order: ListOrder },
@@ -286,9 +287,9 @@ async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<
   return { revision: page.revision, objects: [], continueToken: '', remaining: await countIn(page) }
 }
 
-/** Returns the page with the number of objects after it. */
+/** Adds the number of remaining objects to a page. */
 async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
-  // A page with a limit is complete, so the count may take its place among the readers of history.
+  // The page with a limit is already complete. Closing it makes room for the count among the history readers.
   page.close?.()
   const { close: _, ...counted } = page
   if (page.continueToken === '') return { ...counted, remaining: 0 }
@@ -312,16 +313,16 @@ function isExpired(error: unknown): boolean {
 }
 
 /**
- * Returns an error with a token. With the token, clients that accept an inconsistent list can continue with the latest
- * state after the last object that was read.
+ * Returns the error for an expired page, with a continue token. A client that accepts an inconsistent list can use the
+ * token to continue with the latest state after the last object on the page.
  */
 function pageExpired({ continueTokens }: Resource, { scope }: ListQuery, after: string): PageExpired {
   return new PageExpired(continueTokens.write({ revision: newestState, after }, scope))
 }
 
 /**
- * Completes a page. `remaining` is an exact count only without a selector. Otherwise it only indicates whether there
- * may be more objects.
+ * Completes a page. The number of remaining objects is exact only without a selector. With a selector, it only
+ * indicates whether more objects may exist.
  */
 function finishPage(resource: Resource, query: ListQuery, page: HistoryPage & { revision: number }): ListPage {
   const { revision, objects, remaining } = page

@@ -1,10 +1,10 @@
 /**
- * update: all changes of existing objects (PUT, PATCH, apply, subresources) use `updateObject`.
+ * Implements update. All changes of existing objects (PUT, PATCH, apply, subresources) use `updateObject`.
  *
  * Writers of the same object are queued (keyed-queue.ts). Each writer reads the object from the cache, computes the
- * next state with `transform`, validates it and commits it. If another server committed first, the write is retried on
- * the new state. If the client named a version, the result is a conflict instead. The cache may lag behind other
- * servers. A commit detects that, and before any other response the cache is updated.
+ * next state with `transform`, validates it and commits it. If another server commits first, the write is retried with
+ * the new state, unless the client specified a version. In that case, the result is a conflict. The cache may lag
+ * behind other servers. A commit detects an outdated cache, and all other responses wait until the cache is up to date.
  */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
@@ -37,35 +37,36 @@ import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 
 /**
- * Computes the next state from the current object, both in the version of the request. May be called again with a newer
- * object.
+ * Computes the next state of an object from its current state, both in the version of the request. May be called again
+ * with a newer state.
  */
 export type Transform = (previous: ApiObject) => Next | Promise<Next>
 
 export interface Next {
   readonly object: ApiObject
-  /** Whether managedFields are already up to date. Otherwise they are computed from the difference. */
+  /** Whether managedFields are already up to date. Otherwise, they are computed from the changes. */
   readonly managed: boolean
   /**
-   * Whether the client named the exact version to update. If the object has changed, the client receives a conflict.
+   * Whether the client specified the exact version to update. If so, the client receives a conflict if the object has
+   * changed.
    */
   readonly isExactVersion?: boolean | undefined
-  /** Additional preconditions and reservations for the commit. */
+  /** Additional preconditions and reservations of the commit. */
   readonly terms?: Partial<CommitTerms> | undefined
 }
 
 export interface Updated {
-  /** JSON of the stored object. */
+  /** The JSON of the stored object. */
   readonly json: Buffer
   readonly created: boolean
 }
 
-/** PUT: replaces the object. Creates it if it does not exist and the kind allows that. */
+/** Replaces an object with PUT. Creates the object if it does not exist and the kind allows this. */
 export async function update(context: WriteContext, name: string, object: ApiObject): Promise<Updated> {
   const { resource } = context
   const { uid } = object.metadata
   if ((uid || mayCreate(context)) && !(await exists(context, name))) {
-    // A late update must not recreate a deleted object. Clients that have read the object send its uid.
+    // A late update must not recreate a deleted object. A client that has read the object sends its uid.
     if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
     return await createInstead(context, object)
   }
@@ -74,12 +75,15 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false, isExactVersion: namesVersion(object) }
   }
-  // An update that names a version skips the queue, because waiting could only make that version outdated.
+  // An update that specifies a version skips the queue, because the version could only become outdated while the update
+  // waits.
   const change = namesVersion(object) ? updateAtOnce : updateObject
   return { json: await change(context, name, replace), created: false }
 }
 
-/** Whether the object exists. True even for unreadable objects, because the update reports them as unreadable. */
+/**
+ * Returns whether the object exists. True even for an unreadable object, which the update then reports as unreadable.
+ */
 async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
   const key = keyOf(resource, namespace, name)
   const isThere = () => resource.cache.get(key) !== undefined || resource.cache.unreadable(key) !== undefined
@@ -111,7 +115,7 @@ export async function updateObject(context: WriteContext, name: string, transfor
 }
 
 /**
- * Like `updateObject`, but without queuing. Used while another object is being written, because waiting could cause a
+ * Like `updateObject`, but skips the queue. Used during the write of another object, because waiting could cause a
  * deadlock.
  */
 export async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
@@ -132,14 +136,14 @@ export async function updateAtOnce(context: WriteContext, name: string, transfor
 
 type Outcome =
   | { readonly result: 'stored'; readonly json: Buffer }
-  /** The object was terminating, and nothing blocked its deletion any more. */
+  /** The object was terminating and nothing delayed its removal, so it was removed. */
   | { readonly result: 'removed'; readonly json: Buffer }
-  /** The write was a dry run, so nothing was stored. */
+  /** The write was a dry run, so it was not stored. */
   | { readonly result: 'judged'; readonly json: Buffer }
-  /** Nothing has changed. Contains the stored JSON. */
+  /** The write changes nothing, so it was not stored. `stored` is the stored JSON. */
   | { readonly result: 'unchanged'; readonly stored: StoredJson }
   | { readonly result: 'refused'; readonly error: ApiError }
-  /** Another writer committed first. */
+  /** Another writer committed first, so the write must be retried. */
   | { readonly result: 'lost' }
 
 type Done = Extract<Outcome, { result: 'stored' | 'removed' }>
@@ -157,7 +161,7 @@ async function conclude(context: WriteContext, outcome: Exclude<Outcome, { resul
 }
 
 interface Try {
-  /** The cached object. */
+  /** The object in the cache. */
   readonly stored: CachedObject | undefined
   readonly transform: Transform
 }
@@ -196,7 +200,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
 interface Attempt<N> {
   readonly previous: ApiObject
   readonly next: N
-  /** The cached form of `previous`. */
+  /** The cached object from which `previous` was parsed. */
   readonly stored: CachedObject
   readonly conditions: WriteConditions
 }
@@ -211,8 +215,8 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
 }
 
 /**
- * Throws if the kind requires a resourceVersion and the update has none. A patch cannot remove it either. Views such as
- * Scale are exempt.
+ * Throws if the kind requires a resourceVersion and the update has none. Also applies to a patch that removes the
+ * resourceVersion. Views such as Scale are exempt.
  */
 export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
   const { kind, group, plural } = context.resource
@@ -223,8 +227,8 @@ export function assertNamesVersion(context: WriteContext, object: ApiObject): vo
 }
 
 /**
- * Throws if the object has a different uid than the request, because the object may have been deleted and created
- * again.
+ * Throws if the uid in the request differs from that of the stored object. In this case, the object was deleted and
+ * created again.
  */
 function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
   if (metadata.uid === undefined || metadata.uid === stored.uid) return
@@ -232,7 +236,10 @@ function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stor
   throw conflict(resource, stored.name!, why)
 }
 
-/** Throws if the resourceVersion in the request differs from the stored one. They are compared as opaque strings. */
+/**
+ * Throws if the resourceVersion in the request differs from the stored resourceVersion. Resource versions are compared
+ * as opaque strings.
+ */
 function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
   if (next.metadata.resourceVersion !== metadata.resourceVersion) throw modified(resource, metadata.name!)
 }
@@ -251,7 +258,7 @@ interface Persisting extends Attempt<ApiObject> {
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
   const { previous, next, stored, isExactVersion, conditions } = attempt
-  // Even an update without changes removes the object, like a second deletion would.
+  // Even an update that changes nothing removes a terminating object, as a second deletion would.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
@@ -261,21 +268,21 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  // If the object itself is unchanged, a precondition failed or a value was reserved in the meantime, so the update is
-  // retried.
+  // If the object itself is unchanged, the commit failed because a precondition was not met or a value was reserved in
+  // the meantime. The update is then retried.
   if (isExactVersion && result.current?.revision !== stored.revision)
     throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
 }
 
-/** Returns the result that a real write would have, for a dry run. */
+/** Returns the result of a dry run, which is the same as that of a real write. */
 async function judged(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
   const { resource, timeSlice } = context
   const ready = await asStored(resource, next, timeSlice)
   return { result: 'judged', json: await unstored(context, ready.object, revision) }
 }
 
-/** Removes a terminating object after its last finalizer was cleared. */
+/** Removes a terminating object when its last finalizer is removed. */
 async function remove(
   context: WriteContext,
   { next, previous, stored, conditions }: Attempt<ApiObject>,
@@ -288,8 +295,8 @@ async function remove(
 }
 
 /**
- * Whether nothing has changed. Such a write is not stored, and the resourceVersion remains the same. Since 1.24,
- * different times of managers do not count as a change.
+ * Returns whether the update changes nothing. Such an update is not stored, and the resourceVersion stays the same.
+ * From 1.24 on, different times in managedFields do not count as a change.
  */
 function isUnchanged(context: WriteContext, next: ApiObject, previous: ApiObject): boolean | Promise<boolean> {
   const ignoresTimes = isSince('1.24', context.resource.context)
@@ -314,7 +321,7 @@ function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
   return true
 }
 
-/** Pairs the members of two objects. Skips one of the members. */
+/** Pairs the members of two objects by name, except the member `ignored`. */
 function pairsOf(a: JsonObject, b: JsonObject, ignored: string): Pair[] {
   const names = Object.keys(a).filter((name) => name !== ignored)
   const added = Object.keys(b).filter((name) => name !== ignored && !Object.hasOwn(a, name))

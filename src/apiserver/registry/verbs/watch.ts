@@ -1,11 +1,11 @@
 /**
- * watch: streams the events of a selection from the current state or after a version. A streaming list is a watch whose
- * initial objects end with a bookmark.
+ * Implements watch, which streams the events of a selection, from the current state or after a version. A streaming
+ * list is a watch that sends a bookmark after its initial objects.
  *
- * Older data is read on demand and not kept in memory. The watch first sends the initial objects, in slices of one
- * consistent state. It then sends the events since that state, from the event buffer of the cache, or from the store's
- * log if the buffer starts later. When the reader has caught up, the watcher continues without a gap. The watch fails
- * with 410 if it starts before the log, or if the client is so slow that the log is compacted before it is read.
+ * A watch first sends the initial objects, in slices of one consistent state. Then it sends the events since that
+ * state, from the event buffer of the cache, or from the store's log if the buffer starts later. These events are read
+ * on demand and not kept in memory. After that, the watcher continues without a gap. The watch fails with 410 if its
+ * version is older than the log, or if a slow client has not read a part of the log before it is compacted.
  */
 
 import { UnreadableValue } from '../../../api/codec/stored.ts'
@@ -25,28 +25,34 @@ import { waitForVersion } from '../reads/versions.ts'
 export interface WatchQuery {
   readonly selection: ParsedSelection
   readonly resourceVersion: string
-  /** Whether to send the current objects first. By default, this is done only without a version and for version 0. */
+  /**
+   * Whether to send the current objects first. By default, the current objects are sent if the resourceVersion is unset
+   * or 0.
+   */
   readonly initialEvents?: boolean | undefined
-  /** Encodes the bookmark that marks the end of the initial objects. Undefined if the client does not request it. */
+  /**
+   * Encodes the bookmark that marks the end of the initial objects. Undefined if the client does not request this
+   * bookmark.
+   */
   readonly endOfState?: ((form: EventForm, revision: number) => Buffer) | undefined
   readonly form: EventForm
-  /** The user. Concurrent reads of history are limited per user. */
+  /** The name of the user. Concurrent history reads are limited per user. */
   readonly user: string
-  /** Called with the size of every event that is sent before the watcher continues. */
+  /** Called with the size of each event that is sent before the watcher takes over. */
   readonly onSent: (bytes: number) => void
 }
 
-/** A running watch: first the older events, then the watcher's queue. */
+/** A running watch: first the initial objects and older events, then the watcher's queue. */
 export interface Watching {
   readonly watcher: Watcher
   /**
-   * Encoded older events in chunks, which are produced on demand. The watcher starts when they end. A caller that stops
-   * earlier must close the watcher.
+   * Yields the encoded initial objects and older events in chunks, on demand. The watcher takes over at the end. A
+   * caller that stops earlier must close the watcher.
    */
   readonly before: AsyncGenerator<Buffer>
 }
 
-/** The start of a watch. */
+/** The initial objects of a watch and their version. */
 interface Start {
   readonly objects: Iterable<readonly CachedObject[]>
   /** The version of the initial objects, or the version that the client already has. */
@@ -59,7 +65,8 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   await resource.cache.whenLoaded()
   const start = await startOf(resource, query)
   if (resource.cache.retired) throw noSuchPath()
-  // The watcher is created in the same tick, so that it is closed from the beginning if the feed of the store is lost.
+  // Nothing is awaited before the watcher is created. If the connection to the store is already lost, the watcher is
+  // therefore closed from the start.
   const watcher = resource.cache.watch(selection, form)
   const { user, onSent, endOfState } = query
   const reader = { watcher, user, onSent, endOfState, prepare: form.prepare }
@@ -67,7 +74,8 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
 }
 
 /**
- * Returns the revision for a bookmark. All events up to it are in the watcher's queue or do not match its selection.
+ * Returns the revision for a bookmark. All matching events up to this revision have been sent or are in the watcher's
+ * queue.
  */
 export function deliveredRevision({ caches }: Resource, watcher: Watcher): number {
   return Math.max(watcher.revision, caches.revision)
@@ -94,7 +102,10 @@ interface Replay {
   readonly user: string
   readonly onSent: (bytes: number) => void
   readonly endOfState: WatchQuery['endOfState']
-  /** Prepares objects. If set, must be awaited before events are encoded. */
+  /**
+   * Prepares objects for encoding, for example by calling a conversion webhook. If set, must be awaited before events
+   * are encoded.
+   */
   readonly prepare: EventForm['prepare']
 }
 
@@ -117,14 +128,14 @@ async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncG
 const stepCost = 500
 
 /**
- * Maximum time in milliseconds to read a snapshot. A slower reader would keep too many outdated objects in memory, so
- * it has to start again.
+ * Maximum time in milliseconds to read a snapshot. A slower client would keep too many outdated objects in memory, so
+ * its watch is closed.
  */
 const maxStateMs = 5 * 60_000
 
 /**
- * Yields the data before the watcher starts. Waits for a version that has not been reached yet, and sends nothing
- * before. The switch from reading history to the watcher's queue happens within one tick.
+ * Yields the events up to the point where the watcher takes over. Waits without sending anything if the start version
+ * has not been reached yet. The switch from the history to the watcher's queue happens within one tick.
  */
 async function* catchUp(
   resource: Resource,
@@ -151,7 +162,7 @@ async function* catchUp(
   }
 }
 
-/** Some events, and the revision up to which they are complete. `through` is undefined if there are no more events. */
+/** Some events, and the revision up to which the events are complete. `through` is undefined if no events follow. */
 interface Step {
   readonly events: readonly CacheEvent[]
   readonly through: number | undefined
@@ -172,8 +183,8 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
 }
 
 /**
- * Converts errors to 410: the log is no longer available, or a value is unreadable and cannot become an event. A list
- * warns about such an object.
+ * Converts errors of a history read to 410. The log may no longer contain the events, or a value may be unreadable, for
+ * which there is no event.
  */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {
@@ -190,7 +201,7 @@ function* added(watcher: Watcher, objects: readonly CachedObject[]): Generator<B
   for (const object of objects) yield watcher.nextForm().encode('ADDED', object)
 }
 
-/** Encodes the events that match the watcher's selection. */
+/** Encodes the events that the watcher's selection matches. */
 function* encodeMatching(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffer> {
   for (const event of events) {
     const type = typeFor(watcher.selection, event)
@@ -211,7 +222,7 @@ function typeFor(selection: Selection, event: CacheEvent): EventType | undefined
 
 const chunkBytes = 64 * 1024
 
-/** Combines small buffers into fewer, larger ones. */
+/** Combines small buffers into fewer, larger buffers. */
 function* gather(buffers: Iterable<Buffer>, onSent: (bytes: number) => void): Generator<Buffer> {
   let parts: Buffer[] = []
   let size = 0

@@ -13,9 +13,9 @@ export interface AdmittedWrite {
   readonly name: string
   readonly object: ApiObject | undefined
   readonly oldObject: ApiObject | undefined
-  /** The prefix (`generateName`) from which the name was generated, if any. */
+  /** The prefix (`generateName`) of a generated name. Unset if the client specified the name. */
   readonly drawnFrom?: string | undefined
-  /** Collects the preconditions that admission plugins set for the commit, and their follow-up actions. */
+  /** Collects the preconditions for the commit and the follow-up actions that admission plugins add. */
   readonly conditions: WriteConditions
 }
 
@@ -42,7 +42,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     bypass: context.bypass,
     audit: context.audit,
     ofCollection: context.ofCollection,
-    // A dry run stores nothing, so preconditions and follow-up actions do not apply.
+    // A dry run stores nothing, so preconditions and follow-up actions do not apply to it.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
     commitWith: dryRun ? undefined : (ending, reservations) => conditions.commitWith(ending, reservations),
     onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),
@@ -52,12 +52,13 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     oldObject: undefined,
     drawnFrom,
   }
-  // An accessor is expensive to create and to copy. Creates, which are the most frequent writes, do not need one.
+  // The accessor for the old object is expensive to create and to copy. Creates, which are the most frequent writes, do
+  // not need an accessor.
   if (oldObject === undefined) return request
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }
 
-/** Returns the type in the form that admission uses. It is cached per type. */
+/** Returns the type as admission requests contain it. The result is cached per type. */
 export const admittedType = memoizeByObject(
   ({ group, plural, kind }: Served): AdmittedType => ({ group, version: kind.version, kind: kind.kind, plural }),
 )

@@ -1,6 +1,6 @@
 /**
- * The note that a write stores in the store's journal: user, field manager and verb. For kinds with secret values, it
- * also lists the changed fields. Notes are short because every write has one.
+ * Defines the note that a write stores in the journal: user, field manager and verb. For kinds with secret values, the
+ * note also lists the changed fields. Every write has a note, so notes are short.
  */
 
 import { isObject, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -11,22 +11,22 @@ import { shorten } from '../../../base/text/shorten.ts'
 import { maxNoteBytes, type Note } from '../../../storage/store/store.ts'
 import type { Resource } from '../catalogue/resource.ts'
 
-/** The author and kind of a change. */
+/** The author and verb of a change. */
 export interface ChangeNote {
   readonly user: string
   readonly verb: string
   readonly manager: string
   readonly subresource: string
-  /** Whether the change created the object, regardless of its verb. */
+  /** Whether the change created the object, regardless of the verb. */
   readonly created: boolean
-  /** For objects with secret values: the paths of the changed fields. */
+  /** The paths of the changed fields. Set only for objects with secret values. */
   readonly places: readonly string[] | undefined
 }
 
 const maxText = 400
 const maxPlacesText = 2500
 
-/** Input of a change note. */
+/** The write that a change note describes. */
 interface Writing {
   readonly resource: Resource
   readonly user: User
@@ -54,7 +54,7 @@ export function changeNote(
   return { time: resource.clock.now(), text: noteText(newNote) }
 }
 
-/** The last note, which is cached because consecutive writes usually have the same author. */
+/** The last note, which is cached because consecutive writes often have the same author. */
 let latest: { readonly newNote: ChangeNote; readonly text: Buffer } | undefined
 
 function noteText(newNote: ChangeNote): Buffer {
@@ -64,7 +64,7 @@ function noteText(newNote: ChangeNote): Buffer {
   return text
 }
 
-/** Whether two notes are equal. Notes with paths are never considered equal, because they usually differ. */
+/** Returns whether two notes are equal. Notes with paths never count as equal, because their paths usually differ. */
 function isSame(a: ChangeNote, b: ChangeNote): boolean {
   return (
     a.places === undefined &&
@@ -87,7 +87,7 @@ function writeNote({ user, verb, manager, subresource, created, places }: Change
   return text.length <= maxNoteBytes ? text : Buffer.from('{}')
 }
 
-/** Parses a note. Returns undefined for notes without text, which the store itself writes. */
+/** Parses a note. Returns undefined for a note without text, which the store itself writes. */
 export function readChangeNote({ text }: Note): ChangeNote | undefined {
   if (text.length === 0) return undefined
   const { u, v, m, s, c, p } = JSON.parse(Buffer.from(text).toString()) as JsonObject

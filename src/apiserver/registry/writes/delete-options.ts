@@ -1,4 +1,4 @@
-/** Validates DeleteOptions from the body or query and interprets them for a kind. */
+/** Validates DeleteOptions from the request body or the query, and applies the defaults of the kind. */
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { type FieldError, invalid, notSupported } from '../../../api/model/field-error.ts'
 import { groupName } from '../../../api/model/vendor.ts'
@@ -10,18 +10,18 @@ import type { DeleteOptions, Preconditions, Propagation } from '../verbs/delete.
 
 export type SentDeleteOptions = Infer<typeof deleteOptions>
 
-/** Valid options of a deletion. */
+/** The validated options of a deletion. */
 export interface EvaluatedDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
 }
 
-/** Options from the query that apply in addition to the body. */
+/** Options in the query that apply in addition to the options in the request body. */
 export interface QueryDeleteOptions {
   readonly dryRun: readonly string[]
   readonly preconditions?: Preconditions
 }
 
-/** Validates delete options and combines them with the options in the query. Throws 422 if they are invalid. */
+/** Validates delete options, and combines them with the options in the query. Throws 422 if an option is invalid. */
 export function evaluateDeleteOptions(
   sent: SentDeleteOptions,
   { kind, vendor }: Resource,
@@ -38,7 +38,7 @@ export function evaluateDeleteOptions(
   }
 }
 
-/** Returns a grace period. As in Kubernetes, a negative period counts as one second. */
+/** Returns a grace period in seconds. A negative period counts as one second, as in Kubernetes. */
 function positive(seconds: number | undefined): number | undefined {
   return seconds !== undefined && seconds < 0 ? 1 : seconds
 }
@@ -59,8 +59,8 @@ function check(sent: SentDeleteOptions, dryRuns: readonly string[]): FieldError[
 }
 
 /**
- * Returns the propagation policy. The legacy option `orphanDependents: false` means Foreground for kinds that hold
- * deletions, such as Namespace.
+ * Returns the propagation policy. The legacy option `orphanDependents: false` means Foreground for kinds that delay
+ * their deletion, such as Namespace.
  */
 function propagationOf(
   { propagationPolicy, orphanDependents }: SentDeleteOptions,

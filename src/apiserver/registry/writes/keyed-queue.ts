@@ -1,9 +1,9 @@
 /**
- * Queues the writers of each object, so that each starts from the result of the previous one.
+ * Queues the writers of each object, so that each writer starts with the result of the previous writer.
  *
- * Without queues, only one of many concurrent writers of an object would succeed and the others would retry repeatedly.
- * Queues only save work and are not needed for correctness: other servers write to the same store, so a commit can
- * still conflict and is then retried. A key with a single writer costs one map entry while it is written.
+ * Without queues, only one of many concurrent writers would succeed, and the others would retry repeatedly. Queues are
+ * an optimization and not needed for correctness: other servers write to the same store, so a commit can still conflict
+ * and is then retried. A key with a single writer costs one map entry during the write.
  */
 import { ApiError, tooManyRequests } from '../../../api/model/api-error.ts'
 
@@ -17,21 +17,24 @@ export interface QueuePlace {
   readonly key: string
   /**
    * Returns a signal that aborts when the caller no longer waits. The writer then leaves the queue without writing.
-   * Called only if the writer must wait.
+   * Called only if the writer has to wait.
    */
   readonly abandoned: () => AbortSignal
 }
 
 interface Waiter {
-  /** Wakes the writer. */
+  /** Ends the wait of the writer. */
   readonly call: () => void
 }
 
 export class KeyedQueue {
-  /** Keys that are being written, each with its waiting writers. The value is undefined if no writer waits. */
+  /** The keys that are being written, each with its waiting writers. The value is undefined if no writer waits. */
   readonly #lines = new Map<string, Set<Waiter> | undefined>()
 
-  /** Runs `write` when it is first in the queue. `waited` is true if other writes may have happened in the meantime. */
+  /**
+   * Waits in the queue of a key, and then runs `write`. The argument `waited` is true if other writes may have happened
+   * in the meantime.
+   */
   async take<T>(place: QueuePlace, write: (waited: boolean) => Promise<T>): Promise<T> {
     const waited = this.#lines.has(place.key)
     if (waited) await this.#wait(place)
@@ -78,7 +81,7 @@ export class KeyedQueue {
   }
 }
 
-/** Returns an error that no client receives, because the caller has disconnected or has already received a timeout. */
+/** Returns the error for a caller that has disconnected or timed out. No client receives this error. */
 function callerGoneError(): ApiError {
   return new ApiError(504, 'Timeout', 'the client no longer waits for this write; it was not executed')
 }

@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a kind on an object without a server: preparation, allocation and validation. Used by
- * `write-steps.ts` and by the tests of kinds.
+ * Applies the rules of a kind to an object without a server: preparation, allocation and validation. The write path and
+ * the unit tests of kinds share these functions.
  */
 
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -13,7 +13,7 @@ import { validate, validateSliced } from '../../../api/schema/validate.ts'
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 
-/** An object to which the rules of its kind are applied. */
+/** An object, its kind and its previous state. */
 export interface ObjectToValidate {
   readonly kind: Kind
   readonly object: ApiObject
@@ -21,9 +21,7 @@ export interface ObjectToValidate {
   readonly previous: ApiObject | undefined
 }
 
-/**
- * Prepares the object for storage, in place. Fields that clients may not set keep their value, or the server sets them.
- */
+/** Prepares an object for storage, in place. A field that clients cannot set keeps its value, or the server sets it. */
 export function prepareByRules({ kind, object, previous }: ObjectToValidate, context: PrepareContext): void {
   if (kind.origin === 'built-in')
     dropGatedFields(kind.schema, { object: asJson(object), previous: previous && asJson(previous) }, context)
@@ -36,7 +34,7 @@ export function prepareByRules({ kind, object, previous }: ObjectToValidate, con
   rules?.prepareForUpdate?.(object, previous, context)
 }
 
-/** Whether the write may allocate values. Subresources cannot change values drawn from a pool. */
+/** Returns whether the write may allocate values. A subresource cannot change values that come from a pool. */
 export function mayAllocate(
   { kind: { reservations } }: Pick<ObjectToValidate, 'kind'>,
   { subresource }: RuleContext,
@@ -44,11 +42,14 @@ export function mayAllocate(
   return reservations !== undefined && (subresource === '' || !('allocate' in reservations))
 }
 
-/** Returns errors. Works in steps if it can take long. `isSound` is true if the earlier validations found no errors. */
+/**
+ * Returns validation errors, or a generator if the validation can take long. `isSound` is true if earlier validations
+ * found no errors.
+ */
 type Validation = (isSound: boolean) => Faults | Sliced<Faults> | undefined
 type Faults = readonly FieldError[]
 
-/** Returns the validations in order. The caller may yield between them. */
+/** Returns the validations in order, so that the caller can yield between them. */
 export function validations({ kind, object, previous }: ObjectToValidate, context: RuleContext): Validation[] {
   const isLast = previous === undefined && kind.rules.metadataLast?.(context) === true
   const isForgiving = kind.origin === 'custom' && isEnabled('CRDValidationRatcheting', context)

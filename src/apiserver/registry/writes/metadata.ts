@@ -1,4 +1,4 @@
-/** Metadata rules that apply to all kinds. */
+/** Validates and completes the metadata of objects of all kinds. */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -20,12 +20,12 @@ import type { RuleContext } from '../../../api/schema/context.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import { checkAnnotations, checkLabels } from '../../../api/selectors/label-rules.ts'
 
-/** Whether the object has a resourceVersion as a precondition. Version 0 means any version. */
+/** Returns whether the object has a resourceVersion that acts as a precondition. Version 0 means any version. */
 export function namesVersion({ metadata }: ApiObject): boolean {
   return !!metadata.resourceVersion && metadata.resourceVersion !== '0'
 }
 
-/** Returns the metadata of a new object with the values that the server controls. */
+/** Returns the metadata of a new object, including the values that the server controls. */
 export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
   const metadata = copyWithout(
     sent,
@@ -40,7 +40,6 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
   return metadata
 }
 
-/** Validates the metadata of a new or changed object. */
 export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: RuleContext): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
   // Spread is used instead of push, because a very long list would exceed the maximum number of call arguments.
@@ -55,12 +54,12 @@ export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: 
   ]
 }
 
-/** The rules for metadata: the format of names, and whether finalizers need a domain. */
+/** The properties of a kind that affect the validation of metadata. */
 type NamedBy = Pick<Kind, 'nameFormat' | 'lifecycle'>
 
 const anyKind: NamedBy = { nameFormat: checkPathSegment, lifecycle: { plainFinalizers: true } }
 
-/** Validates the metadata of an embedded object. The object may be of any kind and need not have a name. */
+/** Validates the metadata of an embedded object, which may be of any kind and need not have a name. */
 export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): FieldError[] {
   const named = metadata.name ? metadata : { ...metadata, name: 'unnamed' }
   return validateMetadata(anyKind, named).map((fault) => ({
@@ -83,7 +82,7 @@ function validateName(
   return errors
 }
 
-/** Validates the namespace. It comes from the URL path and may be any text. */
+/** Validates the namespace, which comes from the URL path and may be any text. */
 function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
   if (namespace === undefined) return []
   return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))
@@ -94,7 +93,7 @@ function nameFaults(format: NameCheck, name: string): string[] {
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
-/** Validates owner references. As in Kubernetes, errors name the list and not the element. */
+/** Validates owner references. Errors contain the path of the list and not that of the element, as in Kubernetes. */
 function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   const path = 'metadata.ownerReferences'
   const errors = owners.flatMap((owner) => [
@@ -121,15 +120,15 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   ]
 }
 
-/** Returns the version of `group/version` or `version`. Empty if the text is neither. */
+/** Returns the version in an apiVersion such as `apps/v1` or `v1`. Empty if the apiVersion is malformed. */
 function versionOf(apiVersion: string): string {
   const parts = apiVersion.split('/')
   return parts.length > 2 ? '' : parts.at(-1)!
 }
 
 /**
- * Validates finalizers. As in Kubernetes, the error of a malformed name is reported for the list, and that of a missing
- * domain for the element. Without a vendor, no domain is required.
+ * Validates finalizers. As in Kubernetes, the error for a malformed name has the path of the list, and the error for a
+ * missing domain has the path of the element. If `vendor` is undefined, finalizers need no domain.
  */
 function validateFinalizers(finalizers: readonly string[], vendor: Vendor | undefined): FieldError[] {
   const path = 'metadata.finalizers'
@@ -146,7 +145,7 @@ function validateFinalizers(finalizers: readonly string[], vendor: Vendor | unde
   return errors
 }
 
-/** Returns the metadata of an update with the values that it omitted or may not change. */
+/** Returns the metadata of an update, with the stored values of fields that the client omitted or cannot change. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
   const preserved = copyWithout(
@@ -175,7 +174,7 @@ const fixed = [
   'deletionGracePeriodSeconds',
 ] as const
 
-/** Validates that immutable metadata did not change. */
+/** Validates that the immutable metadata is unchanged. */
 export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   const errors = validateNewFinalizers(next, previous)
   for (const name of fixed)
@@ -183,7 +182,7 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
   return errors
 }
 
-/** Validates finalizers of a terminating object, which can only be removed. */
+/** Validates the finalizers of a terminating object. Finalizers can then be removed but not added. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
   const previousFinalizers = new Set(previous.finalizers)

@@ -1,7 +1,7 @@
 /**
- * Removes the objects that depend on an unreadable object. For example, the objects of a damaged definition would
- * otherwise reappear with a new definition of the same name. The objects are no longer served, so there are no watch
- * events and finalizers are ignored.
+ * Removes the objects that depend on an unreadable object. Otherwise, for example, the objects of a damaged definition
+ * would reappear with a new definition of the same name. The objects are no longer served, so there are no watch
+ * events, and finalizers are ignored.
  */
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { prefixOf } from '../../../storage/cache/caches.ts'
@@ -21,7 +21,7 @@ export async function purgeOrphanedObjects(
   for (;;) {
     const { entries } = await store.list({ prefix, limit: pageSize, count: false })
     if (entries.length === 0) return
-    // Objects that were changed in the meantime are found again in the next pass.
+    // Objects that another writer changes in the meantime are found again in the next pass.
     for (const { key, revision } of entries) {
       await store.commit({ key, expected: revision, value: undefined })
       await timeSlice.yieldIfDue()

@@ -1,6 +1,6 @@
 /**
- * Writes by the server itself. They bypass admission and are owned by the server's field manager. Quota controls still
- * see deletions.
+ * Defines writes by the server itself. Such writes bypass admission, and the server's field manager owns the written
+ * fields. Quota controls still see deletions.
  */
 
 import { authenticatedUsers, superusers, type User } from '../../../api/model/user.ts'
@@ -11,11 +11,11 @@ import type { WriteContext } from './write.ts'
 
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers, authenticatedUsers], extra: new Map() }
 
-/** The target and the kind of a write by the server. */
+/** A write by the server itself: its target and the kind of its options. */
 export interface OwnWrite {
-  /** The namespace. Empty for cluster-scoped kinds. */
+  /** The namespace of the object. Empty for cluster-scoped kinds. */
   readonly namespace?: string
-  /** The subresource. Empty for the object itself. */
+  /** The name of the subresource. Empty for the object itself. */
   readonly subresource?: string
   readonly optionsKind: 'CreateOptions' | 'UpdateOptions' | 'DeleteOptions'
   readonly signal: AbortSignal
@@ -23,7 +23,7 @@ export interface OwnWrite {
 
 const ownVerbs = { CreateOptions: 'create', UpdateOptions: 'update', DeleteOptions: 'delete' } as const
 
-/** Returns the context of a write by the server itself, which bypasses authorization and admission. */
+/** Returns the context of a write by the server itself. Such a write needs no authorization and bypasses admission. */
 export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: OwnWrite): WriteContext {
   return {
     namespace: '',

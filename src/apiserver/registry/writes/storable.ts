@@ -1,4 +1,4 @@
-/** An object with what its stored form needs: the order of its fields and its header. */
+/** Combines an object with the data that its encoding needs: the order of its fields and its header. */
 import type { Storable } from '../../../api/codec/stored.ts'
 import { orderOf, type ReadyToStore } from '../../../api/schema/kind.ts'
 import { headerOf, type Resource } from '../catalogue/resource.ts'

@@ -1,12 +1,12 @@
 /**
- * For types that a stored object defines, such as custom resources. A write depends on the definition with which its
- * object was decoded, pruned and validated. If the definition changes in the meantime, dispatch repeats the request
- * with the new type.
+ * Handles changes of types that a stored object defines, such as custom resources. A write depends on the definition
+ * with which its object was decoded, pruned and validated. If the definition changes in the meantime, dispatch repeats
+ * the request with the new type.
  */
 import { ApiError } from '../../../api/model/api-error.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
 
-/** The definition of the type changed during the request. The request may be repeated. */
+/** The error if the definition of the type changed during the request. The request may be repeated. */
 export class TypeChanged extends ApiError {
   constructor() {
     const message =
@@ -15,7 +15,7 @@ export class TypeChanged extends ApiError {
   }
 }
 
-/** Whether the definition of this type has changed. Reads the latest state. */
+/** Returns whether the definition of this type has changed. Reads the latest state of the store. */
 export async function hasChanged(resource: Resource): Promise<boolean> {
   if (resource.definitionGuard === undefined) return false
   await waitForCaches(resource)

@@ -1,7 +1,7 @@
 /**
- * The conditions of one write attempt: preconditions and additional reservations for the commit, callbacks for the
- * outcome, and the stored object for admission plugins. Each attempt has its own conditions. Admission plugins add
- * conditions and the commit applies them.
+ * Collects the conditions of one write attempt: preconditions and additional reservations of the commit, callbacks for
+ * the outcome, and the stored object for admission plugins. Admission plugins add conditions, and the commit applies
+ * them. Every attempt starts without conditions.
  */
 
 import { frozenCopy } from '../../../api/json/frozen-copy.ts'
@@ -11,7 +11,7 @@ import { type Guard, type Key, type ReservedKey, StoreError } from '../../../sto
 import type { Settle, WriteOutcome } from '../../admission/admission.ts'
 import type { Ending, KeyReservations } from '../../admission/commit-terms.ts'
 
-/** Preconditions and reservations of a commit in addition to those of the object itself. */
+/** Preconditions and reservations that a commit has in addition to those of the object itself. */
 export interface CommitTerms {
   readonly guards: readonly Guard[]
   readonly reserves: readonly ReservedKey[]
@@ -19,14 +19,14 @@ export interface CommitTerms {
 }
 
 export class WriteConditions {
-  /** Keys that must be unchanged for the commit to succeed. */
+  /** Preconditions of the commit, which fails if one of their keys has changed. */
   readonly #guards: Guard[] = []
   readonly #along: { readonly ending: Ending; readonly reservations: KeyReservations }[] = []
   readonly #waiting: Settle[] = []
   #shown: ApiObject | undefined
   #admissionBegan: number | undefined
 
-  /** Returns the time at which admission of this attempt began, which is the time of the first call. */
+  /** Returns the monotonic time at which admission of this attempt began, which is the time of the first call. */
   admissionBegan(clock: Clock): number {
     this.#admissionBegan ??= clock.monotonic()
     return this.#admissionBegan
@@ -36,7 +36,7 @@ export class WriteConditions {
     this.#guards.push(guard)
   }
 
-  /** Adds keys that a commit with this ending reserves and releases. */
+  /** Adds keys to reserve and release in a commit with this outcome. */
   commitWith(ending: Ending, reservations: KeyReservations): void {
     this.#along.push({ ending, reservations })
   }
@@ -55,14 +55,16 @@ export class WriteConditions {
     this.#waiting.push(settle)
   }
 
-  /** Returns a frozen copy of the stored object. It is created on first use, because most plugins never need it. */
+  /**
+   * Returns a frozen copy of the stored object. The copy is created on first use, because most plugins never need it.
+   */
   show(stored: ApiObject | undefined): ApiObject | undefined {
     if (stored === undefined) return undefined
     this.#shown ??= asObject(frozenCopy(asJson(stored)))
     return this.#shown
   }
 
-  /** Runs the attempt, and reports its outcome to the callbacks before it returns. */
+  /** Runs the attempt. Reports its outcome to all callbacks before the result is returned. */
   async attempt<T>(attempt: () => Promise<T>, outcomeOf: (result: T) => WriteOutcome): Promise<T> {
     let result: T
     try {

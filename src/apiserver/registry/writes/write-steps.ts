@@ -1,5 +1,5 @@
 /**
- * The steps from the request body to the stored object, for create and update. `steps` lists them in order of
+ * Runs the steps that turn a request body into a stored object, for create and update. `steps` lists them in order of
  * execution. Other requests can run after each step, so that a large object does not block the server.
  */
 import { assertCount } from '../../../api/codec/stored.ts'
@@ -20,13 +20,16 @@ export interface Attempt {
   /** The stored object. Undefined for a create. */
   readonly previous: ApiObject | undefined
   readonly conditions: WriteConditions
-  /** Whether managedFields are already up to date. Otherwise they are computed. */
+  /** Whether managedFields are already up to date. Otherwise, they are computed from the changes. */
   readonly managed: boolean
-  /** The prefix of a generated name. Set as long as another name can still be generated. */
+  /** The prefix of a generated name. Set while another name can still be generated. */
   readonly drawnFrom?: string | undefined
 }
 
-/** Returns the changed object. Undefined if it is unchanged. Throws ApiError to reject the write. */
+/**
+ * A step of a write. Returns the changed object, or undefined if the object is unchanged. Throws ApiError to reject the
+ * write.
+ */
 type Step = (attempt: Attempt, object: ApiObject) => ApiObject | undefined | Promise<ApiObject | undefined>
 
 const steps: readonly Step[] = [
@@ -57,7 +60,7 @@ function recordManagers({ write, previous, managed }: Attempt, object: ApiObject
   return managed ? undefined : withManagers(write, previous ?? write.resource.empty, object)
 }
 
-/** Runs mutating admission. Like clients, admission plugins cannot change metadata that the server controls. */
+/** Runs mutating admission. Admission plugins cannot change metadata that the server controls. */
 async function admitAndChange(attempt: Attempt, object: ApiObject): Promise<ApiObject | undefined> {
   const { write, previous, drawnFrom } = attempt
   const changed = await timed(write, 'admission', write.admission.mutate(requestOf(attempt, object, drawnFrom)))
@@ -65,7 +68,7 @@ async function admitAndChange(attempt: Attempt, object: ApiObject): Promise<ApiO
   return previous === undefined ? changed : withKeptMetadata(write, changed, previous)
 }
 
-/** Restores metadata that an update cannot change. */
+/** Returns the object with the metadata that an update cannot change. */
 export function withKeptMetadata({ namespace }: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
   const metadata = keptMetadata(next.metadata, previous.metadata)
   if (namespace === '') delete metadata.namespace
@@ -93,8 +96,8 @@ async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
 }
 
 /**
- * Returns those errors that the stored object does not already have. Writes by the server itself must not fail because
- * of existing errors, which may be older than a rule or come from a subresource.
+ * Returns the errors that the stored object does not have. A write by the server itself must not fail because of
+ * existing errors, which may be older than a validation rule.
  */
 async function newFaults(attempt: Attempt, allFaults: readonly FieldError[]): Promise<readonly FieldError[]> {
   const { previous } = attempt
@@ -119,8 +122,8 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
 }
 
 /**
- * Limits the number of values in an object. Writes by the server itself are exempt, so that it can repair an object at
- * the limit.
+ * Throws if the object has too many values. Writes by the server itself are exempt, so that the server can repair an
+ * object at the limit.
  */
 function boundValues({ write }: Attempt, object: ApiObject): Promise<undefined> | undefined {
   if (write.own || !isLarge(asJson(object))) return undefined

@@ -1,4 +1,4 @@
-/** Shared parts of the write verbs: the context of a write and the commit. */
+/** Defines the context of a write and the commit, which all write verbs share. */
 
 import { storedTextSliced } from '../../../api/codec/sliced-json.ts'
 import { encodeSliced, storedJson } from '../../../api/codec/stored.ts'
@@ -27,64 +27,64 @@ import { storable } from './storable.ts'
 import { TypeChanged } from './type-changed.ts'
 import type { CommitTerms } from './write-conditions.ts'
 
-/** Maximum number of attempts if other writers commit first each time. */
+/** Maximum number of attempts if other writers keep committing first. */
 export const maxAttempts = 100
 
 /** The context of a write. */
 export interface WriteContext {
-  /** The storage version, which validation, admission and the store use. */
+  /** The storage version of the type. Validation, admission and the store use this version. */
   readonly resource: Resource
-  /** The version of the request. Set if it is not the storage version. */
+  /** The version of the request. Unset if it is the storage version. */
   readonly through?: Resource | undefined
-  /** The namespace. Empty for cluster-scoped kinds. */
+  /** The namespace of the object. Empty for cluster-scoped kinds. */
   readonly namespace: string
-  /** The subresource. Empty for the object itself. */
+  /** The name of the subresource. Empty for the object itself. */
   readonly subresource: string
   readonly user: User
   /** Whether the server itself is the writer. */
   readonly own?: boolean
   readonly dryRun: boolean
-  /** Returns the client's options in the form that admission uses. */
+  /** Returns the client's options as admission requests contain them. */
   readonly sentOptions: () => JsonObject
-  /** The verb for the journal. Defaults to create or update. */
+  /** The verb to record in the journal. Defaults to create or update. */
   readonly verb?: string | undefined
   /** Name of the field manager. */
   readonly fieldManager: string
   readonly admission: Admission
-  /** Collects the decisions of admission plugins. Set if the caller requests an explanation. */
+  /** Collects the decisions of admission plugins. Set only if the caller requests an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Deadline of the request on the monotonic clock. */
+  /** The deadline of the request on the monotonic clock. */
   readonly deadline?: number | undefined
   /** Returns the trace headers to send to webhooks. */
   readonly traceHeaders?: (() => TraceHeaders) | undefined
-  /** The reason for bypassing webhooks. Set if the caller uses break-glass access. */
+  /** The reason for bypassing webhooks. Set only if the caller uses break-glass access. */
   readonly bypass?: string | undefined
-  /** Collects audit annotations. Set if the request is audited. */
+  /** Collects audit annotations. Set only if the request is audited. */
   readonly audit?: AuditNotes | undefined
   /** Whether the write is part of a deletecollection. */
   readonly ofCollection?: boolean | undefined
-  /** Throws unless the caller may create the object. Called if an update results in a create. */
+  /** Throws if the caller may not create the object. Called if an update creates an object. */
   readonly assertMayCreate: () => void | Promise<void>
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
-  /** Called for every field that is dropped because its feature gate is disabled. */
+  /** Called for each field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
   /** Returns a signal that aborts when the caller no longer waits for the response. */
   readonly abandoned: () => AbortSignal
   /** Splits work on large objects into time slices. */
   readonly timeSlice: TimeSlice
-  /** Records the time that the write waits for each part. */
+  /** Records the durations of the parts of the write, such as admission and the commit. */
   readonly timings?: Timings
 }
 
-/** Awaits a promise and records its duration. */
+/** Awaits a promise and records its duration in the timings of the write. */
 export function timed<T>({ timings }: WriteContext, name: PartName, pending: Promise<T>): Promise<T> {
   return timings === undefined ? pending : timings.time(name, pending)
 }
 
 /**
- * Sends the kind's warnings about a valid object or status. Other subresources have no warnings, unless they write the
- * object itself like Scale.
+ * Sends the warnings of the kind about a valid object or status. Other subresources have no warnings, except views such
+ * as Scale, which write the object itself.
  */
 export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   const { resource, subresource, warn: tell } = context
@@ -99,23 +99,23 @@ export function versionOf({ resource, through }: WriteContext): Resource {
   return through ?? resource
 }
 
-/** Whether the request uses a view of another kind, such as Scale. */
+/** Returns whether the request uses a view, which is a subresource of another kind such as Scale. */
 export function isView({ resource, through = resource }: WriteContext): boolean {
   return through.kind.kind !== resource.kind.kind
 }
 
-/** Returns the version in which field ownership is recorded. A view records ownership in the storage version. */
+/** Returns the version for which managedFields record ownership. For a view, this is the storage version. */
 function trackedVersion(context: WriteContext): Resource {
   return isView(context) ? context.resource : versionOf(context)
 }
 
-/** Returns the kind for errors: the kind of the storage version, or of the view. */
+/** Returns the group and kind for errors: those of the storage version, or those of the view. */
 export function writtenKind(context: WriteContext): { group: string; kind: string } {
   const { resource } = context
   return kindRef(isView(context) && resource.kind.origin === 'built-in' ? versionOf(context) : resource)
 }
 
-/** Records field ownership after this write, in the version of the request. */
+/** Returns the object with updated managedFields, in the version of the request. */
 export async function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): Promise<ApiObject> {
   const version = trackedVersion(context)
   const create = before === context.resource.empty
@@ -139,21 +139,23 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
   return { ...after, metadata }
 }
 
-/** Returns the writer for managedFields. An entry for a view has no time, as in Kubernetes. */
+/**
+ * Returns the entry for managedFields that identifies the writer. The entry for a view has no time, as in Kubernetes.
+ */
 export function writerOf(context: WriteContext) {
   const { resource, subresource, fieldManager } = context
   const time = isView(context) ? undefined : resource.time()
   return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time }
 }
 
-/** Returns the context for the rules of the kind. */
+/** Returns the context that the rules of the kind need. */
 export function prepareContext(write: WriteContext): PrepareContext {
   const { resource, subresource, user, own = false, warn, onDropped } = write
   const prepared = { ...versionOf(write).context, subresource, user, own, warn, now: resource.clock.now() }
   return onDropped === undefined ? prepared : { ...prepared, onDropped }
 }
 
-/** Returns the paths of fields that this write cannot set. */
+/** Returns the paths of the fields that this write cannot set. */
 export function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
   if (subresource !== '') {
     const { readOnly = [], laterReadOnly } = resource.kind.views.subresources?.[subresource] ?? {}
@@ -164,20 +166,20 @@ export function readOnlyFields({ resource, subresource }: WriteContext): readonl
   return resource.kind.rules.readOnly ?? []
 }
 
-/** A committed write, with the JSON for the response, which are exactly the stored bytes. */
+/** A committed write. Its JSON is exactly the stored bytes. */
 export interface Stored {
   readonly outcome: 'stored'
   readonly revision: number
   readonly json: Buffer
 }
 
-/** The state that a write replaces. */
+/** The state of an object that a write replaces. */
 export interface Replaced {
-  /** The stored object. Undefined if there is none. */
+  /** The stored object. Undefined if the object does not exist. */
   readonly previous: ApiObject | undefined
-  /** The revision that the key must have. 0 means that it must be absent. */
+  /** The revision that the key must have for the commit to succeed. 0 means that the key must be absent. */
   readonly expected: number
-  /** Preconditions and reservations in addition to those of the object. */
+  /** Preconditions and reservations in addition to those of the object itself. */
   readonly terms: CommitTerms
 }
 
@@ -193,7 +195,8 @@ export function commitTerms(
 }
 
 /**
- * Stores the object if its key is still at `expected`, the preconditions are still met and its reservations are free.
+ * Stores an object. The commit succeeds only if the revision of the key is `expected`, the preconditions are met and
+ * the reservations are free.
  */
 export async function commitObject(
   context: WriteContext,
@@ -208,7 +211,7 @@ export async function commitObject(
     encodeSliced(key, storable(resource, ready instanceof Promise ? await ready : ready)),
   )
   const lifetimeSeconds = resource.kind.lifecycle.expires ? resource.lifetimeSeconds : undefined
-  // A new object has a newly generated uid, so its bytes are unique.
+  // A new object contains a newly generated uid, so its bytes are unique.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
   const note = changeNote(context, previous, object)
@@ -221,8 +224,8 @@ export async function commitObject(
 }
 
 /**
- * Throws if the request's deadline has passed. The client then receives a timeout, so nothing may be stored. A deadline
- * that passes during the commit has no effect. Uses the machine's clock, even if a test controls the clock of the
+ * Throws if the deadline of the request has passed. The client then receives a timeout, so nothing may be stored. A
+ * deadline that passes during the commit has no effect. Uses the machine's clock, even if a test controls the time in
  * objects.
  */
 export function assertInTime({ deadline }: WriteContext): void {
@@ -231,11 +234,11 @@ export function assertInTime({ deadline }: WriteContext): void {
 }
 
 /**
- * Returns the error for a write with several steps that failed after its first step. An error that clients retry is
- * replaced, because they would automatically repeat a completed step.
+ * Returns the error for a write of several steps that failed after its first step. An error that clients retry
+ * automatically is replaced, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // The request is repeated with the new type, which completes the remaining steps.
+  // The request is repeated with the new type. The repetition completes the remaining steps.
   if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
@@ -244,13 +247,13 @@ export function failedHalfway(error: unknown, done: string): unknown {
     : error
 }
 
-/** Throws unless the object is of this kind, because any other object would break every list. */
+/** Throws if the object is of another kind, because such an object in the store would break every list. */
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
 }
 
-/** Returns the object in its stored form, which for custom kinds is the storage version. */
+/** Returns the object as it is stored, which for custom kinds is the storage version. */
 export function asStored(
   { kind }: Resource,
   object: ApiObject,
@@ -261,7 +264,7 @@ export function asStored(
 
 /**
  * Returns the JSON of an object that is not stored, because the write is a dry run or the object was removed. Throws if
- * the object could not be stored.
+ * such an object could not be stored.
  */
 export async function unstored(
   { resource: { kind }, timeSlice }: Pick<WriteContext, 'resource' | 'timeSlice'>,

@@ -1,8 +1,8 @@
-/** Writes the head of an HTTP/1.1 response: the status line, the headers and the date. */
+/** Builds the head of an HTTP/1.1 response: the status line, the headers and the date. */
 import { assertFits, dateHeader } from '../../../wire/http/answer-headers.ts'
 import type { ResponseHeaders } from '../server-transport.ts'
 
-/** Reason phrases of common status codes. Other codes, which a backend may send, have an empty reason phrase. */
+/** The reason phrases of common status codes. Other codes, which a backend may send, have an empty reason phrase. */
 const reasons: ReadonlyMap<number, string> = new Map([
   [101, 'Switching Protocols'],
   [200, 'OK'],
@@ -38,8 +38,8 @@ const reasons: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * Returns the head including its final empty line, which must be written as latin1. `more` contains lines that the
- * connection adds.
+ * Returns the head of a response, including its final empty line. The caller must write it as latin1. `more` contains
+ * header lines that the connection adds.
  */
 export function answerHead(status: number, headers: ResponseHeaders, more = ''): string {
   let text = `HTTP/1.1 ${status} ${reasons.get(status) ?? ''}\r\n`

@@ -1,6 +1,6 @@
 /**
- * The body of an HTTP/1.1 request as it arrives. Most bodies are complete before they are needed and never become a
- * stream. For others, about `maxHeld` bytes are buffered. Then the connection is paused until the reader asks for more.
+ * Buffers the body of an HTTP/1.1 request. Most bodies are complete before a handler reads them and never become a
+ * stream. For other bodies, about `maxHeld` bytes are buffered. Then the connection is paused until the handler reads.
  * The stream itself buffers nothing, because it would store each chunk separately. `ByteQueue` limits the memory.
  */
 import { Readable } from 'node:stream'
@@ -8,14 +8,17 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 import { ChunkReader } from './chunks.ts'
 import type { RequestHead } from './head.ts'
 
-/** Maximum number of buffered bytes of an unread body, and of data that follows a request. */
+/** Maximum number of bytes to buffer of an unread body, and of data after a request. */
 export const maxHeld = 64 * 1024
 
-/** Maximum number of bytes of an unwanted body that are read, so that the client can read the response. */
+/** Maximum number of bytes of an unwanted body to read and discard, so that the client can read the response. */
 export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
-  /** Called when a reader needs data. Sends 100 Continue if the client waits for it, and resumes the connection. */
+  /**
+   * Called when a handler reads and no data is buffered. Sends 100 Continue if the client waits for it, and resumes the
+   * connection.
+   */
   readonly onWanted: () => void
   /** Called when the buffer is full. */
   readonly onFull: () => void
@@ -31,7 +34,7 @@ export class IncomingBody {
   #isWanted = false
   /** Whether the end of the body has been pushed to the stream. */
   #isEnded = false
-  /** Number of discarded bytes. Undefined if the body is not being discarded. */
+  /** Number of discarded bytes. Undefined unless the body is being discarded. */
   #discarded: number | undefined
   #isBroken = false
 
@@ -46,7 +49,7 @@ export class IncomingBody {
     return this.#chunks?.isDone ?? this.#remainingBytes === 0
   }
 
-  /** The whole body. Undefined if it has not arrived yet or is read as a stream. */
+  /** The whole body. Undefined if the body is incomplete or is read as a stream. */
   get atHand(): Buffer | undefined {
     return this.isWhole && this.#stream === undefined ? this.#buffered.join() : undefined
   }
@@ -66,7 +69,9 @@ export class IncomingBody {
     return this.#stream
   }
 
-  /** Consumes the bytes that belong to the body and returns their number. Undefined if the body is malformed. */
+  /**
+   * Consumes the received bytes that belong to the body. Returns their number, or undefined if the body is malformed.
+   */
   receive(bytes: Buffer): number | undefined {
     const read = this.#chunks === undefined ? this.#takeByLength(bytes) : this.#chunks.read(bytes)
     if (read === undefined) return undefined
@@ -83,12 +88,12 @@ export class IncomingBody {
     this.#source.onWanted()
   }
 
-  /** Whether more bytes of an unwanted body have arrived than are accepted. */
+  /** Whether the client has sent more of an unwanted body than `maxDiscarded`. */
   get isExcessive(): boolean {
     return (this.#discarded ?? 0) > maxDiscarded
   }
 
-  /** Marks the body as truncated. No more data will arrive. */
+  /** Marks the body as truncated, because no more data will arrive. */
   break(): void {
     if (this.isWhole) return
     this.#isBroken = true
@@ -111,7 +116,10 @@ export class IncomingBody {
     if (this.#buffered.size > maxHeld) this.#source.onFull()
   }
 
-  /** Pushes the buffered data to the stream if its reader has requested more, and then the end of the body. */
+  /**
+   * Pushes the buffered data to the stream if its reader has requested more data. Pushes the end of the body after the
+   * last data.
+   */
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return

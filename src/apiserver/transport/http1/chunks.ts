@@ -1,16 +1,16 @@
-/** Parses a chunked body as it arrives. Trailers are checked and discarded, because no code may use them. */
+/** Parses a chunked body as it arrives. Trailers are checked and discarded. */
 import { token } from '../../../wire/http/header-line.ts'
 import { maxHeaderBytes } from '../connection-limits.ts'
 
-/** Maximum total size of the chunk extensions in a body. The server does not use them. */
+/** Maximum total size of the chunk extensions in a body, which the server ignores. */
 const maxExtensionBytes = 16 * 1024
 const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))?)*$`)
-/** Matches any header except those that control how a request is parsed, which are not allowed in trailers. */
+/** Matches any header that is allowed in trailers. Headers that control how a request is parsed are not allowed. */
 const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|host:)${token}:`, 'i')
-/** Maximum number of digits of a chunk size. Longer sizes would not fit into a number. */
+/** Maximum number of digits of a chunk size. Longer sizes could exceed the safe integer range. */
 const maxDigits = 13
 
-/** The element that is expected next. */
+/** The element of the encoding that must come next. */
 type Place = 'digit' | 'more digits' | 'extension' | 'end of size' | 'data' | 'CR' | 'LF' | Trailing
 type Trailing = 'trailer' | 'in trailer' | 'end of trailer' | 'last LF' | 'nothing'
 
@@ -22,9 +22,9 @@ const semicolon = 0x3b
 export class ChunkReader {
   #place: Place = 'digit'
   #digits = 0
-  /** Number of bytes of the chunk that have not arrived yet. */
+  /** Number of bytes of the current chunk that have not arrived yet. */
   #remainingBytes = 0
-  /** The text after the chunk size, or a trailer line. */
+  /** The text after a chunk size, or a trailer line, as far as it has arrived. */
   readonly #line = new LineBytes()
   #extensionBytes = 0
   #trailerBytes = 0
@@ -34,9 +34,9 @@ export class ChunkReader {
   }
 
   /**
-   * Reads the part of the bytes that belongs to the body. Returns its length and the decoded data, or undefined if the
-   * encoding is invalid. All data from one read is returned as a single buffer, even if the chunks are small, because
-   * each buffer has overhead.
+   * Reads the bytes that belong to the body. Returns their number and the decoded data, or undefined if the encoding is
+   * invalid. All data from one call is in a single buffer, even if the chunks are small, because each buffer has
+   * overhead.
    */
   read(bytes: Buffer): { readonly used: number; readonly content: Buffer } | undefined {
     const contentRanges: [from: number, to: number][] = []
@@ -53,7 +53,7 @@ export class ChunkReader {
     return { used: i, content: joined(bytes, contentRanges) }
   }
 
-  /** Processes one byte outside of the data. Returns false if the byte is not allowed at this position. */
+  /** Processes one byte outside of the chunk data. Returns false if the byte is not allowed at this position. */
   #step(byte: number): boolean {
     switch (this.#place) {
       case 'digit':
@@ -117,8 +117,8 @@ export class ChunkReader {
 }
 
 /**
- * Collects a line that arrives byte by byte. Appending single characters to a string would take 32 times the memory of
- * its length.
+ * Collects a line that arrives byte by byte. A string to which single characters are appended would take 32 times as
+ * much memory.
  */
 class LineBytes {
   #bytes = Buffer.alloc(0)

@@ -1,8 +1,8 @@
 /**
- * An HTTP/1.1 connection. Reads requests and dispatches them one at a time. The next request is read once the response
- * to the previous one has been sent and its body is complete. Responses, including error responses, are therefore in
- * the order of the requests. After a protocol error, the connection reads nothing more, because the following bytes may
- * be part of the invalid request.
+ * Serves one HTTP/1.1 connection. Requests are dispatched one at a time: the next request is read once the response to
+ * the previous request has been sent and the previous body is complete. Responses, including error responses, are
+ * therefore in the order of the requests. After a protocol error, the connection reads nothing more, because the
+ * following bytes may be part of the invalid request.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -26,15 +26,15 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #current: Http1Transport | undefined
   #body: IncomingBody | undefined
   #requests = 0
-  /** Whether reading has ended. */
+  /** Whether the connection has stopped reading. */
   #isOver = false
-  /** Whether the next response is the last one. */
+  /** Whether the connection closes after the next response. */
   #isEnding = false
   #isPaused = false
   #isHandedOver = false
-  /** Whether `readArrived` is scheduled. */
+  /** Whether a call of `readArrived` is scheduled. */
   #isInStage = false
-  /** The time since which the connection has been waiting for a request or the rest of one. */
+  /** The time since which the connection has been waiting for the start or the rest of a request. */
   #since = performance.now()
   #untaken: Untaken | undefined
   #onIdle: (() => void) | undefined
@@ -44,19 +44,19 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.peer = peer
     this.#owner = owner
     socket.on('data', this.#onData)
-    // When a client closes its side, the server closes its side too: TLS closes both directions at once.
+    // When a client closes its side, the server also closes its side, because TLS closes both directions at once.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }
 
-  /** Number of requests received. */
+  /** Number of requests that have been received. */
   get requests(): number {
     return this.#requests
   }
 
   /**
-   * Makes the response to the current request the last one. Without a current request, calls `onIdle`, and the response
-   * to the next request is the last one.
+   * Closes the connection after the response to the current request. Without a current request, calls `onIdle`, and the
+   * connection closes after the response to the next request.
    */
   endSoon(onIdle: () => void): void {
     this.#isEnding = true
@@ -65,7 +65,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#current.isLast = true
   }
 
-  /** Closes our side of the connection and gives the client time to close its side. */
+  /** Closes the server's side of the connection, and gives the client time to close its side. */
   end(): void {
     this.#isOver = true
     this.#unread.drop()
@@ -87,7 +87,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     } else if (this.#body?.isWhole === false && waited >= request) this.#fail(this.#body)
   }
 
-  /** Whether unread response data is pending. Disconnects a client that has stopped reading. */
+  /** Returns whether the client still has to read response data. Disconnects a client that has stopped reading. */
   #isTaking(now: number, stall: number): boolean {
     if (this.socket.writableLength === 0) {
       this.#untaken = undefined
@@ -107,7 +107,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#read()
   }
 
-  /** Schedules reading for the time when all connections have received their data of this turn. */
+  /** Schedules reading for the time when all connections have received their data of this event-loop turn. */
   #readLater(): void {
     if (this.#unread.size > maxHeld) this.#pause()
     if (this.#isInStage) return
@@ -144,7 +144,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #begin(head: RequestHead): void {
     const body = hasBody(head) ? this.#bodyOf(head) : undefined
     const upgrade = body === undefined ? this.#upgradeOf(head) : undefined
-    // After a request to upgrade, the client may send data that is not HTTP.
+    // The client of an upgrade request may send data that is not HTTP, so no further request is read.
     const isLast = !head.keepsAlive || head.upgrade !== undefined || this.#isEnding
     const transport = new Http1Transport(this, head, { body, upgrade, isLast })
     this.#requests++
@@ -179,8 +179,8 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   /**
-   * Handles a truncated body. The code that reads the body sends the response. If a response was already sent, it was
-   * the last one.
+   * Handles a truncated body. The handler that reads the body sends the response. If a response was already sent, the
+   * connection closes after it.
    */
   #fail(body: IncomingBody): void {
     const current = this.#current!
@@ -202,11 +202,12 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   /**
-   * Starts the next request in a separate turn of the event loop, so that a pipelining client does not delay others.
+   * Starts the next request in another turn of the event loop, so that a client with many pipelined requests does not
+   * delay other clients.
    */
   #goOnIfDone(): void {
     if (this.#isOver || !this.#current?.isFlushed || this.#body?.isWhole === false) return
-    // The server stops reading from a client that keeps sending requests but does not read the responses.
+    // The server reads no further requests from a client that does not read its responses.
     if (this.socket.writableNeedDrain) {
       this.socket.once('drain', () => this.#goOnIfDone())
       return
@@ -220,7 +221,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#readLater()
   }
 
-  /** Sends an error for a malformed request and closes the connection. */
+  /** Sends an error for a malformed request, and closes the connection. */
   #refuse(status: Refusal): void {
     if (this.socket.writable) this.socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
     this.end()
@@ -231,11 +232,11 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     return { protocols: upgrade, switch: (headers) => this.#handOver(headers) }
   }
 
-  /** Returns the connection for another protocol. From here on, it no longer carries HTTP. */
+  /** Sends the 101 response and returns the connection, which no longer carries HTTP. */
   #handOver(headers: ResponseHeaders): Duplex {
     const { socket } = this
     socket.off('data', this.#onData)
-    // The socket is paused until its new reader is attached.
+    // The socket stays paused until its new reader is attached.
     Object.assign(socket, { readableFlowing: null })
     if (this.#unread.size > 0) socket.unshift(this.#unread.bytes)
     this.#isHandedOver = true
@@ -245,7 +246,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   #leave(): void {
-    // A request that was received completely is handled, even if the client may no longer read the response.
+    // A completely received request is handled, even if the client may no longer read the response.
     this.readArrived()
     this.#isOver = true
     this.#unread.drop()
@@ -265,9 +266,9 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 }
 
-/** A response that the client does not read. */
+/** A response that the client has not read completely. */
 interface Untaken {
-  /** Number of bytes that had been written at that time. */
+  /** Number of bytes that had been written at the time `since`. */
   readonly bytesWritten: number
   readonly since: number
 }

@@ -1,20 +1,21 @@
 /**
- * Parses the head of an HTTP/1.1 request: the request line and the headers. Stricter than the standard, because a proxy
- * in front may have interpreted an ambiguous request differently. Exactly one version, one host and one definition of
- * the body's length are accepted, and no unusual line endings or continuation lines.
+ * Parses the head of an HTTP/1.1 request: the request line and the headers. The parser is stricter than the standard,
+ * because a proxy between client and server may have interpreted an ambiguous request differently. A request must have
+ * exactly one version, one host and one definition of the body's length, and may not contain unusual line endings or
+ * continuation lines.
  */
 import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
 import { maxHeaderBytes, maxParsedHeaders } from '../connection-limits.ts'
 
 export interface RequestHead {
   readonly method: string
-  /** The path and query as sent. */
+  /** The path and query, unmodified. */
   readonly target: string
   /** The headers, as alternating names and values. */
   readonly rawHeaders: readonly string[]
-  /** Whether the request uses HTTP/1.0. Clients of this version do not support chunked responses. */
+  /** Whether the request uses HTTP/1.0, in which clients do not support chunked responses. */
   readonly isOld: boolean
-  /** The Content-Length. 0 for a chunked body. */
+  /** The Content-Length of the body. 0 for a chunked body. */
   readonly length: number
   readonly isChunked: boolean
   /** Whether the client may send another request after the response. */
@@ -25,12 +26,12 @@ export interface RequestHead {
   readonly upgrade: string | undefined
 }
 
-/** The status line for a malformed request. */
+/** The status line of the response to a malformed request. */
 export type Refusal = (typeof refusals)[keyof typeof refusals]
 
 export const refusals = {
   bad: '400 Bad Request',
-  /** Tunnels to other hosts (CONNECT) are not supported. */
+  /** CONNECT, which requests a tunnel to another host, is not supported. */
   tunnel: '405 Method Not Allowed',
   late: '408 Request Timeout',
   expectation: '417 Expectation Failed',
@@ -38,20 +39,26 @@ export const refusals = {
 } as const
 
 /**
- * Matches a path, `*`, or an absolute URL. Spaces are not allowed, because the request line would have more than three
- * parts.
+ * Matches a path, `*`, or an absolute URL. A space cannot occur, because the request line would then have more than
+ * three parts.
  */
 const targets = /^(?:\/[\x21-\x7e]*|\*|https?:\/\/[\x21-\x7e]+)$/i
 
-/** Maximum length of a head whose header lines the connection remembers. Idle connections should take little memory. */
+/**
+ * Maximum length of a head whose header lines the connection remembers. The limit keeps the memory of idle connections
+ * small.
+ */
 const maxRemembered = 2048
 
-/** Parses the heads of one connection. Most clients repeat their headers, which are then parsed only once. */
+/**
+ * Parses the heads of the requests on one connection. Most clients repeat their headers, which are then parsed only
+ * once.
+ */
 export class HeadParser {
-  /** The last header lines without the request line, and their meaning. */
+  /** The header lines of the last request, and their parsed form. */
   #last: { readonly text: string; readonly headers: Headers } | undefined
 
-  /** `text` is the head without its final empty line. */
+  /** Parses a head, without its final empty line. */
   parse(text: string): RequestHead | Refusal {
     if (text.length > maxHeaderBytes) return refusals.large
     const lineEnd = text.indexOf(lineBreak)
@@ -69,7 +76,7 @@ export class HeadParser {
     if (method === 'CONNECT') return refusals.tunnel
     if (!targets.test(target)) return refusals.bad
     if (headers === refusals.bad || headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
-    // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would have read a different body.
+    // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would have interpreted the body differently.
     if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
     if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
     return headers.headOf({ method, target, isOld })
@@ -94,20 +101,20 @@ export function hasBody({ length, isChunked }: RequestHead): boolean {
 
 const versionLength = ' HTTP/1.1'.length
 
-/** Collects headers line by line and interprets the headers that control the connection. */
+/** Collects the headers of a request, and interprets those that control the connection. */
 class Headers {
   readonly raw: string[] = []
   hosts = 0
   length: number | undefined
   isChunked = false
-  /** Value of the Expect header. */
+  /** The value of the Expect header. */
   expects: string | undefined
   #connection = ''
   #upgrade: string | undefined
 
   /**
-   * Adds a header line. Returns false if the line is not a header. An obsolete continuation line, which starts with a
-   * space, has no name.
+   * Adds a header line. Returns false if the line is not a valid header. An obsolete continuation line, which starts
+   * with a space, is invalid because it has no name.
    */
   add(line: string): boolean {
     const colon = line.indexOf(':')
@@ -119,8 +126,8 @@ class Headers {
   }
 
   /**
-   * Interprets a header. Switches on the length of the name first, because most headers are irrelevant. Headers that
-   * define the body's length must not contain tabs, which some parsers do not skip.
+   * Interprets a header that controls the connection. Compares the length of the name first, because most headers are
+   * irrelevant. A header that defines the body's length must not contain tabs, which some parsers do not skip.
    */
   #notice(name: string, value: string, line: string): boolean {
     switch (name.length) {

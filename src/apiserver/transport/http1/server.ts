@@ -1,9 +1,9 @@
 /**
  * Serves HTTP/1.1 on connections that the listener has accepted.
  *
- * `close` shuts connections down gracefully. After `close`, every response contains `Connection: close`. An idle
- * connection is closed only after its client has been silent for a while, because a request in transit would otherwise
- * get no response.
+ * `close` closes connections gracefully. Every later response contains `Connection: close`. An idle connection is
+ * closed only after its client has been silent for a while, because a request in transit would otherwise get no
+ * response.
  */
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
@@ -17,7 +17,7 @@ export class Http1Server {
   readonly #connections = new Map<Socket, Http1Link>()
   readonly #looking: NodeJS.Timeout
   #closing = false
-  /** Number of connections and requests received so far. */
+  /** Number of connections and requests that have been received. */
   #heard = 0
 
   constructor(engine: Pick<HttpEngine, 'openHttp1'>, times: Times, { onRequest, maySwitch }: ConnectionOwner) {
@@ -40,7 +40,7 @@ export class Http1Server {
     if (this.#closing) this.#end(connection)
   }
 
-  /** Accepts no new requests on this connection. A running request is completed. */
+  /** Closes the connection after its running request. */
   end(socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection !== undefined) this.#end(connection)
@@ -71,10 +71,10 @@ export class Http1Server {
   }
 
   /**
-   * Closes a connection if no request arrives within `drainTime`. A minimum number of turns of the event loop must also
-   * pass, each of which reads the data that has arrived. A process that got no CPU time during `drainTime` therefore
-   * still reads all data first. If requests arrive on other connections of a stopping server, clients are considered
-   * slow rather than silent.
+   * Closes a connection if no request arrives within `drainTime`. A minimum number of event-loop turns must also pass,
+   * each of which reads the data that has arrived. A process without CPU time during `drainTime` therefore still reads
+   * all data first. While requests arrive on other connections of a stopping server, a client counts as slow and not as
+   * silent.
    */
   async #endAfterSilence(connection: Http1Link): Promise<void> {
     const { requests, socket } = connection

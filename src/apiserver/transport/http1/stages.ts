@@ -1,10 +1,9 @@
 /**
- * Handles the requests of all HTTP/1.1 connections of this thread in stages. In one turn of the event loop, first all
- * received bytes are decrypted, then all requests are handled, then all responses are encrypted and sent. Running all
- * stages separately for each connection takes nearly twice the CPU time, because every stage then starts with cold
- * caches.
+ * Handles the requests of all HTTP/1.1 connections of this thread in stages. Each turn of the event loop first decrypts
+ * all received bytes, then handles all requests, and then encrypts and sends all responses. Running all stages
+ * separately for each connection takes nearly twice the CPU time, because every stage then starts with cold caches.
  *
- * A single request is not delayed: its stages follow each other in the same turn.
+ * A single request is not delayed, because its stages follow each other in the same turn.
  */
 import type { Socket } from 'node:net'
 
@@ -14,17 +13,20 @@ interface ReadableConnection {
   readArrived(): void
 }
 
-/** Maximum time in milliseconds for handling requests before connections are polled again. */
+/** Maximum time in milliseconds for handling requests before the connections are polled again. */
 const maxStageMs = 5
-/** Number of connections that are read between two checks of the clock. */
+/** Number of connections to read between two checks of the clock. */
 const readsBetweenLooks = 8
 
 /** The connections to read in the next stage, in the order in which their bytes arrived. */
 let arrived: ReadableConnection[] = []
-/** Whether a connection has been read since the last stage, so that the next stage is due. */
+/** Whether the next stage is due, because a connection has been read since the last stage. */
 let isStageDue = false
 
-/** Reads the connection after all bytes of this turn have been decrypted. A connection must not be added twice. */
+/**
+ * Schedules reading from a connection, after all bytes of this turn have been decrypted. A scheduled connection must
+ * not be added again.
+ */
 export function readInStage(connection: ReadableConnection): void {
   if (isStageDue) {
     arrived.push(connection)
@@ -46,7 +48,8 @@ function readAll(): void {
       if (count % readsBetweenLooks === 0 && performance.now() > end) break
     }
   } finally {
-    // Connections that have not been read keep their position before newer ones, even if a read has thrown.
+    // Connections that have not been read stay before newer connections, even if reading from a connection has thrown
+    // an error.
     if (count < connections.length) arrived = [...connections.slice(count), ...arrived]
     isStageDue = arrived.length > 0
     if (isStageDue) setImmediate(readAll)
@@ -56,13 +59,14 @@ function readAll(): void {
 /** Sockets whose responses are sent after the current requests have been handled. */
 let corked: Socket[] = []
 
-/** Corks a socket until the requests of this stage have been handled, unless it is already corked. */
+/**
+ * Corks a socket until the requests of this stage have been handled. Has no effect on a socket that is already corked.
+ */
 export function corkInStage(socket: Socket): void {
   if (socket.writableCorked > 0) return
   socket.cork()
   corked.push(socket)
-  // nextTick callbacks run after all microtasks. At that time, all requests with an immediate response have been
-  // handled.
+  // A nextTick callback runs after all microtasks, when all requests with an immediate response have been handled.
   if (corked.length === 1) queueMicrotask(() => process.nextTick(uncorkAll))
 }
 

@@ -1,5 +1,6 @@
 /**
- * The HTTP/1.1 side of an exchange. This is a class rather than closures, because one instance is created per request.
+ * Responds to an HTTP/1.1 request. Every request creates an instance, so this is a class, which is cheaper than an
+ * object with closures.
  */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -10,7 +11,7 @@ import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
 import { corkInStage } from './stages.ts'
 
-/** How the client recognizes the end of a streamed response. */
+/** The way in which the client recognizes the end of a streamed response. */
 type Framing = 'chunks' | 'length' | 'end of the connection' | 'no body'
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -22,7 +23,7 @@ const lastChunk = '0\r\n\r\n'
 export interface AnswerConnection {
   readonly socket: Socket
   readonly peer: Peer
-  /** Called when the whole response has been written, and again when it has been flushed, if that happens later. */
+  /** Called when the whole response has been written. Called again when a long response has been flushed. */
   answered(transport: Http1Transport): void
 }
 
@@ -42,7 +43,7 @@ export class Http1Transport implements ServerTransport {
   #isEnded = false
   #isFlushed = false
   #hasLeft = false
-  /** Pending until the last chunk that was passed has been flushed. */
+  /** Pending until the last chunk has been flushed. */
   #passing: Promise<void> | undefined
   #disconnected: AbortController | undefined
 
@@ -92,7 +93,7 @@ export class Http1Transport implements ServerTransport {
     return this.#disconnected.signal
   }
 
-  /** Whether the head of the response has been sent. It tells the client whether the connection stays open. */
+  /** Whether the head of the response has been sent, which tells the client whether the connection stays open. */
   get isBegun(): boolean {
     return this.#framing !== undefined || this.#isEnded
   }
@@ -116,14 +117,14 @@ export class Http1Transport implements ServerTransport {
   }
 
   /**
-   * Drops the headers of a request that has its response, because the client may take long to send the rest of the
+   * Drops the headers of a request that has been answered, because the client may take long to send the rest of the
    * body.
    */
   forgetHeaders(): void {
     this.rawHeaders = []
   }
 
-  /** Handles the disconnection of the client. Must be called when the client has disconnected. */
+  /** Aborts the request. Must be called when the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -140,7 +141,8 @@ export class Http1Transport implements ServerTransport {
       this.#isFlushed = true
       socket.write(text, 'latin1')
     } else {
-      // A short response counts as flushed when it is written, because a callback would be too expensive.
+      // A short response counts as flushed when it is written, because waiting for a flush callback would be too
+      // expensive.
       this.#isFlushed = body.length < longAnswer
       socket.write(text, 'latin1')
       if (this.#isFlushed) socket.write(body)
@@ -196,7 +198,7 @@ export class Http1Transport implements ServerTransport {
     corkInStage(socket)
     if (this.#framing === 'chunks') socket.write(lastChunk, 'latin1', this.#onFlushed)
     else this.#isFlushed = true
-    // The connection gives a slow client little time once it closes, so the last chunk must have been flushed before.
+    // A closing connection gives a slow client little time, so it closes only after the last chunk has been flushed.
     if (this.isLast && this.#passing !== undefined) void this.#passing.then(() => this.#answered())
     else this.#answered()
   }
@@ -230,7 +232,7 @@ export class Http1Transport implements ServerTransport {
 
   /** Returns the connection headers, if they differ from the default of the HTTP version. */
   #lines(): string {
-    // A client that did not get 100 Continue may or may not send the body, so the connection must end.
+    // A client that did not receive 100 Continue may or may not send the body, so the connection must close.
     if (this.#isAwaited && !this.bodyWhole) this.isLast = true
     if (this.isLast) return 'connection: close\r\n'
     return this.#isOld ? 'connection: keep-alive\r\n' : ''
@@ -244,7 +246,7 @@ interface RequestParts {
   readonly isLast: boolean
 }
 
-/** Minimum size in bytes of a response for which a flush callback is worthwhile. */
+/** Minimum size in bytes of a response that waits for a flush callback. */
 const longAnswer = 16 * 1024
 
 /** Writes the framing of a chunk into the margins around it. Node would copy separate parts into one buffer. */
@@ -259,7 +261,7 @@ function framedInPlace(chunk: Buffer): Buffer {
 
 const lastFramed: { chunk: Buffer; frame: Buffer } = { chunk: nothing, frame: nothing }
 
-/** Encodes a chunk. Caches the last chunk, because the same event is written to many watchers in sequence. */
+/** Encodes a chunk. Caches the last chunk, because the same event is written to many watches in sequence. */
 function framed(chunk: Buffer): Buffer {
   if (lastFramed.chunk === chunk) return lastFramed.frame
   const size = `${chunk.length.toString(16)}\r\n`

@@ -1,7 +1,7 @@
 /**
- * Received bytes of a connection that have not been processed yet. They are collected in a buffer that doubles in size,
- * and no byte is scanned twice, so single bytes from a client are as cheap as large packets. The buffer is limited to
- * the maximum size of a head.
+ * Buffers received bytes that have not been processed yet. The buffer doubles its size when it is full, and no byte is
+ * scanned twice, so single bytes from a client are as cheap as large packets. The size is limited to the maximum size
+ * of a head.
  */
 import { maxHeaderBytes } from '../connection-limits.ts'
 
@@ -12,11 +12,14 @@ const endOfHead = Buffer.from('\r\n\r\n')
 const nothing: Buffer = Buffer.alloc(0)
 
 export class UnreadBytes {
-  /** The buffer. Slices of it that were returned remain valid, because data is only written after `#to`. */
+  /**
+   * The memory of the buffer. Slices of this memory that were returned remain valid, because data is only written after
+   * `#to`.
+   */
   #memory = nothing
   #from = 0
   #to = 0
-  /** Position before which the head does not end. */
+  /** Position up to which the bytes contain no end of a head. */
   #looked = 0
   /** Whether a line break before the next head has been skipped. */
   #hasSkipped = false
@@ -53,8 +56,8 @@ export class UnreadBytes {
   }
 
   /**
-   * Removes and returns a head, including the empty line after it. Returns undefined if the head is incomplete, and
-   * false if it is invalid.
+   * Removes and returns the head of a request, including the empty line after it. Returns undefined if the head is
+   * incomplete, and false if it is invalid.
    */
   takeHead(): string | false | undefined {
     this.#skipLineBreak()
@@ -75,7 +78,10 @@ export class UnreadBytes {
     this.skip(2)
   }
 
-  /** Whether the bytes cannot be part of a valid head. The server then need not wait for the end of an invalid line. */
+  /**
+   * Returns whether the bytes cannot be part of a valid head. The server can then reject the request without waiting
+   * for the end of the line.
+   */
   #isHopeless(): boolean {
     const memory = this.#memory
     for (let i = this.#looked; i < this.#to; i++) {

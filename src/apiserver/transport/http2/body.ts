@@ -1,8 +1,8 @@
 /**
- * The body of an HTTP/2 request as it arrives. Most bodies are complete before they are needed and never become a
- * stream. The flow-control windows of the stream and the connection limit the amount of data that may arrive before it
- * is read. They grow as bytes are read. The stream itself buffers nothing, because it would store each chunk
- * separately. `ByteQueue` limits the memory.
+ * Buffers the body of an HTTP/2 request. Most bodies are complete before a handler reads them and never become a
+ * stream. The flow-control windows of the stream and the connection limit the amount of unread data, and grow as data
+ * is read. The stream itself buffers nothing, because it would store each chunk separately. `ByteQueue` limits the
+ * memory.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
@@ -10,7 +10,7 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 export class Http2Body {
   readonly #onTaken: (bytes: number) => void
   readonly #buffered = new ByteQueue()
-  /** Number of bytes that have arrived but have not been reported as read. */
+  /** Number of received bytes that have not been reported as read. */
   #untold = 0
   #stream: Readable | undefined
   #isWhole = false
@@ -19,7 +19,10 @@ export class Http2Body {
   /** Whether the end of the body has been pushed to the stream. */
   #isEnded = false
 
-  /** Creates a body. `onTaken` receives the number of bytes read, so that the windows can be enlarged. */
+  /**
+   * Creates a body. `onTaken` is called with the number of bytes that were read, so that the connection can enlarge the
+   * windows.
+   */
   constructor(onTaken: (bytes: number) => void) {
     this.#onTaken = onTaken
   }
@@ -29,7 +32,7 @@ export class Http2Body {
     return this.#isWhole
   }
 
-  /** The whole body. Undefined if it has not arrived yet or is read as a stream. */
+  /** The whole body. Undefined if the body is incomplete or is read as a stream. */
   get atHand(): Buffer | undefined {
     if (!this.#isWhole || this.#stream !== undefined) return undefined
     this.#tellTaken(this.#untold)
@@ -55,20 +58,23 @@ export class Http2Body {
     this.#handOver()
   }
 
-  /** Called when the client has sent the whole body. */
+  /** Marks the body as complete. */
   end(): void {
     this.#isWhole = true
     this.#handOver()
   }
 
-  /** Discards the body. No more data will arrive or is needed. */
+  /** Discards the body. Data that arrives later is ignored. */
   drop(): void {
     this.#isOver = true
     this.#tellTaken(this.#untold)
     if (!this.#isWhole) this.#stream?.destroy()
   }
 
-  /** Pushes the buffered data to the stream if its reader has requested more, and then the end of the body. */
+  /**
+   * Pushes the buffered data to the stream if its reader has requested more data. Pushes the end of the body after the
+   * last data.
+   */
   #handOver(): void {
     const stream = this.#stream
     if (stream === undefined) return

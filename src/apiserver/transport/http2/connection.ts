@@ -1,12 +1,12 @@
 /**
- * An HTTP/2 connection: reads requests, dispatches them and sends their responses. It has no timers. `check` is called
- * periodically and closes connections without requests, idle connections, connections with unfinished headers, and
- * responses that the client does not read.
+ * Serves one HTTP/2 connection: reads requests, dispatches them and sends their responses. The connection has no
+ * timers. `check` is called periodically and closes connections without requests, idle connections, connections with
+ * unfinished headers, and responses that the client does not read.
  *
- * The memory that a client can occupy is limited by the windows for bodies, by the number of concurrent requests, and
- * by not reading from a client that does not read responses. The server disconnects a client if its requests are
- * cancelled or rejected at a higher rate than any real client needs, or if it sends more frames without a request or
- * body than `idleFrames` allows.
+ * The memory that a client can occupy is limited by the windows for bodies and by the number of concurrent requests.
+ * The server also stops reading from a client that does not read responses. The server disconnects a client if its
+ * requests are cancelled or rejected at a higher rate than any real client needs, or if it sends more frames without a
+ * request or body data than `idleFrames` allows.
  */
 import type { Socket } from 'node:net'
 import { TokenBucket } from '../../../base/limits/token-bucket.ts'
@@ -44,7 +44,7 @@ import { Http2Body } from './body.ts'
 import { readHead } from './head.ts'
 import { type AnswerConnection, Http2Transport } from './transport.ts'
 
-/** Sizes of the flow-control windows for the body of one request, and for all bodies of a connection. */
+/** The size of the flow-control window for the body of one request. */
 const streamWindow = firstWindow
 const connectionWindow = 4 * streamWindow
 
@@ -60,25 +60,25 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #lastId = 0
   /** Whether new requests are ignored because the connection is closing. */
   #isClosing = false
-  /** Number of received body bytes that were not returned to the window, and how many of these bytes have been read. */
+  /** Number of received body bytes that have not been added to the window again. */
   #received = 0
   #returnable = 0
-  /** Whether to tell the client that our headers do not use a dynamic table. */
+  /** Whether the client must still be informed that the headers in responses do not use a dynamic table. */
   #tellsMemory = true
   readonly #resets = new TokenBucket(resets, systemClock.monotonic)
   readonly #idleFrames = new TokenBucket(idleFrames, systemClock.monotonic)
-  /** The time at which the last request ended, or initially at which the connection started. */
+  /** The time at which the last request ended. Initially, the time at which the connection started. */
   #idleSince = performance.now()
-  /** The time at which `check` first saw headers that had started but not ended. */
+  /** The time at which `check` first detected incomplete headers. */
   #headersSince: number | undefined
-  /** The number of bytes that the client had read, and the time since which it has read no more. */
+  /** The number of bytes that the client had read, and the time since which this number has not changed. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
     super(socket, limits, preface)
     this.peer = peer
     this.#owner = owner
-    // When a client closes its side, the server closes its side too: TLS closes both directions at once.
+    // When a client closes its side, the server also closes its side, because TLS closes both directions at once.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => this.#leave())
     this.outgoing.add(
@@ -90,7 +90,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
   }
 
-  /** Accepts no new requests. Running requests are completed. */
+  /** Rejects new requests. Running requests are completed. */
   close(): void {
     if (this.#isClosing || this.socket.destroyed) return
     this.#isClosing = true
@@ -209,13 +209,13 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   /** Called when the client announces that it will start no more requests. Running requests are completed. */
   protected onGoAway(): void {}
 
-  /** Called when the response has ended. The rest of the request body is not needed. */
+  /** Called when the response has ended, so that the rest of the request body is not needed. */
   protected onEnded(stream: Http2Transport): void {
     if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
     this.#end(stream)
   }
 
-  /** Returns bytes that have been read to the windows, so that more data can arrive. */
+  /** Adds bytes that have been read to the flow-control windows, so that the client can send more data. */
   #consumed(stream: Http2Transport, bytes: number): void {
     stream.returned += bytes
     if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
@@ -234,7 +234,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.#returnable = 0
   }
 
-  /** Handles a protocol violation by the client on this stream. */
+  /** Rejects a request after a protocol violation by the client on its stream. */
   #refuse(stream: Http2Transport, code: ErrorCode): void {
     this.#reset(stream, code)
     this.#countReset()
@@ -276,7 +276,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.outgoing.add(frame({ type: frameTypes.goaway }, payload))
   }
 
-  /** Tells the client the reason, if it still reads, and disconnects it. */
+  /** Sends the error code to the client, and closes the connection. */
   #giveUp(code: ErrorCode): void {
     if (this.socket.destroyed) return
     this.stopReading(maxDropped)
@@ -289,7 +289,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     if (this.#isClosing && this.streams.size === 0) this.#hangUp()
   }
 
-  /** Closes our side of the connection and gives the client time to close its side. */
+  /** Closes the server's side of the connection, and gives the client time to close its side. */
   #hangUp(): void {
     if (this.socket.writableEnded) return
     this.outgoing.flush()
@@ -305,7 +305,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     }
   }
 
-  /** Checks whether the connection is idle. A client that sends data but no request is idle too. */
+  /** Closes an idle connection. A connection on which the client sends data but no request is also idle. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#lastId > 0 ? idle : headers
@@ -313,7 +313,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     else if (idleMs > allowed) this.close()
   }
 
-  /** Whether the client has stopped reading. */
+  /** Returns whether the client has stopped reading. */
   #isStalled(now: number, stall: number): boolean {
     const { bytesWritten } = this.socket
     if (this.socket.writableLength === 0) this.#stalled = undefined
@@ -322,8 +322,8 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   /**
-   * Checks a pending response. If the client does not read it, closes the stream, and the connection too if this is its
-   * only stream, because such a client is unlikely to send another request.
+   * Checks a pending response. If the client does not read the response, closes the stream. If the connection has no
+   * other stream, closes the connection too, because such a client is unlikely to send another request.
    */
   #checkAnswer(stream: Http2Transport, now: number, stall: number): void {
     const { unsent, stalled } = stream
@@ -338,7 +338,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
 const nothing = Buffer.alloc(0)
 const noRequest = { method: '', target: '', rawHeaders: [] }
-/** Buffer for encoded headers. They are copied immediately. */
+/** The buffer for encoded headers. The headers are copied immediately. */
 const scratch = Buffer.allocUnsafeSlow(16 * 1024)
 
 function isLast({ flags: set }: Required<FrameHead>): boolean {

@@ -1,22 +1,22 @@
 /**
- * Reads the head of an HTTP/2 request (RFC 9113, section 8). Pseudo-headers, whose names start with a colon, replace
- * the request line of HTTP/1.1. The checks are as strict as in `http1/head.ts`, for the same reason: a proxy in front
- * may have interpreted an ambiguous request differently.
+ * Parses the head of an HTTP/2 request (RFC 9113, section 8). Pseudo-headers, whose names start with a colon, replace
+ * the request line of HTTP/1.1. The checks are as strict as in `http1/head.ts`, because a proxy between client and
+ * server may have interpreted an ambiguous request differently.
  */
 import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
 
 export interface Http2Head {
   readonly method: string
-  /** The path and query as sent. */
+  /** The path and query, unmodified. */
   readonly target: string
   /** The headers without pseudo-headers, as alternating names and values. `:authority` becomes the header `host`. */
   readonly rawHeaders: readonly string[]
 }
 
 const colon = 0x3a
-/** The allowed pseudo-headers. Each may occur once, and they must precede all other headers. */
+/** The allowed pseudo-headers. Each pseudo-header may occur once, and pseudo-headers must precede all other headers. */
 const own: ReadonlySet<string> = new Set([':method', ':scheme', ':path', ':authority'])
-/** Headers that are specific to HTTP/1.1 connections. */
+/** Headers that are specific to HTTP/1.1 connections and not allowed in HTTP/2. */
 const ofConnection: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -29,7 +29,7 @@ const targets = /^(?:\/[\x21-\x7e]*|\*)$/
 const authorities = /^[\w!$%&'()*+,\-.:;=[\]~@]+$/
 const capital = /[A-Z]/
 
-/** Parses a head. `headers` are alternating names and values. Returns undefined if the head is invalid. */
+/** Parses a head. `headers` contains alternating names and values. Returns undefined if the head is invalid. */
 export function readHead(headers: readonly string[]): Http2Head | undefined {
   const start = endOfOwn(headers)
   const pseudoHeaders = ownOf(headers, start)
@@ -61,8 +61,8 @@ function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, str
 }
 
 /**
- * Returns the other headers. If the request has both `:authority` and `host`, `:authority` takes precedence, as RFC
- * 9113 requires.
+ * Returns the headers after the pseudo-headers. If the request has both `:authority` and `host`, `:authority` takes
+ * precedence, as RFC 9113 requires.
  */
 function othersOf(headers: readonly string[], start: number, authority: string | undefined): string[] | undefined {
   const others = authority === undefined ? [] : ['host', authority]

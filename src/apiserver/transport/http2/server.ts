@@ -33,7 +33,7 @@ export class Http2Server {
     if (this.#isClosing) setTimeout(() => connection.close(), drainTime).unref()
   }
 
-  /** Accepts no new requests on this connection. Running requests are completed. */
+  /** Rejects new requests on the connection. Running requests are completed. */
   end(socket: Socket): void {
     this.#connections.get(socket)?.close()
   }
@@ -54,8 +54,8 @@ export class Http2Server {
   }
 
   /**
-   * Starts a request after all data that arrived with it has been read, because some requests are cancelled in the same
-   * packet.
+   * Starts a request after all data that arrived with it has been read, because a client may cancel the request in the
+   * same packet.
    */
   #defer(transport: ServerTransport): void {
     const { peer } = transport
@@ -66,8 +66,8 @@ export class Http2Server {
   }
 
   /**
-   * Starts one request of each connection in turn until the time is used up. The remaining requests start in later
-   * turns.
+   * Starts one request of each connection in turn until the time limit is reached. The remaining requests start in
+   * later turns of the event loop.
    */
   #beginWaiting(): void {
     const end = performance.now() + maxStartMs

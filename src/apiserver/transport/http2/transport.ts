@@ -1,5 +1,6 @@
 /**
- * The HTTP/2 side of an exchange. This is a class rather than closures, because one instance is created per request.
+ * Responds to an HTTP/2 request. Every request creates an instance, so this is a class, which is cheaper than an object
+ * with closures.
  */
 import { Readable } from 'node:stream'
 import { Http2Stream } from '../../../wire/http2/connection.ts'
@@ -7,7 +8,7 @@ import type { Peer, ResponseHeaders, ServerTransport } from '../server-transport
 import type { Http2Body } from './body.ts'
 import type { Http2Head } from './head.ts'
 
-/** Number of pending bytes above which writers must wait. */
+/** Number of unsent bytes above which a writer must wait. */
 const enough = 64 * 1024
 const nothing = Buffer.alloc(0)
 
@@ -15,7 +16,7 @@ const nothing = Buffer.alloc(0)
 export interface AnswerConnection {
   readonly peer: Peer
   /**
-   * Sends the head of a response. If the transport is ending, this frame ends the response. The same applies to
+   * Sends the head of a response. If the transport is ending, the frame also ends the response. The same applies to
    * `sendPart`.
    */
   sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders): void
@@ -31,10 +32,10 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly #connection: AnswerConnection
   #hasLeft = false
   #disconnected: AbortController | undefined
-  /** Number of window bytes that the body has used, and how many of these bytes have been returned. */
+  /** Number of body bytes that the client has sent within the flow-control window. */
   received = 0
   returned = 0
-  /** The number of unsent bytes at the last check, and the time since which it has not changed. */
+  /** The number of unsent bytes at the last check, and the time since which this number has not changed. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(
@@ -80,7 +81,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
     return this.#disconnected.signal
   }
 
-  /** Handles the end of the request. Must be called when the client has cancelled it or disconnected. */
+  /** Aborts the request. Must be called when the client has cancelled the request or disconnected. */
   leave(): void {
     this.#hasLeft = true
     this.incoming?.drop()

@@ -1,6 +1,6 @@
 /**
- * The engine `node`: Node's modules read and write HTTP on connections that the listener has accepted. The modules' own
- * timeouts are disabled, because those in `connection-limits.ts` apply.
+ * Implements the engine `node`, in which Node's modules read and write HTTP on connections that the listener has
+ * accepted. The timeouts of these modules are disabled, because those in `connection-limits.ts` apply.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -25,11 +25,12 @@ export class NodeEngine implements HttpEngine {
       requestTimeout: 0,
       keepAliveTimeout: 0,
       maxHeaderSize: maxHeaderBytes,
-      // If Node required a host, it would reject a request without one, but still execute the requests after it.
+      // If Node required a Host header, it would reject a request without the header, but still execute the requests
+      // after it.
       requireHostHeader: false,
     })
-    // With a maximum, Node would drop further headers and execute the request without them. Instead, `refusalOf`
-    // rejects the request.
+    // With a maximum, Node would drop further headers and execute the request without these headers. Instead,
+    // `refusalOf` rejects the request.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#begin({ request, response }))
     this.#server.on('checkContinue', (request, response) => this.#begin({ request, response, isAsking: true }))
@@ -53,8 +54,8 @@ export class NodeEngine implements HttpEngine {
   }
 
   /**
-   * Whether a request may switch protocols. For other upgrade requests, Node reads the body, and they are handled like
-   * ordinary requests.
+   * Returns whether a request may upgrade to another protocol. Node treats all other upgrade requests as ordinary
+   * requests.
    */
   #maySwitch(request: IncomingMessage): boolean {
     const { owner } = this.#connections.get(request.socket)!
@@ -66,7 +67,8 @@ export class NodeEngine implements HttpEngine {
   }
 
   /**
-   * Handles an upgrade request. Node no longer reads from such a connection, so any response except 101 is its last.
+   * Handles an upgrade request. Node no longer reads from such a connection, so any response except 101 closes the
+   * connection.
    */
   #beginUpgrade(request: IncomingMessage, head: Buffer): void {
     const { socket } = request

@@ -1,7 +1,7 @@
 /**
- * An HTTP/1.1 connection that Node's server reads: its requests, errors and timeouts. Node reads ahead, so pipelined
- * requests wait here and run one at a time. After a protocol error, no further request runs, because the following
- * bytes may be part of the invalid request.
+ * Handles an HTTP/1.1 connection that Node's server reads: its requests, errors and timeouts. Node reads ahead, so
+ * pipelined requests are queued and run one at a time. After a protocol error, no further request runs, because the
+ * following bytes may be part of the invalid request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -13,7 +13,7 @@ import type { Peer, ResponseHeaders, UpgradeRequest } from '../server-transport.
 import { NodeHttp1Transport } from './http1-transport.ts'
 import { RequestBody } from './request-body.ts'
 
-/** Maximum number of waiting pipelined requests. Common clients do not pipeline. */
+/** Maximum number of pipelined requests that wait. Common clients do not pipeline. */
 const maxWaiting = 100
 
 /** A request whose head Node has read. */
@@ -22,7 +22,7 @@ export interface ArrivedRequest {
   readonly response: ServerResponse
   /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking?: boolean
-  /** The bytes that the client sent after the request. Set for an upgrade. */
+  /** The bytes that the client sent after an upgrade request. Unset for other requests. */
   readonly head?: Buffer
 }
 
@@ -33,14 +33,14 @@ export class NodeHttp1Connection implements Http1Link {
   /** The request that is being handled or received, followed by waiting requests. */
   readonly #queue: NodeHttp1Transport[] = []
   #requests = 0
-  /** Whether no further request is executed. */
+  /** Whether the connection starts no further requests. */
   #isOver = false
-  /** Whether the next response is the last one. */
+  /** Whether the connection closes after the next response. */
   #isEnding = false
   #isHandedOver = false
-  /** The error response to send after the response to the preceding request. */
+  /** The error response for a malformed request, which is sent after the response to the preceding request. */
   #refusal: Refusal | undefined
-  /** The time since which the connection has been waiting for a request or the rest of one. */
+  /** The time since which the connection has been waiting for the start or the rest of a request. */
   #since = performance.now()
   /** Number of bytes that had been received when the last request ended. */
   #bytesReadBefore = 0
@@ -53,8 +53,8 @@ export class NodeHttp1Connection implements Http1Link {
     this.#owner = owner
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
-    // Node calls this after the last response. Its own implementation would reset the connection of a client that is
-    // still sending.
+    // Node calls this function after the last response. The original function would reset the connection of a client
+    // that is still sending.
     socket.destroySoon = () => this.end()
   }
 
@@ -116,7 +116,7 @@ export class NodeHttp1Connection implements Http1Link {
       upgrade: head === undefined ? undefined : this.#upgradeOf(request, response, head),
       isAsking,
     })
-    // After a request to upgrade, the client may send data that is not HTTP.
+    // The client of an upgrade request may send data that is not HTTP, so no further request is read.
     if (this.#isEnding || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     response.on('close', () => this.#onAnswered(transport))
     this.#requests++
@@ -153,8 +153,8 @@ export class NodeHttp1Connection implements Http1Link {
   }
 
   /**
-   * Handles a truncated body. The code that reads the body sends the response. If a response was already sent, it was
-   * the last one.
+   * Handles a truncated body. The handler that reads the body sends the response. If a response was already sent, the
+   * connection closes after it.
    */
   #breakBody(transport: NodeHttp1Transport): void {
     this.#isOver = true
@@ -164,7 +164,7 @@ export class NodeHttp1Connection implements Http1Link {
     if (isAnswered) this.end()
   }
 
-  /** Sends an error for a malformed request and closes the connection. */
+  /** Sends an error for a malformed request, and closes the connection. */
   #refuse(refusal: Refusal): void {
     if (this.socket.writable) this.socket.write(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
     this.end()
@@ -195,14 +195,14 @@ export class NodeHttp1Connection implements Http1Link {
       if (now - this.#since >= idle) this.socket.destroy()
       return
     }
-    // The timeout starts with the first check that finds a partial request.
+    // The timeout starts with the first check that detects an incomplete request.
     if (this.#requests > 0 && this.#bytesReadBefore >= 0) {
       this.#bytesReadBefore = -1
       this.#since = now
     } else if (now - this.#since >= headers) this.#refuse(refusals.late)
   }
 
-  /** Whether unread response data is pending. Disconnects a client that has stopped reading. */
+  /** Returns whether the client still has to read response data. Disconnects a client that has stopped reading. */
   #isTaking(now: number, stall: number): boolean {
     if (this.socket.writableLength === 0) {
       this.#untaken = undefined
@@ -220,8 +220,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns the reason to reject a request that Node accepts: two hosts, a transfer encoding other than chunked, or
- * chunked encoding in HTTP/1.0. A proxy in front may have interpreted such a request differently.
+ * Returns the reason for rejecting a request that Node would accept: two hosts, a transfer encoding other than chunked,
+ * or chunked encoding in HTTP/1.0. A proxy between client and server may have interpreted such a request differently.
  */
 function refusalOf({ method, httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | undefined {
   if (method === 'CONNECT') return refusals.tunnel

@@ -1,4 +1,4 @@
-/** The HTTP/1.1 side of an exchange, with Node reading the request and writing the response. */
+/** Responds to an HTTP/1.1 request that Node has read. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -42,7 +42,7 @@ export class NodeHttp1Transport implements ServerTransport {
     this.upgrade = upgrade
     this.#body = body
     this.#isAsking = isAsking
-    // A broken connection also emits an error here, but `leave` handles it.
+    // A broken connection also emits an error event here. `leave` handles the disconnection.
     response.on('error', () => {})
   }
 
@@ -83,7 +83,7 @@ export class NodeHttp1Transport implements ServerTransport {
     return this.response.headersSent
   }
 
-  /** Handles the disconnection of the client. Must be called when the client has disconnected. */
+  /** Aborts the request. Must be called when the client has disconnected. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
@@ -141,7 +141,7 @@ export class NodeHttp1Transport implements ServerTransport {
   }
 
   #begin(status: number, headers: ResponseHeaders): void {
-    // A client that did not get 100 Continue may or may not send the body, so the connection must end.
+    // A client that did not receive 100 Continue may or may not send the body, so the connection must close.
     if (this.#isAsking && !this.bodyWhole) this.response.shouldKeepAlive = false
     this.#isBodiless = isBodiless(this.method, status)
     this.response.writeHead(status, headers)

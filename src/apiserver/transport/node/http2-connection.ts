@@ -1,5 +1,5 @@
 /**
- * An HTTP/2 connection that Node reads: its requests and timeouts. `check` is called periodically. It closes
+ * Handles an HTTP/2 connection that Node reads: its requests and timeouts. `check` is called periodically. It closes
  * connections without requests, idle connections, connections with unfinished headers, and responses that the client
  * does not read.
  */
@@ -11,7 +11,7 @@ import { readHead } from '../http2/head.ts'
 import type { Peer } from '../server-transport.ts'
 import { NodeHttp2Transport } from './http2-transport.ts'
 
-/** Size of the flow-control window for all bodies of a connection. */
+/** Size of the flow-control window for all request bodies of a connection. */
 const connectionWindow = 256 * 1024
 
 const options = {
@@ -29,14 +29,14 @@ export class NodeHttp2Connection implements Http2Link {
   readonly #peer: Peer
   readonly #owner: Http2Owner
   readonly #streams = new Set<ServerHttp2Stream>()
-  /** Streams with pending response data at the last check. */
+  /** Streams that had unsent response data at the last check. */
   readonly #waiting = new WeakSet<ServerHttp2Stream>()
   /** The ID of the last stream whose headers are complete, or that Node has rejected. */
   #lastStream = 0
-  /** The time at which the last request ended, or initially at which the connection started. */
+  /** The time at which the last request ended. Initially, the time at which the connection started. */
   #idleSince = performance.now()
   #isUsed = false
-  /** The time at which `check` first saw headers that had started but not ended. */
+  /** The time at which `check` first detected incomplete headers. */
   #headersSince: number | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
@@ -60,7 +60,7 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   #begin(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
-    // A reset stream also emits an error, but only its close event matters.
+    // A reset stream also emits an error event, but only its close event matters.
     stream.on('error', () => {})
     this.#isUsed = true
     this.#lastStream = Math.max(this.#lastStream, stream.id ?? 0)
@@ -77,7 +77,7 @@ export class NodeHttp2Connection implements Http2Link {
     this.#idleSince = performance.now()
   }
 
-  /** Checks whether the connection is idle. A client that sends data but no request is idle too. */
+  /** Closes an idle connection. A connection on which the client sends data but no request is also idle. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#isUsed ? idle : headers
@@ -86,9 +86,10 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   /**
-   * Whether headers started long ago and have not ended. Node counts a stream from its first frame, but reports it only
-   * when its headers are complete. A stream that Node has rejected looks the same. However, a client whose headers are
-   * complete can respond to a ping, while a client that is sending headers may not send any other frame.
+   * Returns whether the client started to send headers long ago and has not finished. Node counts a stream from its
+   * first frame, but reports the stream only when its headers are complete. A stream that Node has rejected looks the
+   * same. However, a client whose headers are complete can respond to a ping, while a client that is sending headers
+   * may not send any other frame.
    */
   #isStuck(now: number): boolean {
     const begun = this.#session.state.lastProcStreamID ?? 0
@@ -116,8 +117,8 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   /**
-   * Closes a stream whose client does not read, and the connection too if this is its only stream, because such a
-   * client is unlikely to send another request.
+   * Closes a stream whose client does not read. If the connection has no other stream, closes the connection too,
+   * because such a client is unlikely to send another request.
    */
   #giveUp(stream: ServerHttp2Stream): void {
     if (this.#streams.size === 1) this.#session.destroy()

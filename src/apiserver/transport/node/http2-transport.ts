@@ -1,4 +1,4 @@
-/** The HTTP/2 side of an exchange, with Node reading the request and writing the response. */
+/** Responds to an HTTP/2 request that Node has read. */
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { Readable } from 'node:stream'
 import { assertFits } from '../../../wire/http/answer-headers.ts'
@@ -48,7 +48,7 @@ export class NodeHttp2Transport implements ServerTransport {
     return this.#body?.isWhole ?? true
   }
 
-  /** Node finishes the writable side of a reset stream, so the response appears to have been sent completely. */
+  /** Node ends the writable side of a reset stream, so the response would otherwise appear to be complete. */
   get disconnected(): boolean {
     return this.#stream.aborted || (this.#stream.destroyed && !this.#stream.writableFinished)
   }
@@ -96,7 +96,7 @@ export class NodeHttp2Transport implements ServerTransport {
     this.#discardBody()
   }
 
-  /** Closing the stream with a code would first end the response, so that it would appear complete. */
+  /** Closing the stream with an error code would first end the response, which would then appear to be complete. */
   cut(): void {
     this.#stream.destroy(cutOff)
   }
@@ -112,7 +112,7 @@ export class NodeHttp2Transport implements ServerTransport {
     this.#discardBody()
   }
 
-  /** Discards the rest of the request body, which is not needed once the response is sent. */
+  /** Discards the rest of the request body, which is not needed after the response. */
   #discardBody(): void {
     if (this.bodyWhole) return
     const close = () => this.#stream.close(constants.NGHTTP2_NO_ERROR)

@@ -1,7 +1,7 @@
 /**
- * The body of a request that Node reads. About `maxHeld` bytes are buffered before they are read. Then Node stops
- * reading from the connection. Unlike Node's own stream, destroying this stream does not close the connection, so the
- * server can still send a response.
+ * Buffers the body of a request that Node reads. When about `maxHeld` bytes are buffered, Node stops reading from the
+ * connection. Unlike Node's own stream, destroying this stream does not close the connection, so the server can still
+ * send a response.
  */
 import type { Readable } from 'node:stream'
 import { maxDiscarded, maxHeld } from '../http1/body.ts'
@@ -9,11 +9,14 @@ import { Http2Body } from '../http2/body.ts'
 
 export interface BodySource {
   readonly stream: Readable
-  /** Returns whether the client has sent the whole body. Node also ends truncated streams. */
+  /**
+   * Returns whether the client has sent the whole body. Necessary because Node also ends the stream of a truncated
+   * body.
+   */
   readonly isComplete: () => boolean
   /** Called when the body has ended or was truncated. */
   readonly onOver: () => void
-  /** Called when more bytes of an unwanted body have arrived than are accepted. */
+  /** Called when the client has sent more of an unwanted body than `maxDiscarded`. */
   readonly onExcess: () => void
 }
 
@@ -21,7 +24,7 @@ export class RequestBody {
   readonly #source: BodySource
   readonly #body: Http2Body
   #heldBytes = 0
-  /** Number of discarded bytes. Undefined while the body is needed. */
+  /** Number of discarded bytes. Undefined unless the body is being discarded. */
   #discardedBytes: number | undefined
   #isOver = false
 
@@ -39,7 +42,7 @@ export class RequestBody {
     return this.#body.isWhole
   }
 
-  /** Whether more data of the body may arrive. Node may have received all of it before the stream ends. */
+  /** Whether more data of the body may arrive. Node may have received the whole body before the stream ends. */
   get isArriving(): boolean {
     return !this.#isOver && !this.#source.isComplete()
   }
@@ -59,7 +62,7 @@ export class RequestBody {
     this.#source.stream.resume()
   }
 
-  /** Marks the body as truncated. No more data will arrive. */
+  /** Marks the body as truncated, because no more data will arrive. */
   break(): void {
     if (this.#isOver) return
     this.#isOver = true

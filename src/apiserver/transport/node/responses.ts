@@ -1,7 +1,7 @@
-/** Common code for HTTP/1.1 and HTTP/2 responses through Node. */
+/** Contains functions for HTTP/1.1 and HTTP/2 responses that Node writes. */
 import type { Writable } from 'node:stream'
 
-/** Whether the response has no body, regardless of its headers. */
+/** Returns whether the response has no body, regardless of its headers. */
 export function isBodiless(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 304
 }
