@@ -48,6 +48,7 @@ export interface EndpointParts
   readonly components: readonly Component[]
 }
 
+/** Returns all endpoints of the server. */
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, ways, components } = parts
   return [

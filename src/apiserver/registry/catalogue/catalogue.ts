@@ -9,6 +9,7 @@ import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Resource, ServedType } from './resource.ts'
 
+/** The types that the server serves, by group, version and plural. */
 export class Catalogue {
   readonly vendor: Vendor
   readonly #isServed: (kind: Kind) => boolean
