@@ -1,15 +1,15 @@
 /**
- * The syntax tree of an expression. The checker adds the type of each node, and the candidate functions of each call.
- * Macros are separate nodes that are not expanded. The code that walks the tree knows their meaning.
+ * The syntax tree of a CEL expression. The checker adds the type of each node and the candidate overloads of each call.
+ * Macros are separate nodes and are not expanded, so code that walks the tree handles them itself.
  */
 import type { Overload } from './overload.ts'
 import type { CelType } from './types.ts'
 import type { Value } from './values.ts'
 
 interface Common {
-  /** Offset in the expression's text, for messages. */
+  /** Offset of the node in the text of the expression, for error messages. */
   readonly at: number
-  /** Set by the checker. */
+  /** The type of the node, which the checker sets. */
   type?: CelType
 }
 
@@ -27,7 +27,7 @@ export interface Select extends Common {
   readonly kind: 'select'
   readonly operand: Node
   readonly field: string
-  /** Whether this is `has()`, which tests whether the field is present. */
+  /** Whether the node is `has()`, which tests whether the field is present. */
   readonly isTest: boolean
 }
 
@@ -36,34 +36,36 @@ export interface Call extends Common {
   readonly name: string
   readonly target: Node | undefined
   readonly args: readonly Node[]
-  /** Set by the checker. */
+  /** The overloads that may apply to the call, which the checker sets. */
   overloads?: readonly Overload[]
 }
 
 export interface ListLiteral extends Common {
   readonly kind: 'list'
   readonly elements: readonly Node[]
-  /** Indexes of elements that are added only if they have a value: `[?x]`. */
+  /** Indexes of optional elements, written as `[?x]`, which are added to the list only if they have a value. */
   readonly optionals?: ReadonlySet<number>
 }
 
 export interface MapLiteral extends Common {
   readonly kind: 'map'
   readonly entries: readonly (readonly [Node, Node])[]
-  /** Indexes of entries that are added only if they have a value: `{?k: v}`. */
+  /** Indexes of optional entries, written as `{?k: v}`, which are added to the map only if they have a value. */
   readonly optionals?: ReadonlySet<number>
 }
 
 export interface StructField {
-  /** Offset of the colon in the expression's text, for messages. */
+  /** Offset of the colon in the text of the expression, for error messages. */
   readonly at: number
   readonly name: string
   readonly value: Node
-  /** Whether the field is set only if the value is present: `{?a: x}`. */
+  /**
+   * Whether the field is optional, written as `{?a: x}`. An optional field is set only if the expression has a value.
+   */
   readonly isOptional: boolean
 }
 
-/** An object of a named type: `Object.spec{replicas: 3}`. */
+/** An object of a named type, such as `Object.spec{replicas: 3}`. */
 export interface StructLiteral extends Common {
   readonly kind: 'struct'
   readonly name: string
@@ -78,16 +80,18 @@ export type FoldName = (typeof foldNames)[number]
 
 /**
  * A macro that iterates over a list or over the keys of a map. `optMap` and `optFlatMap` iterate over the value of an
- * optional, if it has a value.
+ * optional, if the optional has a value.
  */
 export interface Fold extends Common {
   readonly kind: 'fold'
   readonly macro: FoldName
   readonly range: Node
   readonly variable: string
-  /** The second variable, for the element or value. If it is set, `variable` is the index or key. */
+  /**
+   * The second loop variable, for the element or value. If set, `variable` is the loop variable for the index or key.
+   */
   readonly second?: string | undefined
-  /** The condition on each element. Macros that transform elements may have no condition. */
+  /** The condition on each element. Undefined if a macro that transforms elements has no condition. */
   readonly predicate: Node | undefined
   /** The expression that computes the result for each element. */
   readonly transform: Node | undefined

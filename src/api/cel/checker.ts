@@ -1,6 +1,6 @@
 /**
  * Type-checks an expression before it is evaluated: each name must be declared, each field must exist, and each call
- * must have a matching function. Errors use the wording of cel-go.
+ * must match an overload. Errors use the wording of cel-go.
  */
 import type { Call, Fold, Identifier, ListLiteral, MapLiteral, Node, Select, StructLiteral } from './ast.ts'
 import { operands } from './ast.ts'
@@ -23,7 +23,7 @@ import {
 } from './types.ts'
 import { kindOf } from './values.ts'
 
-/** The names of types, which expressions can also use as values. */
+/** The types whose names are values in expressions, by name. */
 export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ...(['bool', 'int', 'uint', 'double', 'string', 'bytes'] as const).map((name) => [name, types[name]] as const),
   ['null_type', types.null],
@@ -35,10 +35,10 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
   ['google.protobuf.Duration', types.duration],
 ])
 
-/** First minor version of Kubernetes 1 with optional values. */
+/** Minor version of Kubernetes 1 that introduced optional values. */
 const optionalsSince = 28
 
-/** Returns the qualified name of a chain of selections: `google.protobuf.Timestamp`. */
+/** Returns the qualified name of a chain of field selections, such as `google.protobuf.Timestamp`. */
 export function qualifiedName(node: Node): string | undefined {
   if (node.kind === 'identifier') return node.name
   if (node.kind !== 'select' || node.isTest) return undefined
@@ -53,7 +53,7 @@ export interface Checked {
   readonly used: ReadonlySet<string>
 }
 
-/** Returns the type with this name if an expression can create objects of the type. */
+/** Returns the type with this name. Returns undefined if expressions cannot create objects of the type. */
 export type FindStruct = (name: string) => Extract<CelType, { readonly kind: 'object' }> | undefined
 
 export interface CheckOptions {
@@ -65,19 +65,19 @@ export interface CheckOptions {
   readonly findStruct?: FindStruct | undefined
 }
 
-/** Sets the types of all nodes, and the available functions of all calls. */
+/** Type-checks an expression. Sets the type of every node and the available overloads of every call. */
 export function check(root: Node, variables: ReadonlyMap<string, CelType>, options: CheckOptions = {}): Checked {
   const checker = new Checker(variables, options)
   const type = checker.check(root)
   return { type: resolve(type), issues: checker.issues, used: checker.used }
 }
 
-/** Whether the call formats a string with a list of values: `'%s %d'.format(['a', 1])`. */
+/** Whether a call formats a string with a list of values, as in `'%s %d'.format(['a', 1])`. */
 function isFormat({ name, target, args }: Call): boolean {
   return name === 'format' && target !== undefined && args.length === 1
 }
 
-/** Maximum number of reported errors. Enough for all errors of most expressions. */
+/** Maximum number of reported errors. Few expressions have more errors. */
 const maxIssues = 100
 
 class Checker {
@@ -86,7 +86,7 @@ class Checker {
   readonly #variables: ReadonlyMap<string, CelType>
   readonly #version: number
   readonly #findStruct: FindStruct | undefined
-  /** The variables of macros, innermost last. */
+  /** The variables of the enclosing macros, innermost last. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
   constructor(variables: ReadonlyMap<string, CelType>, { version, findStruct }: CheckOptions) {
@@ -123,8 +123,8 @@ class Checker {
   }
 
   /**
-   * Records an error and returns a type that is compatible with every other type, so that no further errors follow from
-   * it.
+   * Records an error and returns a type that is compatible with every other type, so that the error does not cause
+   * further errors.
    */
   #report(at: number, text: string): CelType {
     if (this.issues.length < maxIssues) this.issues.push({ at, text })
@@ -205,7 +205,7 @@ class Checker {
     return others.every((other) => other === first) ? first! : types.dyn
   }
 
-  /** Checks a list of arguments, whose elements may have different types. */
+  /** Checks a list of arguments. The elements of the list may have different types. */
   #mixed(node: Node): CelType {
     if (node.kind !== 'list') return this.check(node)
     for (const element of node.elements) this.check(element)
@@ -213,7 +213,7 @@ class Checker {
     return node.type
   }
 
-  /** Returns the type of `a.?b`, which has a value if the field is present. */
+  /** Returns the type of `a.?b`, which is an optional that has a value if the field is present. */
   #optionalField(node: Call, operand: CelType): CelType {
     const [, field] = node.args
     const name = field!.kind === 'literal' ? String(field!.value) : ''
@@ -251,7 +251,7 @@ class Checker {
     return struct ?? this.#undeclared(at, name)
   }
 
-  /** Returns the common type of all nodes. */
+  /** Returns the common type of several nodes. */
   #common(nodes: readonly Node[], optionals?: ReadonlySet<number>): CelType {
     let common: CelType | undefined
     for (const [i, node] of nodes.entries()) {
@@ -309,7 +309,10 @@ class Checker {
   }
 }
 
-/** Returns the common type of two compatible types. A part of unknown type makes that part of the result unknown. */
+/**
+ * Returns the common type of two compatible types. If one of the types is unknown, the result is unknown. The same
+ * applies to their type parameters.
+ */
 function moreGeneral(a: CelType, b: CelType): CelType {
   const [left, right] = [resolve(a), resolve(b)]
   if (left.kind === 'variable' || isDynamic(right)) return right.kind === 'variable' ? left : right
@@ -319,13 +322,13 @@ function moreGeneral(a: CelType, b: CelType): CelType {
   return mapOf(moreGeneral(left.key, right.key), moreGeneral(left.value, right.value))
 }
 
-/** Returns the type of the first of two loop variables. */
+/** Returns the type of the first of the two loop variables of a macro. */
 function indexType(range: CelType): CelType {
   if (range.kind === 'list') return types.int
   return range.kind === 'map' ? range.key : types.dyn
 }
 
-/** Returns the type of the second of two loop variables. */
+/** Returns the type of the second of the two loop variables of a macro. */
 function valueTypeOf(range: CelType): CelType {
   if (range.kind === 'list') return range.elem
   return range.kind === 'map' ? range.value : types.dyn
@@ -357,7 +360,7 @@ interface Arguments {
 }
 
 function matchingOverloads(overloads: readonly Overload[], { args, isMember }: Arguments) {
-  // If all argument types are known, the first matching function is used.
+  // If the types of all arguments are known, the first matching overload is used.
   const first = !args.some(mayBeAnything)
   const matches: { readonly overload: Overload; readonly result: CelType }[] = []
   for (const overload of overloads) {
@@ -376,7 +379,7 @@ function mayBeAnything(type: CelType): boolean {
   return isDynamic(resolvedType) || (resolvedType.kind === 'list' && mayBeAnything(resolvedType.elem))
 }
 
-/** Replaces a type variable by dyn, so that matching one function does not bind it for the next. */
+/** Replaces type variables with dyn, so that matching one overload does not bind variables for the next overload. */
 function unbound(type: CelType): CelType {
   const resolvedType = resolve(type)
   if (resolvedType.kind === 'variable') return types.dyn

@@ -1,4 +1,4 @@
-/** Equality, order and size of values. Numbers of different types are comparable. */
+/** Equality, order and size of CEL values. Numbers of different types can be compared. */
 import type { Json } from '../json/json.ts'
 import { JsonList, JsonMap, sameData } from './json-values.ts'
 import type { Run } from './overload.ts'
@@ -88,7 +88,7 @@ function numericOrder(a: Value, b: Value): number | undefined {
   const left = numberIn(a)
   const right = numberIn(b)
   if (left === undefined || right === undefined) return undefined
-  // Like cel-go, compares an int with a double as doubles, so large ints lose precision.
+  // An int and a double are compared as doubles, as in cel-go, so large ints lose precision.
   if (a instanceof Double || b instanceof Double) return numericDifference(Number(left), Number(right))
   if (left < right) return -1
   return left > right ? 1 : 0
@@ -100,7 +100,7 @@ function numericDifference(a: number, b: number): number {
   return a === b ? 0 : Number.NaN
 }
 
-/** Compares two values of one type: less than 0, 0, or greater than 0. */
+/** Compares two values of the same type. Returns a number less than, equal to, or greater than 0. */
 export function order(a: Value, b: Value): number {
   const numeric = numericOrder(a, b)
   if (numeric !== undefined) return numeric
@@ -113,7 +113,7 @@ export function order(a: Value, b: Value): number {
   return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
 }
 
-/** Returns the length of a text in code points, not in UTF-16 units like JavaScript. */
+/** Returns the length of a text in code points. JavaScript counts UTF-16 code units instead. */
 export function lengthOf(text: string): number {
   let pairs = 0
   for (let i = 0; i < text.length; i++) {
@@ -123,7 +123,7 @@ export function lengthOf(text: string): number {
   return text.length - pairs
 }
 
-/** Returns the result of `size()`, or 1 for values without a size. Costs are computed from it. */
+/** Returns the result of `size()`, or 1 for a value without a size. The size determines the cost of most functions. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return lengthOf(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size

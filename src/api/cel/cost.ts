@@ -1,7 +1,7 @@
 /**
- * Estimates the maximum cost of an expression from the maximum sizes of the declared types. Kubernetes rejects rules by
- * this estimate, so it counts like cel-go and does not reflect actual costs here. Macros count as the loops that they
- * represent.
+ * Estimates the maximum cost of an expression from the maximum sizes of the declared types. Kubernetes rejects rules
+ * whose estimate is too high, so this estimate must equal that of cel-go, even where actual costs differ. A macro costs
+ * as much as the loop that it represents.
  */
 import { type Call, type Fold, type Node, operands, type Select } from './ast.ts'
 import { lengthOf } from './compare.ts'
@@ -10,7 +10,7 @@ import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
-/** The fixed costs of a loop, without the expressions of the rule. */
+/** The fixed cost of a loop, without the expressions of the rule. */
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
@@ -24,14 +24,14 @@ export const foldCosts = {
   transformList: { begin: listCost + 1, each: 12 },
   transformMap: { begin: mapCost + 1, each: 3 },
   transformMapEntry: { begin: mapCost + 1, each: 2 },
-  // Covers the test for the value, the value, the list that the macro expands to, and the result.
+  // The cost covers the test for the value, the value, the list that the macro expands to, and the result.
   optMap: { begin: listCost + 2, each: 1 },
   optFlatMap: { begin: listCost + 2, each: 0 },
-  // Covers the list of keys, and the names of both lists.
+  // The cost covers the list of keys, and the names of both lists.
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
-/** What is known about a value before evaluation. */
+/** CostEstimate contains the cost and size of a value that are known before evaluation. */
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
@@ -39,26 +39,27 @@ interface CostEstimate {
   readonly place?: Place | undefined
 }
 
-/** A position in the declared data. `declared` is undefined if the schema does not declare that position. */
+/** Place is a position in the declared data. `declared` is undefined if the schema does not declare the position. */
 interface Place {
   readonly declared: DeclaredType | undefined
 }
 
-/** First minor version of Kubernetes 1 whose estimate takes the size of a list created by a macro into account. */
+/** Minor version of Kubernetes 1 from which on the estimate considers the size of a list created by a macro. */
 const macroSizesSince = 30
 /**
- * First minor version whose estimate assumes that values such as addresses and quantities are compared in constant
- * time.
+ * Minor version of Kubernetes 1 from which on the estimate assumes that values such as addresses and quantities are
+ * compared in constant time.
  */
 const opaqueEqualitySince = 32
 /**
- * First minor version whose estimate does not confuse the variable of `optMap` with the value that the rule validates.
+ * Minor version of Kubernetes 1 from which on the estimate distinguishes the variable of `optMap` from the value that
+ * the rule validates.
  */
 const boundVariablesSince = 33
 
 /**
- * Estimates the maximum cost of an expression. `variables` are the declared types of `self` and `oldSelf`. `version` is
- * the minor version of Kubernetes 1 whose estimate is returned.
+ * Estimates the maximum cost of an expression. `variables` contains the declared types of `self` and `oldSelf`.
+ * `version` is the minor version of Kubernetes 1 whose estimate is returned.
  */
 export function estimateCost(
   root: Node,
@@ -76,14 +77,14 @@ function isScalar(type: CelType | undefined): boolean {
   return actual !== undefined && scalars.has(actual.kind)
 }
 
-/** The assumed maximum size of a named format, for the cost of comparing two formats. */
+/** Assumed maximum size of a named format, for estimating the cost of comparing two formats. */
 const maxFormatSize = 64
 const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ ip: 1, cidr: 1, quantity: 1, semver: 1, url: 1, format: traversal(maxFormatSize) },
   ...{ authorizer: 1, path_check: 1, group_check: 1, resource_check: 1, decision: 1 },
 }
 
-/** The types of operands for which selecting a field has a cost. */
+/** The kinds of operands for which selecting a field has a cost. */
 const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'variable'])
 
 class Estimator {
@@ -126,8 +127,9 @@ class Estimator {
   }
 
   /**
-   * Returns the position of a part. Like cel-go, treats a part of a computed value as if it were the value that the
-   * rule validates: for `['a'].all(x, self.b.contains(x))`, the estimate uses the size of `self` as the size of `x`.
+   * Returns the position of a part of a value. A part of a computed value is treated as if it were the value that the
+   * rule validates, as in cel-go: for `['a'].all(x, self.b.contains(x))`, the estimate uses the size of `self` as the
+   * size of `x`.
    */
   #below(place: Place | undefined, part: (declared: DeclaredType) => DeclaredType | undefined): Place {
     if (place === undefined) return this.#root
@@ -139,7 +141,7 @@ class Estimator {
   }
 
   #select({ operand, field, isTest }: Select): CostEstimate {
-    // cel-go treats a qualified name, such as the name of a type, as one node.
+    // In cel-go, a qualified name such as the name of a type is a single node.
     if (operand.type === undefined) return { cost: 1 }
     const operandEstimate = this.estimate(operand)
     if (isTest) return { cost: operandEstimate.cost, size: fixedSize(1) }
@@ -191,11 +193,11 @@ class Estimator {
     return { cost: range.cost + loop, ...(isKnown && { size: isCollection ? count : fixedSize(1) }) }
   }
 
-  /** Returns the cost of the expressions of a loop, for one element of the range. */
+  /** Returns the cost of the expressions in the body of a loop, for one element of the range. */
   #bodyCost(node: Fold, range: Place | undefined): number {
     const isList = resolve(node.range.type!).kind === 'list'
     const element = { place: this.#elements(range) }
-    // The keys of maps are strings of unknown size. The estimate treats them as empty.
+    // Keys of maps are strings of unknown size, which the estimate treats as empty.
     const key = { size: fixedSize(isList ? 1 : 0) }
     const scopes = this.#scopes.length
     this.#scopes.push({ name: node.variable, known: node.second === undefined && isList ? element : key })
@@ -207,8 +209,8 @@ class Estimator {
   }
 
   /**
-   * Returns the cost of `optMap` or `optFlatMap`. The optional is evaluated twice: to test whether it has a value, and
-   * to get the value.
+   * Returns the cost of `optMap` or `optFlatMap`. The optional is evaluated twice: once to test whether it has a value,
+   * and once to get the value.
    */
   #optionalMapping(node: Fold, range: CostEstimate): CostEstimate {
     const known = this.#version >= boundVariablesSince ? {} : { place: this.#root }
@@ -220,7 +222,7 @@ class Estimator {
   }
 }
 
-/** Returns the cost of the sort itself, after the keys of all elements have been computed. */
+/** Returns the cost of the sort itself, without computing the keys of the elements. */
 function sorted({ transform }: Fold, cost: number, count: Size): CostEstimate {
   const kind = transform?.type && resolve(transform.type).kind
   const sort = sortEstimate(count, kind === 'string' || kind === 'bytes' ? 'text' : 'other')
@@ -232,7 +234,10 @@ function conditional([condition, then, otherwise]: readonly CostEstimate[], node
   return { cost, size: unionOf(sizeOf(then!, nodes[1]!), sizeOf(otherwise!, nodes[2]!)) }
 }
 
-/** Returns the cost of comparing two values if their type is compared in constant time. Undefined for other types. */
+/**
+ * Returns the cost of comparing two values of a type that is compared in constant time. Returns undefined for other
+ * types.
+ */
 function opaqueEqualityCost(nodes: readonly Node[]): number | undefined {
   const [a, b] = nodes.map(({ type }) => type && resolve(type).kind)
   return a !== undefined && a === b && Object.hasOwn(opaqueEqualityCosts, a) ? opaqueEqualityCosts[a] : undefined

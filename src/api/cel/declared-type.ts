@@ -1,10 +1,10 @@
 /**
- * Describes the JSON data that a rule reads: its CEL type, its encoding, and its maximum size, which determines the
+ * Describes the JSON data that a rule reads: the CEL type, the encoding, and the maximum size, which determines the
  * estimated cost of the rule.
  */
 import type { CelType } from './types.ts'
 
-/** How a JSON value is converted to CEL. */
+/** The way in which a JSON value is converted to a CEL value. */
 export type JsonForm =
   | 'object'
   | 'map'
@@ -18,39 +18,45 @@ export type JsonForm =
   | 'integer'
   | 'boolean'
   | 'int-or-string'
-  /** Data without a schema: each value has the CEL type of its JSON type. */
+  /** Data without a schema. The CEL type of each value follows from its JSON type. */
   | 'dynamic'
 
-/** A type declared by a schema, with its size limits. */
+/** A type that a schema declares, with size limits. */
 export interface DeclaredType {
   readonly type: CelType
   readonly form: JsonForm
-  /** Maximum number of elements, members or characters. 0 for types that have none. */
+  /** Maximum number of elements, members or characters. 0 for other types. */
   readonly maxElements: number
-  /** Minimum size of such a value as JSON, in bytes. */
+  /** Minimum size in bytes of a value of this type in JSON. */
   readonly minBytes: number
-  /** The type of a list's elements or a map's values. */
+  /** The type of the elements of a list or of the values of a map. */
   readonly elem?: DeclaredType
-  /** The fields of an object, by the names that rules use for them. */
+  /** The fields of an object, by the field names that rules use. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
-  /** The JSON names of fields, by the names that rules use for them. Contains only names that differ. */
+  /** The JSON names of fields, by the field names that rules use. Contains only fields whose two names differ. */
   readonly properties?: ReadonlyMap<string, string>
-  /** How a list is compared: element by element, or regardless of order. */
+  /**
+   * How lists are compared. Lists of type `atomic` are compared element by element, and lists of other types regardless
+   * of order.
+   */
   readonly list?: 'atomic' | 'set' | 'map'
-  /** The members whose values identify an element of a list of type map. */
+  /** The members that together identify an element of a list of type map. */
   readonly keys?: readonly string[]
 }
 
-/** Words that the language reserves. A field with such a name is escaped in rules: `__namespace__`. */
+/** Reserved words of the language. In rules, a field with such a name is escaped, as in `__namespace__`. */
 export const reservedWords: ReadonlySet<string> = new Set([
   ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'],
   ...['let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
 ])
 
-/** First minor version of Kubernetes 1 in which `a.namespace` finds such a field without escaping. */
+/**
+ * Minor version of Kubernetes 1 from which on a field with a reserved word as its name can be selected without
+ * escaping, as in `a.namespace`.
+ */
 export const plainReservedSince = 30
 
-/** Finds a field by its name in a rule. A reserved word may be written without escaping. */
+/** Finds a field by the name that a rule uses. A field whose name is a reserved word is also found without escaping. */
 export function fieldNamed<T>(fields: ReadonlyMap<string, T>, name: string): T | undefined {
   return fields.get(name) ?? (reservedWords.has(name) ? fields.get(`__${name}__`) : undefined)
 }

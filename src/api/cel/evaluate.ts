@@ -23,7 +23,7 @@ import {
 } from './values.ts'
 
 /**
- * The state of one evaluation: the values of the variables. The values of macro variables follow the declared
+ * Frame is the state of one evaluation: the values of the declared variables, followed by the values of macro
  * variables.
  */
 export interface Frame extends Run {
@@ -32,7 +32,7 @@ export interface Frame extends Run {
 
 export type Evaluate = (frame: Frame) => Value
 
-/** Compiles an expression. `names` are the declared variables, in the order of their values. */
+/** Compiles an expression. `names` contains the declared variables in the order of their values. */
 export function compile(root: Node, names: readonly string[]): Evaluate {
   return new Compiler(names).compile(root)
 }
@@ -170,7 +170,7 @@ function typeValue(name: string): Evaluate {
   }
 }
 
-/** Returns a member of an object. Undefined if the object does not have it. */
+/** Returns a member of an object. Returns undefined if the object does not have the member. */
 function memberOf(value: Value, field: string): Value | undefined {
   if (value instanceof CelMap) return value.get(field)
   if (value instanceof Optional) return value.value === undefined ? none : new Optional(memberOf(value.value, field))
@@ -183,7 +183,7 @@ function hasMember(value: Value, field: string): boolean {
   return member instanceof Optional ? member.value !== undefined : member !== undefined
 }
 
-/** Evaluates `a.?b`: the field of an object, or the field of the value of an optional. */
+/** Evaluates `a.?b`, which selects a field of an object or of the value of an optional. */
 function optionalField([operand, field]: readonly Evaluate[]): Evaluate {
   return (frame) => {
     frame.budget.charge(1)
@@ -197,7 +197,7 @@ function optionalValue(value: Value): Value | undefined {
   throw new CelError('no such overload')
 }
 
-/** Evaluates a list literal with elements that may be missing. */
+/** Evaluates a list literal in which some elements are optional. */
 function sparseList(elements: readonly Evaluate[], optionals: ReadonlySet<number>): Evaluate {
   return (frame) => {
     frame.budget.charge(listCost)
@@ -239,7 +239,7 @@ function structOf({ name, fields }: StructLiteral, values: readonly Evaluate[]):
 
 interface OptionalMapping {
   readonly slot: number
-  /** Whether the expression that transforms elements returns an optional itself. */
+  /** Whether the transforming expression of the macro itself returns an optional. */
   readonly isFlat: boolean
 }
 
@@ -254,7 +254,7 @@ function optionalMapping(range: Evaluate, transform: Evaluate, { slot, isFlat }:
   }
 }
 
-/** Returns the index and element, or key and value, of each item. */
+/** Returns the items that a macro with two variables iterates over: index and element, or key and value. */
 function pairsOf(range: Value): { readonly count: number; readonly at: (index: number) => Value } {
   const pair = (key: Value, value: Value) => [key, value] as unknown as Value
   if (range instanceof CelList) return { count: range.size, at: (i) => pair(i, range.get(i)) }
@@ -262,7 +262,7 @@ function pairsOf(range: Value): { readonly count: number; readonly at: (index: n
   return { count, at: (i) => pair(at(i), (range as CelMap).get(at(i))!) }
 }
 
-/** Returns the items that a macro iterates over: the elements of a list, or the keys of a map. */
+/** Returns the items that a macro with one variable iterates over: the elements of a list, or the keys of a map. */
 function itemsOf(range: Value): { readonly count: number; readonly at: (index: number) => Value } {
   if (range instanceof CelList) return { count: range.size, at: (index) => range.get(index) }
   if (range instanceof CelMap) {
@@ -283,7 +283,7 @@ function direct({ call, actual, ofResult }: Overload): Invoke {
   }
 }
 
-/** Returns a function that selects the overload by the types of the actual arguments. */
+/** Returns a function that selects an overload at run time, by the types of the actual arguments. */
 function dispatched(overloads: readonly Overload[]): Invoke {
   const choices = overloads.map((overload) => ({ kinds: overload.kinds, invoke: direct(overload) }))
   return (frame, args) => {
@@ -298,7 +298,8 @@ function fits(kind: CelType['kind'], value: Value): boolean {
 }
 
 /**
- * Evaluates `&&` or `||`. If one operand decides the result, the other operand does not matter, even if it is an error.
+ * Evaluates `&&` or `||`. If one operand determines the result, the other operand is ignored, even if its evaluation
+ * fails.
  */
 function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): Evaluate {
   const deciding = operator === '_||_'
@@ -313,7 +314,7 @@ function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): E
   }
 }
 
-/** Evaluates an operand to a bool. Returns the error if there is one. */
+/** Evaluates an operand to a bool. Returns an evaluation error instead of throwing it. */
 function attempt(evaluate: Evaluate, frame: Frame): boolean | CelError {
   try {
     const value = evaluate(frame)
@@ -342,8 +343,8 @@ type Walk = (visit: (item: Value) => 'stop' | undefined) => void
 type Loop = (frame: Frame, walk: Walk) => Value
 
 /**
- * Evaluates `all` or `exists`: the first element that decides the result ends the loop. If no element does, the first
- * error is the result.
+ * Evaluates `all` or `exists`. The loop ends at the first element that determines the result. If there is no such
+ * element and a condition failed to evaluate, the result is the first error.
  */
 function quantifier(macro: 'all' | 'exists'): (parts: Parts) => Loop {
   const deciding = macro === 'exists'
@@ -390,7 +391,7 @@ const collect =
     return new ArrayList(results)
   }
 
-/** Sorts the elements by the keys that the given expression returns. */
+/** Sorts elements by the keys that an expression computes for them. */
 const sortedByKey =
   ({ transform }: Parts): Loop =>
   (frame, walk) => {
@@ -405,7 +406,7 @@ const sortedByKey =
     return sorted(frame, items, keys)
   }
 
-/** Creates a map from the keys of the range, or from the entries of the maps that the given expression returns. */
+/** Creates a map from the keys of the range, or from the entries of the maps that an expression returns. */
 const collectMap =
   (kind: 'entries' | 'values') =>
   ({ predicate, transform, hasPredicate }: Parts): Loop =>

@@ -1,12 +1,12 @@
-/** Errors in the text of an expression, in the wording and layout of cel-go. */
+/** Errors in the text of an expression, with the wording and layout of cel-go. */
 
 export interface Issue {
-  /** Offset in the expression's text. */
+  /** Offset of the error in the text of the expression. */
   readonly at: number
   readonly text: string
 }
 
-/** A syntax error. Thrown by the lexer and parser. The checker collects its issues instead. */
+/** A syntax error, which the lexer or the parser throws. The checker does not throw it but collects issues. */
 export class SyntaxIssue {
   readonly issue: Issue
 
@@ -18,7 +18,9 @@ export class SyntaxIssue {
 const maxShown = 20
 const maxLine = 500
 
-/** Formats the issues, each with its line and a marker below the position. */
+/**
+ * Formats issues. Each issue is followed by the line of the expression and a marker below the position of the error.
+ */
 export function showIssues(source: string, issues: readonly Issue[]): string {
   const ordered = issues.toSorted((a, b) => a.at - b.at).slice(0, maxShown)
   return ordered.map((issue) => showIssue(source, issue)).join('\n')

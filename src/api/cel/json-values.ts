@@ -1,6 +1,6 @@
 /**
- * JSON data as values of rules. Lists and objects are wrapped, and their parts are converted when a rule accesses them.
- * Two wrapped values are compared by their data; lists of type set or map are compared regardless of order.
+ * JSON data as CEL values. Lists and objects are wrapped, and a part of them is converted when a rule accesses that
+ * part. Two wrapped values are equal if their data is equal. Lists of type set or map are compared regardless of order.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import { type DeclaredType, fieldNamed } from './declared-type.ts'
@@ -8,9 +8,9 @@ import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-t
 import { types } from './types.ts'
 import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
-/** Converts a JSON value to a value for rules. */
+/** Converts a JSON value to a CEL value. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // A null value is acceptable here, because validation has already accepted it.
+  // A null value is accepted here, because the validation against the schema has already accepted it.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':
@@ -46,7 +46,7 @@ export const dynamicType: DeclaredType = {
 const dynamicList: DeclaredType = { ...dynamicType, form: 'list', elem: dynamicType }
 const dynamicMap: DeclaredType = { ...dynamicType, form: 'map', elem: dynamicType }
 
-/** Converts JSON without a schema. A number without a fraction becomes an int. */
+/** Converts JSON data without a schema. A number without a fraction becomes an int. */
 export function dynamicValue(json: Json): Value {
   if (Array.isArray(json)) return new JsonList(json, dynamicList)
   if (isObject(json)) return new JsonMap(json, dynamicMap)
@@ -95,7 +95,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** A map whose keys are arbitrary strings and whose values have one type. */
+/** JsonMap is a map from arbitrary strings to values of one type. */
 export class JsonMap extends CelMap {
   readonly json: JsonObject
   readonly declared: DeclaredType
@@ -120,7 +120,7 @@ export class JsonMap extends CelMap {
   }
 }
 
-/** An object with declared fields. Rules cannot see other members. */
+/** JsonFields is an object with declared fields. Rules cannot access other members. */
 class JsonFields extends JsonMap {
   override get(key: Value): Value | undefined {
     const { fields, properties } = this.declared
@@ -130,13 +130,13 @@ class JsonFields extends JsonMap {
     return value === undefined ? undefined : fromJson(value, field)
   }
 
-  /** A field that is null can be compared with null, but counts as absent. */
+  /** A field whose value is null can be compared with null but counts as absent. */
   override has(key: Value): boolean {
     return (this.get(key) ?? null) !== null
   }
 }
 
-/** Whether two values of one type have the same data. `work` is called with the number of compared parts. */
+/** Whether two values of the same type have equal data. `work` is called with the number of compared parts. */
 export function sameData(a: Json | undefined, b: Json | undefined, comparing: Comparing): boolean {
   const { declared, work } = comparing
   work(1)
@@ -155,7 +155,7 @@ export interface Comparing {
   readonly work: (parts: number) => void
 }
 
-/** Returns a comparable form of a string that represents a time, a duration or bytes. */
+/** Returns a string that is equal for equal values, for a text that represents a time, a duration or bytes. */
 function formattedText(text: string, declared: DeclaredType): string {
   const value = fromText(text, declared)
   return value instanceof Uint8Array
@@ -174,7 +174,7 @@ function sameObjects(a: JsonObject, b: JsonObject, { declared, work }: Comparing
   })
 }
 
-/** Returns the names that rules use for fields, by JSON name. Contains only names that differ. */
+/** Returns the field names that rules use, by JSON name. Contains only fields whose two names differ. */
 function propertyNames({ properties }: DeclaredType): ReadonlyMap<string, string> {
   return new Map([...(properties ?? [])].map(([name, property]) => [property, name]))
 }
@@ -193,7 +193,7 @@ function sameLists(a: readonly Json[], b: readonly Json[], { declared, work }: C
   })
 }
 
-/** Returns a key that identifies an element of a set or of a list of type map. */
+/** Returns a key that identifies an element of a list of type set or map. */
 export function identityOf(item: Json, keys: readonly string[] | undefined): string {
   const identity = keys === undefined ? item : keys.map((key) => (isObject(item) ? (own(item, key) ?? null) : null))
   return JSON.stringify(identity, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))

@@ -1,4 +1,4 @@
-/** Splits an expression into tokens. String escapes are decoded here; everything else is left to the parser. */
+/** Splits an expression into tokens. The lexer decodes escapes in strings, and leaves everything else to the parser. */
 import { SyntaxIssue } from './issues.ts'
 
 export type Token =
@@ -11,7 +11,7 @@ const blank = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y
 const number = /(?:0x[0-9a-fA-F]+[uU]?|(?:\d+\.\d+|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+[uU]?)/y
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y
 const operator = /==|!=|<=|>=|&&|\|\||[-+*/%!<>?:.,()[\]{}]/y
-/** Matches the opening quote of a string with its prefixes: `r` disables escapes, `b` makes a bytes literal. */
+/** Matches the opening quote of a string, including prefixes: `r` disables escapes, and `b` starts a bytes literal. */
 const opening = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y
 
 export function tokenize(text: string): Token[] {
@@ -77,13 +77,13 @@ function stringAt(text: string, at: number, open: string): Read {
   if (!reading.isBytes) {
     return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading), at }, end: next }
   }
-  // The characters of a bytes literal are encoded as UTF-8.
+  // The characters of a bytes literal are encoded in UTF-8.
   const latin = Buffer.from(body).toString('latin1')
   const bytes = Buffer.from(isRaw ? latin : readEscapes(latin, reading), 'latin1')
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
 }
 
-/** Returns the position of the closing quote. Only triple-quoted strings can span lines. */
+/** Returns the position of the closing quote. Only triple-quoted strings can span several lines. */
 function closing(
   text: string,
   begin: number,
@@ -119,8 +119,8 @@ interface Reading {
 }
 
 /**
- * Decodes escapes. `\x` and octal escapes stand for one byte in bytes literals and for a code point in strings. This
- * function therefore treats bytes as Latin-1.
+ * Decodes escapes. In a bytes literal, `\x` and octal escapes stand for one byte, and in a string they stand for a code
+ * point. The body of a bytes literal must therefore be passed as Latin-1.
  */
 function readEscapes(body: string, reading: Reading): string {
   if (!body.includes('\\')) return body

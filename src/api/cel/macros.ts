@@ -1,15 +1,18 @@
-/** Macros: `has(a.b)`, and macros that declare variables, such as `list.all(x, ...)` and `map.all(key, value, ...)`. */
+/**
+ * The macros of CEL: `has(a.b)`, and macros that declare variables, such as `list.all(x, ...)` and `map.all(key, value,
+ * ...)`.
+ */
 import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast.ts'
 import { SyntaxIssue } from './issues.ts'
 
 /**
- * The number of arguments of a macro, with one variable and with two variables. Undefined means that no such macro
- * exists.
+ * Form contains the number of arguments of a macro, with one variable and with two variables. Undefined means that no
+ * such macro exists.
  */
 interface Form {
   readonly one?: readonly number[]
   readonly two?: readonly number[]
-  /** Whether the last argument is an expression that transforms each element. */
+  /** Whether the last argument of the macro is an expression that transforms each element. */
   readonly transforms: boolean
 }
 
@@ -29,13 +32,17 @@ const forms: { readonly [name in FoldName]: Form } = {
   transformMapEntry: { two: [3, 4], transforms: true },
 }
 
-/** The first minor versions of the macros that the first Kubernetes version with rules does not have. */
+/**
+ * The minor versions of Kubernetes 1 that introduced groups of macros. All other macros exist in every version that
+ * supports rules.
+ */
 const optionalsSince = 28
 const twoVariablesSince = 32
 const sortBySince = 34
 
 /**
- * Returns the node of a macro, or undefined for an ordinary call. Throws SyntaxIssue if a macro is used incorrectly.
+ * Returns the node of a macro, or undefined if the call is not a macro. Throws SyntaxIssue if a macro is used
+ * incorrectly.
  */
 export function readMacro(call: Call, version: number): Node | undefined {
   const { name, target, args, at } = call

@@ -1,6 +1,6 @@
 /**
- * One overload of a function: its parameter and result types, implementation and cost. All functions are tables of
- * overloads, which `define` creates.
+ * Overload is one variant of a function: its parameter types, result type, implementation and cost. Every function is a
+ * table of overloads, which are created with `define`.
  */
 import type { Budget } from './budget.ts'
 import type { Pattern } from './regex.ts'
@@ -8,49 +8,55 @@ import type { Size } from './size.ts'
 import { type CelType, instantiate, readType, splitTypes } from './types.ts'
 import type { Value } from './values.ts'
 
-/** The services that functions can use in addition to their arguments. */
+/** Run provides services that functions can use in addition to their arguments. */
 export interface Run {
   readonly budget: Budget
-  /** Returns the compiled pattern. Throws CelError if the pattern is invalid. */
+  /** Returns a compiled pattern. Throws CelError if the pattern is invalid. */
   readonly pattern: (text: string) => Pattern
 }
 
 export type Implementation = (run: Run, args: readonly Value[]) => Value
 
-/** The facts about an argument that are known before evaluation. */
+/** Estimated contains the facts about an argument that are known before evaluation. */
 export interface Estimated {
   readonly size: Size
-  /** The size of the elements of a list of strings or bytes. */
+  /** The size of each element, for a list of strings or bytes. */
   readonly textSize?: Size | undefined
-  /** The value, if the argument is a constant. */
+  /** The value of the argument, if the argument is a constant. */
   readonly constant?: Value | undefined
 }
 
-/** The maximum cost of a call without the cost of its arguments, and the size of its result if known. */
+/**
+ * CallEstimate contains the maximum cost of a call without the cost of its arguments, and the size of its result if
+ * known.
+ */
 export interface CallEstimate {
   readonly cost: number
   readonly size?: Size
 }
 
 export interface Costs {
-  /** The cost of a call, charged before the call. Defaults to 1. */
+  /** Returns the cost to charge before the call. The default cost is 1. */
   readonly actual?: (args: readonly Value[]) => number
-  /** The additional cost of a call, charged once the result is known. */
+  /** Returns the additional cost to charge after the call, which depends on the result. */
   readonly ofResult?: (result: Value) => number
   readonly estimate?: (args: readonly Estimated[]) => CallEstimate
 }
 
 export interface Overload extends Costs {
-  /** First minor version of Kubernetes 1 with this function; undefined if all versions with rules have it. */
+  /**
+   * Minor version of Kubernetes 1 that introduced the function. Undefined if all versions that support rules have the
+   * function.
+   */
   readonly since?: number
-  /** Whether the function applies only to arguments whose types are unknown before evaluation. */
+  /** Whether the overload applies only to arguments whose types are unknown before evaluation. */
   readonly forDynamic?: boolean
   /** Whether the function is available only in expressions that create objects. */
   readonly forMutations?: boolean
   readonly isMember: boolean
-  /** Creates a new signature for each call, because the arguments of a call bind the type parameters. */
+  /** Creates a new signature for each call, because matching the arguments of a call binds the type parameters. */
   readonly signature: () => Signature
-  /** The kinds of the parameters, for arguments whose types are known only at run time. */
+  /** The kinds of the parameters, for matching arguments whose types are known only at run time. */
   readonly kinds: readonly CelType['kind'][]
   readonly call: Implementation
 }
@@ -63,8 +69,8 @@ export interface Signature {
 export type Functions = ReadonlyMap<string, readonly Overload[]>
 
 /**
- * Declares an overload. `define('string.(string) bool', ...)` is a method of strings, `define('(string) int', ...)` is
- * a plain function.
+ * Declares an overload. `define('string.(string) bool', ...)` declares a method of strings, and `define('(string) int',
+ * ...)` declares a function.
  */
 export function define(form: string, call: Implementation, costs: Costs = {}): Overload {
   const match = /^(?:(.*)\.)?\((.*)\) (.+)$/.exec(form)
@@ -86,14 +92,14 @@ export function define(form: string, call: Implementation, costs: Costs = {}): O
 }
 
 /**
- * Sets the Kubernetes version that introduced these functions. Only for functions that Kubernetes 1.28 or a later
- * version introduced.
+ * Sets the Kubernetes version that introduced these functions. Functions that existed before Kubernetes 1.28 have no
+ * version.
  */
 export function introducedIn(since: number, functions: Functions): Functions {
   return new Map([...functions].map(([name, known]) => [name, known.map((overload) => ({ ...overload, since }))]))
 }
 
-/** Merges tables of functions. Combines the overloads of functions with the same name. */
+/** Merges tables of functions. Overloads of functions with the same name are combined. */
 export function joinTables(tables: readonly Functions[]): Functions {
   const joined = new Map<string, readonly Overload[]>()
   for (const table of tables)

@@ -1,6 +1,7 @@
 /**
- * Parses text into a tree by recursive descent. The parser limits length and depth, so that recursive code can walk the
- * tree. The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are parsed here (macros.ts).
+ * Parses the text of an expression to a syntax tree by recursive descent. The parser limits the length of the text and
+ * the depth of the tree, so that recursive code can walk the tree. It also recognizes the macros `has`, `all`,
+ * `exists`, `exists_one`, `map` and `filter` (macros.ts).
  */
 import type { Call, Node, StructField } from './ast.ts'
 import { functions } from './functions/all.ts'
@@ -11,11 +12,14 @@ import { Double, maxInt, minInt, toInt, Uint, type Value } from './values.ts'
 
 /** Maximum length of an expression in characters. */
 const maxLength = 100_000
-/** Maximum nesting depth of expressions in the text, the same as in cel-go. */
+/** Maximum nesting depth of expressions in the text. The limit of cel-go is the same. */
 const maxNesting = 250
-/** Maximum depth of the tree. `1 + 1 + 1 + ...` is deep without being nested. */
+/** Maximum depth of the syntax tree. The tree of `1 + 1 + 1 + ...` is deep although the text is not nested. */
 const maxDepth = 600
-/** Maximum number of nodes. Each compilation stage takes a few microseconds per node and cannot be interrupted. */
+/**
+ * Maximum number of nodes in a syntax tree. Each compilation stage takes a few microseconds per node and cannot be
+ * interrupted.
+ */
 const maxParts = 10_000
 
 const reserved = new Set([
@@ -35,11 +39,12 @@ const precedences: ReadonlyMap<string, number> = new Map([
 const primaryTokens =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** A version later than every minor version that introduces functions. */
+/** A version that is later than every minor version that introduces functions. */
 const newestVersion = 1000
 
 /**
- * Parses an expression. `version` is the minor version of Kubernetes 1 whose macros are available. Throws SyntaxIssue.
+ * Parses an expression. `version` is the minor version of Kubernetes 1 that determines which macros are available.
+ * Throws SyntaxIssue if the text is invalid.
  */
 export function parse(text: string, version = newestVersion): Node {
   if (text.length > maxLength) {
@@ -93,7 +98,7 @@ class Parser {
     )
   }
 
-  /** Records the depth of a node. */
+  /** Records the depth of a node and returns the node. */
   #made<T extends Node>(node: T, parts: readonly Node[]): T {
     let depth = 1
     for (const part of parts) depth = Math.max(depth, 1 + (this.#depths.get(part) ?? 0))
@@ -123,7 +128,7 @@ class Parser {
     return result
   }
 
-  /** Parses operands that are joined by operators of at least this precedence. */
+  /** Parses operands that are joined by operators of at least the given precedence. */
   #binary(tightness: number): Node {
     let left = this.#unary()
     for (;;) {
@@ -139,8 +144,8 @@ class Parser {
   }
 
   /**
-   * Parses a chain of one logical operator to a balanced tree. Otherwise long chains, which are common, would exceed
-   * the maximum depth.
+   * Parses a chain of one logical operator to a balanced tree. Otherwise the tree of a long chain, which is common,
+   * would exceed the maximum depth.
    */
   #logic(first: Node, sign: '&&' | '||', precedence: number): Node {
     const terms = [first]
@@ -160,7 +165,7 @@ class Parser {
     return this.#call(name, places[middle - 1]!, [left, right])
   }
 
-  /** Parses a unary operator. `!!x` equals x, and so does `--x`. */
+  /** Parses a unary operator. `!!x` and `--x` are both equal to `x`. */
   #unary(): Node {
     const sign = ['!', '-'].find((sign) => this.#is(sign))
     if (sign === undefined) return this.#member()
@@ -175,7 +180,10 @@ class Parser {
     return count % 2 === 0 ? operand : this.#call(sign === '!' ? '!_' : '-_', at, [operand])
   }
 
-  /** Parses a negative number. The number -9223372036854775808 needs this because it has no positive counterpart. */
+  /**
+   * Parses a negative number. The number -9223372036854775808 cannot be parsed as a negated positive number, because
+   * 9223372036854775808 exceeds 64 bits.
+   */
   #negativeLiteral(): Node | undefined {
     const token = this.#tokens[this.#next + 1]!
     if (token.kind !== 'int' && token.kind !== 'double') return undefined
@@ -231,7 +239,7 @@ class Parser {
     return this.#made(readMacro(call, this.#version) ?? inNamespace(call) ?? call, parts)
   }
 
-  /** Parses expressions up to and including the closing bracket. */
+  /** Parses a list of expressions up to and including the closing bracket. */
   #list(close: ')' | ']', optionals?: Set<number>): Node[] {
     const items: Node[] = []
     if (this.#take(close) !== undefined) return items
@@ -239,7 +247,7 @@ class Parser {
       if (optionals !== undefined && this.#take('?') !== undefined) optionals.add(items.length)
       items.push(this.#expression())
       if (this.#take(',') === undefined) break
-      // A list can end with a comma.
+      // A comma may follow the last element of a list.
       if (close === ']' && this.#is(close)) break
     }
     this.#expect(close)
@@ -282,8 +290,8 @@ class Parser {
   }
 
   /**
-   * Parses the rest of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if the text
-   * is not an object.
+   * Parses the remainder of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if the
+   * text is not an object.
    */
   #struct(first: string, at: number): Node | undefined {
     const isOperator = ({ kind, text }: Token, sign: string) => kind === 'operator' && text === sign
@@ -335,7 +343,7 @@ class Parser {
       return this.#made({ kind: 'list', at, elements, optionals }, elements)
     }
     if (this.#take('{') !== undefined) return this.#map(at)
-    // A name that starts with a dot is looked up in the root scope, which contains all names anyway.
+    // A name with a leading dot refers to the root scope. The root scope contains all names, so the dot has no effect.
     if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#name(this.#token)
     const tokenText = kind === 'end' ? '<EOF>' : text
     throw new SyntaxIssue(at, `Syntax error: mismatched input '${tokenText}' expecting ${primaryTokens}`)
@@ -357,8 +365,8 @@ class Parser {
 }
 
 /**
- * Converts a call such as `sets.contains(a, b)` to a call of a function with a qualified name, even if there is a
- * variable with the name of the namespace.
+ * Converts a method call such as `sets.contains(a, b)` to the call of a function with a qualified name, even if a
+ * variable has the name of the namespace.
  */
 function inNamespace({ kind, at, name, target, args }: Call): Call | undefined {
   if (target?.kind !== 'identifier') return undefined

@@ -1,6 +1,7 @@
 /**
- * The variables that expressions of admission policies and match conditions see, and their compilation. Objects have no
- * static types, because a policy may match several kinds. Only the type checks of a policy's status assume a kind.
+ * The variables of expressions in admission policies and match conditions, and the compilation of these expressions.
+ * Objects have no static types, because a policy may match several kinds. Only the type checks for the status of a
+ * policy assume a specific kind.
  */
 import type { FindStruct } from './checker.ts'
 import type { DeclaredType } from './declared-type.ts'
@@ -74,21 +75,21 @@ const authorizers: readonly (readonly [string, DeclaredType])[] = [
   ['authorizer.requestResource', opaque({ kind: 'resource_check' })],
 ]
 
-/** The declared types by name, for converting values. */
+/** The declared types by variable name, for converting values. */
 export const declared = { object: dynamicType, request, namespaceObject }
 
-/** Data that policy expressions may use in addition to the request. */
+/** Uses describes the data that policy expressions can use in addition to the request. */
 export interface Uses {
   readonly params: boolean
   readonly authorizer: boolean
-  /** Types of the variables that the policy has declared so far. */
+  /** Types of the variables that the policy has declared before the expression. */
   readonly variables?: ReadonlyMap<string, CelType>
-  /** Types of the objects, if they are known. */
+  /** Type of the object. Undefined if the type is not known. */
   readonly objectType?: DeclaredType | undefined
   readonly paramsType?: DeclaredType | undefined
 }
 
-/** Returns the variables of an expression, in the order of their values. */
+/** Returns the variables of an expression, in the order in which their values are passed. */
 export function variablesFor(uses: Uses): ReadonlyMap<string, DeclaredType> {
   const { params, authorizer, variables, objectType = dynamicType, paramsType = dynamicType } = uses
   const fields = variables && new Map([...variables].map(([name, type]) => [name, opaque(type)] as const))
@@ -103,15 +104,15 @@ export function variablesFor(uses: Uses): ReadonlyMap<string, DeclaredType> {
   ])
 }
 
-/** The result that an expression must have. */
+/** The type of result that an expression must have. */
 export type ResultKind = 'bool' | 'string' | 'string or null' | 'any' | 'Object' | 'list(JSONPatch)'
 
 /** Options for compiling the expressions of a policy. */
 export interface Compiling {
   readonly readPattern: ReadPattern
   /**
-   * The minor version of Kubernetes 1.x whose functions the expression may use. If undefined, all functions are
-   * allowed.
+   * Minor version of Kubernetes 1 that determines which functions the expression may use. If undefined, all functions
+   * are allowed.
    */
   readonly version?: number | undefined
 }
@@ -121,7 +122,7 @@ interface Wanted extends Compiling {
   readonly findStruct?: FindStruct | undefined
 }
 
-/** Compiles an expression in steps. */
+/** Compiles an expression. Yields between steps, so that other work can run. */
 export function* compileExpression(
   source: string,
   variables: ReadonlyMap<string, DeclaredType>,

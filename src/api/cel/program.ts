@@ -1,6 +1,6 @@
 /**
- * A rule that is ready to run. It is parsed and checked, its cost is estimated, and its constant patterns are compiled.
- * `compileRule` does not throw for invalid user input but returns the error.
+ * A compiled rule: its expression is parsed and type-checked, its cost is estimated, and its constant patterns are
+ * compiled. `compileRule` returns errors in the text of a rule instead of throwing them.
  */
 import type { Call, Node } from './ast.ts'
 import { operands } from './ast.ts'
@@ -15,7 +15,7 @@ import type { Pattern, ReadPattern } from './regex.ts'
 import type { CelType } from './types.ts'
 import { CelError, type Value } from './values.ts'
 
-/** A rule that can be evaluated. */
+/** Program is a compiled rule that can be evaluated. */
 export interface Program {
   /** The declared variables that the rule uses. */
   readonly used: ReadonlySet<string>
@@ -23,15 +23,15 @@ export interface Program {
   readonly maxCost: number
   readonly type: CelType
   /**
-   * Evaluates the expression and returns whether it is true. Throws CelError for an evaluation error and BudgetExceeded
-   * for too much work.
+   * Evaluates the rule and returns whether it is true. Throws CelError for an evaluation error, and BudgetExceeded if
+   * the budget is exhausted.
    */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
-  /** Like `run`, but returns the value. */
+  /** Evaluates the rule like `run`, and returns its value. */
   readonly evaluate: (variables: readonly Value[], budget: Budget) => Value
 }
 
-/** A program, or the error in its text. */
+/** A compiled program, or the error in the text of the rule. */
 export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }
@@ -42,21 +42,24 @@ export interface Environment {
    * available.
    */
   readonly version?: number | undefined
-  /** Minor version of Kubernetes 1 whose cost estimates apply. If undefined, the newest estimates apply. */
+  /**
+   * Minor version of Kubernetes 1 that determines how costs are estimated. If undefined, costs are estimated as in the
+   * newest version.
+   */
   readonly costVersion?: number | undefined
-  /** Type of the result. Defaults to bool. `any` accepts any type. */
+  /** Required type of the result. Defaults to bool. `any` accepts every type. */
   readonly result?: CelType['kind'] | 'any'
-  /** The variables, in the order in which their values are passed. */
+  /** The declared variables, in the order in which their values are passed. */
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
   /**
-   * Finds the types of objects that expressions can create, such as `Object.spec`. If undefined, expressions cannot
+   * Finds the type of objects that expressions can create, such as `Object.spec`. If undefined, expressions cannot
    * create objects.
    */
   readonly findStruct?: FindStruct | undefined
 }
 
-/** Compiles a rule. Yields between the stages because the text may be long. */
+/** Compiles a rule. Yields between the stages of compilation, because the text may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
   const { variables, version, costVersion, findStruct, result = 'bool' } = environment
   const { root, issue } = parsed(text, version)
@@ -83,7 +86,7 @@ export type CheckedText =
   | { readonly outcome: 'type'; readonly type: CelType }
   | { readonly outcome: 'invalid'; readonly why: string }
 
-/** Only parses and checks the text, without the patterns and the costs. */
+/** Parses and type-checks an expression without compiling patterns or estimating costs. */
 export function checkText(
   text: string,
   { variables, version }: Pick<Environment, 'variables' | 'version'>,
@@ -118,7 +121,7 @@ function valueRunner(evaluate: Evaluate, patterns: PatternCache): Program['evalu
     evaluate({ budget, variables: [...variables], pattern: (text) => patterns.get(text, budget) })
 }
 
-/** Maximum number of cached patterns per rule that were compiled at run time. */
+/** Maximum number of patterns per rule that are compiled at run time and cached. */
 const maxMade = 20
 
 class PatternCache {
@@ -130,7 +133,7 @@ class PatternCache {
     this.#read = read
   }
 
-  /** Compiles each constant pattern of the expression once. Returns the first error. */
+  /** Compiles each constant pattern of an expression once. Returns the first error. */
   *addConstants(root: Node): Generator<void, string | undefined> {
     for (const source of constantPatterns(root)) {
       if (this.#known.has(source)) continue
@@ -153,10 +156,7 @@ class PatternCache {
   }
 }
 
-/**
- * The cost of compiling a pattern, in steps. It is high enough that every compilation is followed by a check of the
- * clock.
- */
+/** Cost of compiling a pattern in steps. The cost is high enough that the clock is checked after every compilation. */
 const patternSteps = 20_000
 
 function* constantPatterns(root: Node): Generator<string> {

@@ -1,17 +1,17 @@
-/** Regular expressions for rules. The caller provides the engine, which must match in linear time. */
+/** Regular expressions in rules. The caller provides the engine, which must match in linear time. */
 
-/** A compiled regular expression that runs in linear time. */
+/** A compiled regular expression whose matching time is linear in the length of the text. */
 export interface Pattern {
-  /** Upper bound on the number of steps per character of the text. */
+  /** Maximum number of matching steps per character of the text. */
   readonly size: number
   readonly test: (text: string) => boolean
-  /** Returns the first match. Undefined if there is none. */
+  /** Returns the first match. Returns undefined if there is no match. */
   readonly find: (text: string) => string | undefined
-  /** Returns at most this many matches, in order. */
+  /** Returns at most `limit` matches, in order. */
   readonly findAll: (text: string, limit: number) => string[]
 }
 
-/** Compiles a regular expression, or returns the reason why it is rejected. */
+/** Compiles a regular expression, or returns the reason why the expression is rejected. */
 export type ReadPattern = (
   text: string,
 ) => { readonly outcome: 'pattern'; readonly pattern: Pattern } | { readonly outcome: 'refused'; readonly why: string }

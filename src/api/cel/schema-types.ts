@@ -1,22 +1,22 @@
 /**
- * Maps a schema to CEL types with escaped names and size estimates. Rules cannot see fields that the schema does not
- * describe. The sizes are the same as in Kubernetes 1.25, which uses them to estimate costs.
+ * Converts a schema to CEL types with escaped names and estimated sizes. Rules cannot access fields that the schema
+ * does not describe. The sizes are the same as in Kubernetes 1.25, because they determine the estimated costs.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
 import { type DeclaredType, type JsonForm, reservedWords } from './declared-type.ts'
 import { type CelType, listOf, mapOf, types } from './types.ts'
 
-/** Maximum size of a request body in bytes. No value can be larger. */
+/** Maximum size of a request body in bytes. No value can be larger than a request. */
 const maxRequest = 3 * 1024 * 1024
 
-/** Whether the schema describes a whole object with apiVersion, kind and metadata. */
+/** Place tells whether a schema describes a whole object with apiVersion, kind and metadata. */
 interface Place {
   readonly prefix: string
   readonly isResource: boolean
 }
 
-/** Returns the CEL type of a schema's values. Undefined if CEL cannot represent them. */
+/** Returns the CEL type of the values of a schema. Returns undefined if CEL cannot represent the values. */
 export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType | undefined {
   const { prefix } = place
   if (schema[`${prefix}int-or-string`] === true)
@@ -39,7 +39,7 @@ export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType |
   }
 }
 
-/** Returns the type of a nested schema. An embedded resource is a whole object. */
+/** Returns the type of a nested schema. An embedded resource is a whole object with apiVersion, kind and metadata. */
 export function declaredBelow(schema: Json | undefined, prefix: string): DeclaredType | undefined {
   if (!isObject(schema)) return undefined
   if (known.has(schema)) return known.get(schema)
@@ -48,10 +48,10 @@ export function declaredBelow(schema: Json | undefined, prefix: string): Declare
   return declared
 }
 
-/** Caches the types of nested schemas, because each level of a schema with rules needs them. */
+/** Caches the types of nested schemas. In a schema that contains rules, each level needs these types. */
 const known = new WeakMap<JsonObject, DeclaredType | undefined>()
 
-/** Returns a limit in a schema. Negative limits become zero. */
+/** Returns a size limit of a schema. A negative limit is converted to zero. */
 export function limitOf(limit: Json | undefined): number | undefined {
   return typeof limit === 'number' || typeof limit === 'bigint' ? Math.max(Number(limit), 0) : undefined
 }
@@ -77,7 +77,7 @@ function objectType(schema: JsonObject, { prefix, isResource }: Place): Declared
   if (isObject(schema.additionalProperties)) {
     const elem = declaredBelow(schema.additionalProperties, prefix)
     if (elem === undefined) return undefined
-    // A member takes at least a quoted key, a colon and a comma.
+    // A member takes at least the quotes of a key, a colon and a comma.
     const maxElements = limitOf(schema.maxProperties) ?? Math.floor((maxRequest - 2) / (elem.minBytes + 6))
     return { type: mapOf(types.string, elem.type), form: 'map', elem, maxElements, minBytes: 2 }
   }
@@ -105,7 +105,9 @@ function fieldsType(members: JsonObject, required: Json | undefined, prefix: str
 
 const text: JsonObject = { type: 'string' }
 
-/** Returns the metadata schema for rules. Rules can only see name and generateName. */
+/**
+ * Returns a schema for rules that describes metadata. Of the metadata, rules can access only `name` and `generateName`.
+ */
 function withMetadata(described: JsonObject): JsonObject {
   const metadata = own(described, 'metadata')
   const names = isObject(metadata) && isObject(metadata.properties) ? metadata.properties : {}
@@ -127,7 +129,7 @@ interface TextForm {
   readonly min: number
 }
 
-/** The minimum and maximum sizes of formatted strings in JSON, including quotes. */
+/** Minimum and maximum sizes of formatted strings in JSON, including the quotes. */
 const textForms: { readonly [format: string]: TextForm } = {
   byte: { type: types.bytes, form: 'bytes', min: 2 },
   duration: { type: types.duration, form: 'duration', max: 32, min: 3 },
@@ -154,14 +156,14 @@ const escapes: { readonly [text: string]: string } = {
   '/': '__slash__',
 }
 
-/** Returns the escaped name of a property, for use in rules. Undefined if it cannot be escaped. */
+/** Returns the escaped name of a property for use in rules. Returns undefined if the name cannot be escaped. */
 function escapeName(property: string): string | undefined {
   if (reservedWords.has(property)) return `__${property}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined
   return property.replaceAll(/__|[./-]/g, (found) => escapes[found]!)
 }
 
-/** Returns how often a value of at least this many bytes can occur in an object. */
+/** Returns how often a value of at least `minBytes` bytes can occur in one object. */
 export function maxOccurrences(minBytes: number): number {
   return Math.floor(maxRequest / (minBytes + 1))
 }

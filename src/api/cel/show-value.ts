@@ -1,4 +1,4 @@
-/** Describes the values of expressions for people. The length of the text is limited, whatever the size of the value. */
+/** Formats values of expressions for messages. The length of the text is limited, whatever the size of the value. */
 
 import { showDuration, showTimestamp } from './time-text.ts'
 import {
@@ -16,7 +16,9 @@ import {
   type Value,
 } from './values.ts'
 
-/** Returns a text of at most about `maxLength` characters: `["a", 1]`. Omitted parts are shown as `...`. */
+/**
+ * Returns a text of about `maxLength` characters at most, such as `["a", 1]`. Omitted parts are replaced with `...`.
+ */
 export function showValue(value: Value, maxLength: number): string {
   const parts: string[] = []
   let left = maxLength

@@ -1,4 +1,4 @@
-/** The arithmetic of cost estimates: sizes of values and their costs. An unknown size is represented as infinite. */
+/** Calculates with sizes and costs for cost estimates. An unknown size is represented as infinity. */
 
 export interface Size {
   readonly min: number
@@ -24,9 +24,9 @@ export function times(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : a * b
 }
 
-/** Cost of examining one character, in units. */
+/** Cost of reading one character, in units. */
 const perCharacter = 0.1
-/** Cost of matching one character, per character of the pattern. */
+/** Cost of matching one character against one character of a pattern, in units. */
 const perPatternCharacter = 0.25
 
 /** Returns the cost of traversing a value of this size, rounded up. */
@@ -37,12 +37,10 @@ export function traversal(size: number, factor = perCharacter): number {
 /** The fixed cost of a call that creates a list. */
 export const listCallCost = 11
 
-/** The cost factors of comparing all pairs of elements of two lists, by the type of the elements. */
+/** The cost factors for comparing all pairs of elements of two lists, depending on the type of the elements. */
 export const comparisonFactors = { text: 2.1, other: 2 }
 
-/**
- * Returns the estimate for sorting a list of this size. Like cel-go, uses the number of comparisons as the new size.
- */
+/** Estimates the cost of sorting a list. The size of the result is the number of comparisons, as in cel-go. */
 export function sortEstimate(
   { min, max }: Size,
   elements: keyof typeof comparisonFactors,
@@ -51,7 +49,7 @@ export function sortEstimate(
   return { cost: traversal(size.max, comparisonFactors[elements]) + listCallCost, size }
 }
 
-/** Returns the cost of matching a text against a pattern. The parameters are their lengths. */
+/** Returns the cost of matching a text against a pattern, given the lengths of both. */
 export function matchCost(text: number, pattern: number): number {
   return times(Math.ceil((text + 1) * perCharacter), Math.ceil(pattern * perPatternCharacter))
 }

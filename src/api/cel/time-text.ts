@@ -1,6 +1,6 @@
 /**
  * Parses and formats times and durations: RFC 3339 timestamps, Go durations (`1h30m`), and the additional forms that
- * schemas allow in the formats `date`, `date-time`, `duration` and `byte`. Throws CelError for invalid text.
+ * schemas allow in the formats `date`, `date-time`, `duration` and `byte`. Throws CelError if a text is invalid.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { CelError, Duration, maxInt, minInt, Timestamp } from './values.ts'
@@ -17,7 +17,7 @@ const units: { readonly [unit: string]: bigint } = {
   h: 3600n * second,
 }
 
-/** Maximum length of the text of a duration. No reasonable duration is longer. */
+/** Maximum length of the text of a duration. Longer texts are rejected. */
 const maxText = 128
 
 /** Parses a duration such as `-1h2m3.5s`. Returns undefined if the text is not a duration. */
@@ -64,7 +64,7 @@ const words: { readonly [unit: string]: bigint } = {
   w: 604_800n * second,
 }
 
-/** Parses a duration in a field of format `duration`. Schemas also allow durations in words: `3 days`. */
+/** Parses a duration in a field with the format `duration`. Schemas also allow durations in words, such as `3 days`. */
 export function readSchemaDuration(text: string): Duration {
   const nanoseconds = parseGoDuration(text)
   if (nanoseconds !== undefined) return durationOf(nanoseconds)
@@ -127,7 +127,8 @@ export function readDate(text: string): Timestamp {
 }
 
 /**
- * Parses a time in a field of format `date-time`. Schemas allow a space, a missing zone, and a zone without a colon.
+ * Parses a time in a field with the format `date-time`. Schemas allow a space before the time of day, a missing zone,
+ * and a zone without a colon.
  */
 export function readDateTime(text: string): Timestamp {
   const short = text.slice(0, maxText)
@@ -147,7 +148,7 @@ export function showTimestamp({ nanos }: Timestamp): string {
   return `${date}${fraction}Z`
 }
 
-/** Formats a duration in seconds: `90.5s`. */
+/** Formats a duration in seconds, such as `90.5s`. */
 export function showDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos
   const fraction = size % second === 0n ? '' : `.${trimEndOf(String(size % second).padStart(9, '0'), '0')}`

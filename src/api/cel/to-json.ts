@@ -1,6 +1,6 @@
 /**
- * Converts the result of an expression to JSON, such as the configuration that a mutation applies. The size of the
- * result is bounded: an expression can refer to one value many times.
+ * Converts the result of an expression to JSON, for example the configuration that a mutation applies. The size of the
+ * JSON is limited, because an expression can refer to the same value many times.
  */
 import { type Json, type JsonObject, setKey } from '../json/json.ts'
 import { showDuration, showTimestamp } from './time-text.ts'
@@ -17,24 +17,24 @@ import {
   type Value,
 } from './values.ts'
 
-/** Maximum number of values, maximum number of characters and maximum depth of a result. */
+/** Maximum number of values in a result, maximum number of characters, and maximum depth. */
 const maxValues = 200_000
 const maxCharacters = 4_000_000
 const maxDepth = 250
 
-/** Number of values between two yields. */
+/** Number of values to convert between two yields. */
 const valuesPerSlice = 5_000
 
 /**
  * Converts a value to JSON and yields periodically. Throws CelError for a value that JSON cannot represent, and for an
- * object of a wrong type.
+ * object of the wrong type.
  */
 export function* toJsonSliced(value: Value): Generator<void, Json> {
   return yield* new Conversion().convert(value, { typeName: undefined, depth: 0 })
 }
 
 interface Place {
-  /** The name that the type of an object must have at this position. Undefined outside of objects with a named type. */
+  /** The type name that an object must have at this position. Undefined outside of objects with a named type. */
   readonly typeName: string | undefined
   readonly depth: number
 }
@@ -73,8 +73,8 @@ class Conversion {
 }
 
 /**
- * Returns the checked name of an object's type. The name must match the path of the object: `Object.spec{template:
- * Object.spec.template{}}`.
+ * Returns the type name of an object. Throws unless the name matches the path of the object, as in
+ * `Object.spec{template: Object.spec.template{}}`.
  */
 function checkedName({ name }: StructValue, expected = name): string {
   if (name === expected) return name

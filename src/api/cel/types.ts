@@ -1,6 +1,6 @@
 /**
- * The types of CEL for the checker. A type parameter of a function is a variable that is bound while the arguments of a
- * call are compared. `unify` binds variables and undoes the bindings if the comparison fails.
+ * The types of CEL, as used by the checker. A type parameter of a function is a type variable that is bound while the
+ * arguments of a call are matched. `unify` binds variables, and undoes the bindings if the types do not match.
  */
 const plainNames = [
   ...(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'dyn'] as const),
@@ -9,7 +9,7 @@ const plainNames = [
 ] as const
 type PlainName = (typeof plainNames)[number] | 'null_type'
 
-/** A type of the language. */
+/** A CEL type. */
 export type CelType =
   | { readonly kind: PlainName }
   | { readonly kind: 'list'; readonly elem: CelType }
@@ -17,13 +17,13 @@ export type CelType =
   | {
       readonly kind: 'object'
       readonly fields: ReadonlyMap<string, Field>
-      /** The name that identifies the type. Set for types whose objects expressions can create. */
+      /** The name of the type. Set for types whose objects expressions can create. */
       readonly name?: string
     }
   | { readonly kind: 'type' | 'optional'; readonly of: CelType }
   | { readonly kind: 'variable'; bound: CelType | undefined }
 
-/** A field of an object type. See declared-type.ts for further information about fields. */
+/** A field of an object type. declared-type.ts contains more information about fields. */
 interface Field {
   readonly type: CelType
 }
@@ -32,7 +32,7 @@ function plain(kind: PlainName): CelType {
   return { kind }
 }
 
-/** The types without parameters. */
+/** Types without parameters. */
 export const types = {
   bool: plain('bool'),
   int: plain('int'),
@@ -67,7 +67,7 @@ export function typeVariable(): CelType {
   return { kind: 'variable', bound: undefined }
 }
 
-/** Returns the type that a type variable is bound to. Returns all other types unchanged. */
+/** Returns the type to which a type variable is bound. Returns other types unchanged. */
 export function resolve(type: CelType): CelType {
   let actual = type
   while (actual.kind === 'variable' && actual.bound !== undefined) actual = actual.bound
@@ -82,14 +82,17 @@ export function isDynamic(type: CelType): boolean {
 
 type Variable = Extract<CelType, { readonly kind: 'variable' }>
 
-/** Variables that were bound by a comparison, so that their bindings can be undone. */
+/** Type variables that a comparison has bound, so that the bindings can be undone. */
 type Trail = Variable[]
 
 function undo(trail: Trail): void {
   for (const variable of trail) variable.bound = undefined
 }
 
-/** Whether all pairs of types are compatible. Undoes the bindings on failure. */
+/**
+ * Whether the types of each pair are compatible. Binds type variables, and undoes the bindings if a pair is not
+ * compatible.
+ */
 export function unifyAll(expected: readonly CelType[], actual: readonly CelType[]): boolean {
   const trail: Trail = []
   if (expected.length === actual.length && expected.every((type, i) => unify(type, actual[i]!, trail))) return true
@@ -113,7 +116,7 @@ export function unify(expected: CelType, actual: CelType, trail: Trail = []): bo
   return a.kind === b.kind
 }
 
-/** The names of types that Kubernetes adds to the language. */
+/** The names of the types that Kubernetes adds to CEL. */
 export const opaqueNames: ReadonlyMap<string, string> = new Map([
   ['url', 'kubernetes.URL'],
   ['quantity', 'kubernetes.Quantity'],
@@ -148,7 +151,7 @@ function occursIn(variable: Variable, type: CelType): boolean {
   return actual.kind === 'map' && (occursIn(variable, actual.key) || occursIn(variable, actual.value))
 }
 
-/** Formats the type for messages. */
+/** Formats a type for messages. */
 export function formatType(type: CelType): string {
   const actual = resolve(type)
   switch (actual.kind) {
@@ -171,7 +174,7 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** Parses a type in a declaration: `list(A)`, `map(string, dyn)`. Capital letters are type parameters. */
+/** Parses a type in a declaration, such as `list(A)` or `map(string, dyn)`. Capital letters are type parameters. */
 export function readType(text: string, parameters: Map<string, CelType>): CelType {
   const nested = /^(list|map|type|optional)\((.*)\)$/.exec(text)
   if (nested === null) return readName(text, parameters)
@@ -188,7 +191,7 @@ function readName(name: string, parameters: Map<string, CelType>): CelType {
   return known
 }
 
-/** Returns the type with new type variables in place of the declared ones, for one call. */
+/** Returns a copy of a type for one call, in which new type variables replace the declared type parameters. */
 export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelType {
   switch (type.kind) {
     case 'variable': {
@@ -208,7 +211,7 @@ export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelTyp
   }
 }
 
-/** Splits a text such as `map(A, B), int` at its top-level commas. */
+/** Splits a list of types such as `map(A, B), int` at the commas outside of parentheses. */
 export function splitTypes(text: string): string[] {
   const parts: string[] = []
   let depth = 0

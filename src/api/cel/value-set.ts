@@ -1,6 +1,6 @@
 /**
- * A set of values that uses the equality of the language. Scalars are found by a key, in constant time. Lists and maps
- * are compared with each other, and the budget limits these comparisons.
+ * A set of CEL values, compared with the equality of CEL. Scalars are found by a key in constant time. Lists and maps
+ * are compared one by one, and the budget limits these comparisons.
  */
 import { equals } from './compare.ts'
 import type { Run } from './overload.ts'
@@ -34,7 +34,7 @@ export class ValueSet {
     return key === undefined ? this.#others.some((other) => equals(this.#run, other, value)) : this.#keys.has(key)
   }
 
-  /** Adds a value. Returns whether it was new. */
+  /** Adds a value, and returns whether the set did not contain the value before. */
   add(value: Value): boolean {
     if (Number.isNaN(value instanceof Double ? value.value : 0)) return true
     if (this.has(value)) return false
@@ -45,13 +45,13 @@ export class ValueSet {
   }
 }
 
-/** Returns a key that only equal values share. Undefined for values that must be compared. */
+/** Returns a key that is the same for equal values. Returns undefined for values that must be compared one by one. */
 function keyOf(value: Value): string | undefined {
   if (typeof value === 'string') return `s${value}`
   if (value === null || typeof value === 'boolean') return `${value}`
   if (typeof value === 'number' || typeof value === 'bigint') return `n${value}`
   if (value instanceof Uint) return `n${value.value}`
-  // A double without a fraction equals the int of the same value.
+  // A double without a fraction is equal to the int with the same value.
   if (value instanceof Double) return Number.isInteger(value.value) ? `n${BigInt(value.value)}` : `n${value.value}`
   if (value instanceof Uint8Array) return `b${Buffer.from(value).toString('base64')}`
   if (value instanceof Timestamp) return `t${value.nanos}`

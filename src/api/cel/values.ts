@@ -1,7 +1,7 @@
 /**
- * The values of rules. They use JavaScript's types where possible. An int is a number if a number can represent it
- * exactly, and otherwise a bigint. A double is therefore a separate class. Lists and maps are abstract classes. For
- * JSON data, they decode only the parts that a rule accesses (json-values.ts).
+ * CEL values. They use the types of JavaScript where possible. An int is a number if a number can represent the int
+ * exactly, and otherwise a bigint. A double is therefore a separate class. Lists and maps are abstract classes. The
+ * implementations for JSON data decode only the parts that a rule accesses (json-values.ts).
  */
 import type { CelType } from './types.ts'
 
@@ -21,7 +21,7 @@ export class Uint {
   }
 }
 
-/** A point in time, in nanoseconds like Duration. */
+/** A point in time in nanoseconds. */
 export class Timestamp {
   readonly nanos: bigint
 
@@ -67,7 +67,7 @@ export class UrlValue {
   }
 }
 
-/** A value that may be missing. */
+/** Optional is a value that may be missing. */
 export class Optional {
   readonly value: Value | undefined
 
@@ -76,17 +76,17 @@ export class Optional {
   }
 }
 
-/** The optional without a value. */
+/** The optional that has no value. */
 export const none = new Optional(undefined)
 
-/** A value of a type that only functions create and interpret, such as a quantity. */
+/** Opaque is a value of a type that only functions can create and read, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
-  /** The canonical text of the value. Two values of the same kind are equal if their texts are equal. */
+  /** The canonical text of the value. Two values of the same kind are equal if their canonical texts are equal. */
   abstract readonly text: string
 }
 
-/** A list of values. */
+/** CelList is a list of CEL values. */
 export abstract class CelList {
   abstract readonly size: number
   abstract get(index: number): Value
@@ -118,10 +118,10 @@ export class ArrayList extends CelList {
   }
 }
 
-/** A map from keys to values. */
+/** CelMap is a map from keys to CEL values. */
 export abstract class CelMap {
   abstract readonly size: number
-  /** Returns the value of a key. Undefined if the key is absent. */
+  /** Returns the value of a key. Returns undefined if the key is absent. */
   abstract get(key: Value): Value | undefined
 
   /** Returns the result of `has()` for a key. */
@@ -133,8 +133,8 @@ export abstract class CelMap {
 }
 
 /**
- * A map created by an expression. Keys of different types are different, but numbers with equal values are the same
- * key.
+ * LiteralMap is a map that an expression creates. Keys of different types are different, except that equal numbers are
+ * the same key.
  */
 export class LiteralMap extends CelMap {
   readonly #entries = new Map<string, readonly [Value, Value]>()
@@ -157,7 +157,7 @@ export class LiteralMap extends CelMap {
   }
 }
 
-/** An object of a named type, created by an expression. */
+/** StructValue is an object of a named type that an expression creates. */
 export class StructValue extends CelMap {
   readonly name: string
   readonly #fields: ReadonlyMap<string, Value>
@@ -190,7 +190,7 @@ function keyText(key: Value): string {
 
 export type Int = number | bigint
 
-/** Any value of the language. */
+/** Any CEL value. */
 export type Value =
   | null
   | boolean
@@ -208,7 +208,7 @@ export type Value =
   | CelList
   | CelMap
 
-/** An evaluation error. `&&` and `||` can ignore an operand with an error. */
+/** An evaluation error. The operators `&&` and `||` can ignore an operand whose evaluation fails. */
 export class CelError {
   readonly message: string
 
@@ -229,7 +229,7 @@ export function toInt(value: bigint): Int {
 
 type KindName = CelType['kind']
 
-/** Returns the kind of a value's type. `isObject` distinguishes an object from a map. */
+/** Returns the kind of the type of a value. `isObject` distinguishes an object from a map. */
 export function kindOf(value: Value): KindName {
   switch (typeof value) {
     case 'string':

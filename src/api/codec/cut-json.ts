@@ -1,15 +1,15 @@
 /**
- * Copies selected fields out of the JSON of an object, without parsing it. The JSON must be compact and valid, as this
- * server writes it. The scan stops after the last selected field.
+ * Copies selected fields from the JSON of an object without parsing the JSON. The JSON must be valid and compact, as
+ * this server writes it. The scan stops after the last selected field.
  */
 
-/** The members of an object to keep. */
+/** Cut lists the members of an object to copy. */
 export type Cut = readonly CutMember[]
 
 interface CutMember {
-  /** The key as JSON text, with its quotes. */
+  /** The key of the member as JSON text, including the quotes. */
   readonly key: Buffer
-  /** The parts of the value to keep. Undefined keeps the whole value. */
+  /** The parts of the value to copy. Undefined means the whole value. */
   readonly within: Cut | undefined
 }
 
@@ -21,7 +21,7 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
-/** Combines paths into a cut. A path includes all fields below it. */
+/** Converts field paths to a cut. A path includes all fields below it. */
 export function cutOf(paths: readonly (readonly string[])[]): Cut {
   const byKey = Map.groupBy(paths, ([key]) => key!)
   return Array.from(byKey, ([key, group]) => {
@@ -34,14 +34,14 @@ function jsonKey(key: string): Buffer {
   return Buffer.from(JSON.stringify(key))
 }
 
-/** Cuts objects one after the other, and reuses the same memory for all of them. */
+/** Cutter copies selected fields of one object after another, and reuses the same memory for all of them. */
 export class Cutter {
   readonly #cut: Cut
   #memory = Buffer.allocUnsafeSlow(4096)
   #used = 0
   #json: Buffer = Buffer.alloc(0)
   #at = 0
-  /** Whether no selected field follows the current value, so that the scan may stop inside the value. */
+  /** Whether no selected field follows the current value. The scan may then stop inside the value. */
   #isLast = true
 
   constructor(cut: Cut) {
@@ -85,7 +85,7 @@ export class Cutter {
       if (json[this.#at] === comma) this.#at++
       if (missing === 0) this.#at = endOfRest(json, this.#at)
     }
-    // Moves behind the closing brace.
+    // The scan continues after the closing brace.
     this.#at++
     this.#put(closeBrace)
     return this.#used > start + 2
@@ -110,7 +110,7 @@ export class Cutter {
     if (!this.#copyValue(within)) this.#used = before
   }
 
-  /** Copies the selected parts of a value. Returns whether anything was copied. */
+  /** Copies the selected parts of a value, and returns whether any part was copied. */
   #copyValue(within: Cut | undefined): boolean {
     const json = this.#json
     const first = json[this.#at]
@@ -121,15 +121,15 @@ export class Cutter {
     if (within !== undefined && first === openBracket) return this.#copyElements(within)
     const start = this.#at
     this.#at = endOfValue(json, start)
-    // A scalar has no fields, so none of them is selected.
+    // A scalar contains no fields, so no selected field is below it.
     if (within !== undefined) return false
     this.#used += json.copy(this.#memory, this.#used, start, this.#at)
     return true
   }
 
   /**
-   * Copies the elements of a list. Keeps every object and list among them, even if it becomes empty, so that the
-   * elements keep their positions.
+   * Copies the elements of a list. Objects and lists in the list are copied even if nothing in them is selected, so
+   * that all elements keep their positions.
    */
   #copyElements(within: Cut): boolean {
     const json = this.#json
@@ -155,7 +155,7 @@ export class Cutter {
   }
 }
 
-/** Finds fields of objects by a path that does not lead through a list. */
+/** ScalarFinder finds a field by a path that does not lead through a list. */
 export class ScalarFinder {
   readonly #keys: readonly Buffer[]
 
@@ -163,7 +163,7 @@ export class ScalarFinder {
     this.#keys = path.map(jsonKey)
   }
 
-  /** Returns the string, number or boolean at the path. Undefined if the object has no such value. */
+  /** Returns the string, number or boolean at the path. Returns undefined if the object has no such value. */
   find(json: Buffer): string | number | boolean | undefined {
     let at = 0
     for (const key of this.#keys) {
@@ -177,7 +177,10 @@ export class ScalarFinder {
   }
 }
 
-/** Returns the offset of the value with this key among the members from `at` on, or -1. */
+/**
+ * Returns the offset of the value with this key among the members from offset `at` on. Returns -1 if there is no such
+ * member.
+ */
 function memberValueAt(json: Buffer, at: number, key: Buffer): number {
   let i = at
   while (json[i] === quote) {
@@ -189,22 +192,22 @@ function memberValueAt(json: Buffer, at: number, key: Buffer): number {
 }
 
 /**
- * Whether a key is at this position. Compares the text of the key, because the server writes every key in the same form
- * as `JSON.stringify`.
+ * Whether a key is at this position. The texts can be compared directly, because the server writes every key in the
+ * same form as `JSON.stringify`.
  */
 function isKeyAt(json: Buffer, start: number, key: Buffer): boolean {
   for (let i = 0; i < key.length; i++) if (json[start + i] !== key[i]) return false
   return true
 }
 
-/** Returns the offset of the closing quote of the string that starts here. */
+/** Returns the offset of the closing quote of the string that starts at this position. */
 function endOfString(json: Buffer, start: number): number {
   let i = start + 1
   while (i < json.length && json[i] !== quote) i += json[i] === backslash ? 2 : 1
   return i
 }
 
-/** Returns the offset after the value that starts here. */
+/** Returns the offset after the value that starts at this position. */
 function endOfValue(json: Buffer, start: number): number {
   const first = json[start]
   if (first === quote) return endOfString(json, start) + 1

@@ -1,4 +1,7 @@
-/** The thread that converts documents that are too large for the event loop, one at a time. */
+/**
+ * The worker thread that converts documents that are too large for the event loop. Documents are converted one at a
+ * time.
+ */
 import { isMainThread, parentPort } from 'node:worker_threads'
 import { ApiError } from '../model/api-error.ts'
 import type { WorkReply, WorkRequest } from './document-worker-messages.ts'

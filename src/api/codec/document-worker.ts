@@ -1,7 +1,7 @@
 /**
- * Converts documents that are too large for the event loop in a separate thread: YAML to JSON, and JSON to YAML or
- * indented JSON. The thread processes one document at a time, so many large documents take no more memory than one. It
- * starts with the first document and ends after an idle period, which releases its memory.
+ * Converts documents that are too large for the event loop in a worker thread: YAML to JSON, and JSON to YAML or
+ * indented JSON. The thread converts one document at a time, so many large documents take no more memory than one. The
+ * thread starts with the first document and ends after an idle period, which releases its memory.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../base/files/program-files.ts'
@@ -9,7 +9,6 @@ import { ApiError } from '../model/api-error.ts'
 import type { Work, WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
 
-/** The code of the thread. */
 const threadProgram = {
   importer: import.meta.url,
   source: './document-worker-thread.ts',
@@ -17,8 +16,8 @@ const threadProgram = {
 }
 
 /**
- * Minimum size in bytes of a document that is converted in the thread. Smaller documents take a few milliseconds, less
- * than their transfer to the thread would cost.
+ * Minimum size in bytes of a document that is converted in the worker thread. A smaller document can be converted in a
+ * few milliseconds, which is less than the cost of transferring it to the thread.
  */
 export const largeDocument = 32 * 1024
 const idleMs = 5000
@@ -34,14 +33,14 @@ interface Converted {
   readonly duplicates: readonly string[]
 }
 
-/** Converts large documents in a separate thread. */
+/** DocumentWorker converts large documents in a worker thread. */
 export class DocumentWorker {
   #worker: Worker | undefined
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
   #idle: NodeJS.Timeout | undefined
 
-  /** Parses YAML that a client sent. `limit` is its maximum size in bytes, including expanded aliases. */
+  /** Parses YAML from a client. `limit` is the maximum size in bytes, including expanded aliases. */
   async readYaml(bytes: Buffer, limit: number): Promise<ParsedJson> {
     const { bytes: json, duplicates } = await this.#convert('read YAML', bytes, limit)
     return { value: parseOwnJson(json), duplicates }
@@ -89,7 +88,7 @@ export class DocumentWorker {
     if (this.#waiting.size === 0) this.#rest()
   }
 
-  /** Allows the process to exit while the thread is idle, and ends the thread after a while. */
+  /** Allows the process to exit while the worker thread is idle, and ends the thread after a while. */
   #rest(): void {
     const worker = this.#worker!
     worker.unref()
@@ -99,9 +98,7 @@ export class DocumentWorker {
     }, idleMs).unref()
   }
 
-  /**
-   * Handles the end of the thread, for any reason. Pending conversions fail, and the next document starts a new thread.
-   */
+  /** Handles the end of the worker thread. Pending conversions fail, and the next document starts a new thread. */
   #end(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = undefined

@@ -1,22 +1,25 @@
 /**
- * Parses JSON and preserves every digit of integers, which the native parser rounds beyond 2^53. The native parser can
- * preserve the digits too, but is then ten times slower and cannot be interrupted. The native parser is therefore used
- * only to validate the text. This parser relies on that validation and builds the value in steps.
+ * Parses JSON without rounding integers beyond 2^53. The native parser can preserve all digits too, but is then ten
+ * times slower and cannot be interrupted. The native parser is therefore used only to validate the text. This parser
+ * relies on that validation and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
 import { type ApiError, badRequest } from '../model/api-error.ts'
 import { endOfNumber } from './json-scan.ts'
 
-/** Number of tokens between two yields. */
+/** Number of tokens to process between two yields. */
 const tokensPerSlice = 2000
 
 export interface ExactOptions {
-  /** Whether the objects of a repeated key are merged. Otherwise the last object wins, as with all other values. */
+  /**
+   * Whether objects with the same key are merged. If false, the last object replaces the earlier ones, as with all
+   * other values.
+   */
   readonly mergesObjects?: boolean
 }
 
-/** Parses text that is known to be valid JSON. Throws 400 for a number that no type can represent. */
+/** Parses a text that is known to be valid JSON. Throws error 400 for a number that no type can represent. */
 export function* parseExactSliced(text: string, options: ExactOptions = {}): Generator<void, Json> {
   const maker = new ValueMaker(options)
   let tokens = 0
@@ -27,7 +30,7 @@ export function* parseExactSliced(text: string, options: ExactOptions = {}): Gen
   return maker.result
 }
 
-/** Builds a value from its tokens in text order. */
+/** ValueMaker builds a value from its tokens, which must be passed in the order of the text. */
 class ValueMaker {
   result: Json = null
   readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []
@@ -43,7 +46,7 @@ class ValueMaker {
     this.#open.push({ value: earlier ?? value, key: undefined })
   }
 
-  /** Returns the object that an earlier occurrence of the current key has. */
+  /** Returns the object from an earlier occurrence of the current key. */
   #earlierObject(): JsonObject | undefined {
     const inner = this.#open.at(-1)
     if (inner?.key === undefined || Array.isArray(inner.value)) return undefined
@@ -65,7 +68,7 @@ class ValueMaker {
     }
   }
 
-  /** Adds a string, as a key if a key is expected, and otherwise as a value. */
+  /** Adds a string, either as a key or as a value, depending on the position. */
   putString(string: string): void {
     const inner = this.#open.at(-1)
     if (inner !== undefined && inner.key === undefined && !Array.isArray(inner.value)) inner.key = string
@@ -73,7 +76,7 @@ class ValueMaker {
   }
 }
 
-/** Processes the token at this position and returns its end. */
+/** Processes the token at this position, and returns the position after the token. */
 function readToken(text: string, at: number, maker: ValueMaker): number {
   switch (text[at]) {
     case '{':
@@ -115,9 +118,7 @@ function readToken(text: string, at: number, maker: ValueMaker): number {
   }
 }
 
-/**
- * Returns the position after the closing quote: the first quote that is not preceded by an odd number of backslashes.
- */
+/** Returns the position after the closing quote, which is the first quote that is not escaped by a backslash. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     let before = quote
@@ -131,7 +132,7 @@ function readString(text: string, start: number, end: number): string {
   return inner.includes('\\') ? JSON.parse(text.slice(start, end)) : inner
 }
 
-/** Parses a number. Preserves every digit of an integer and rejects numbers that would become infinite. */
+/** Parses a number without rounding integers. Rejects a number that would become infinite. */
 function exactNumber(source: string): number | bigint {
   const value = Number(source)
   if (Number.isSafeInteger(value) && !/[.eE]/.test(source)) return value
@@ -141,8 +142,8 @@ function exactNumber(source: string): number | bigint {
 }
 
 /**
- * Parses a number with a decimal point or exponent. Throws 400 if the number would become infinite, or if rounding
- * would turn a fraction into an integer.
+ * Parses a number with a decimal point or an exponent. Throws error 400 if the number would become infinite, or if
+ * rounding would turn a fraction into an integer.
  */
 export function keptNumber(source: string): number {
   const value = Number(source)
@@ -154,7 +155,7 @@ function outOfRange(source: string): ApiError {
   return badRequest(`the number ${source.slice(0, 40)} is out of range`)
 }
 
-/** Whether the digits after the decimal point are all zeros once the exponent is applied. */
+/** Whether a number is an integer once its exponent is applied to its digits. */
 function isWhole(source: string): boolean {
   const [digits = '', exponent = '0'] = source.toLowerCase().split('e')
   const [whole = '', fraction = ''] = digits.replace(/^[-+]/, '').split('.')

@@ -1,13 +1,13 @@
-/** Writes JSON with one member per line. */
+/** Formats JSON with one member per line. */
 import { isObject, type Json } from '../json/json.ts'
 
 export interface IndentStyle {
-  /** The indentation per level. */
+  /** The indentation of each level. */
   readonly step: string
   readonly order: (a: string, b: string) => number
 }
 
-/** Writes a value with the members of every object in the order of the style. */
+/** Formats a value. The style determines the order of members. */
 export function indentJson(value: Json, style: IndentStyle): string {
   return `${write(value, '', style)}\n`
 }
@@ -30,7 +30,7 @@ const step = '  '
 
 /**
  * Indents compact JSON by two spaces per level, without a newline at the end. The text is not parsed, so all members
- * keep their position. `margin` precedes every line except the first.
+ * keep their order. `margin` is written before every line except the first.
  */
 export function indentText(json: string, margin = ''): string {
   let text = ''
@@ -72,9 +72,7 @@ function endOfToken(json: string, start: number): number {
   return ends.exec(json)!.index
 }
 
-/**
- * Returns the position after the closing quote: the first quote that is not preceded by an odd number of backslashes.
- */
+/** Returns the position after the closing quote, which is the first quote that is not escaped by a backslash. */
 function endOfText(json: string, start: number): number {
   let quote = json.indexOf('"', start + 1)
   while (quote >= 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1)

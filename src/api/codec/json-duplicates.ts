@@ -1,18 +1,18 @@
 /**
- * Finds keys that are repeated within an object, which the native parser hides by keeping the last one. Must only be
- * used for text that has been parsed and is known to contain repeated keys.
+ * Finds keys that occur more than once in the same object, which the native parser hides because it returns only the
+ * last value. Call this only with text that has been parsed and is known to contain duplicate keys.
  */
 import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 
-/** An object or array that is open at this point of the text. */
+/** Level is an object or array that is open at the current position of the text. */
 interface Level {
   /** The keys found so far in the object. Undefined for an array. */
   readonly keys: Set<string> | undefined
-  /** The key or index of the next or current value in this object or array. */
+  /** The key or index of the current or next value in the object or array. */
   place: string | number
 }
 
-/** Returns the paths of the first repeated keys. */
+/** Returns the paths of the first duplicate keys. */
 export function findDuplicates(text: string): string[] {
   const levels: Level[] = []
   const duplicates: string[] = []

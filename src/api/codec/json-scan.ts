@@ -1,6 +1,6 @@
 /**
  * Scans JSON text once for properties that the native parser hides. The scan does not check the grammar, because the
- * parser does. For text that is not JSON the result is arbitrary, but the scan always ends in linear time.
+ * parser does. For text that is not JSON, the result is arbitrary, but the scan always ends in linear time.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
@@ -11,9 +11,9 @@ export const maxDepth = 512
 export { maxValues }
 
 export interface Scan {
-  /** Total number of members of all objects, including repeated keys. */
+  /** Total number of members of all objects, including duplicate keys. */
   readonly members: number
-  /** Whether there is a number that a double may not represent exactly. */
+  /** Whether the text contains a number that a double may not represent exactly. */
   readonly bigNumbers: boolean
 }
 
@@ -22,7 +22,7 @@ const backslash = 0x5c
 
 const longExponent = /[eE][-+]?\d{3}/
 
-/** Scans the text before it is parsed. Throws 400 or 413 if the text exceeds the limits of a request body. */
+/** Scans a text before it is parsed. Throws error 400 or 413 if the text exceeds the limits of a request body. */
 export function scanJson(text: string, maxCount = maxValues): Scan {
   let bigNumbers = false
   let depth = 0
@@ -46,8 +46,8 @@ export function scanJson(text: string, maxCount = maxValues): Scan {
       depth--
     } else if (isDigit(unit)) {
       const end = endOfNumber(text, i)
-      // A double can represent any number of 15 digits exactly. An exponent of three digits may exceed the range of a
-      // double.
+      // A double can represent any number with 15 digits exactly. A number with a three-digit exponent may exceed the
+      // range of a double.
       if (end - i > 15 || (!bigNumbers && end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
       i = end - 1
     }
@@ -60,7 +60,10 @@ function indexOrEnd(text: string, searchedText: string, from: number): number {
   return index < 0 ? text.length : index
 }
 
-/** Returns the index of the closing quote of a string that may contain escapes. Rejects escaped lone surrogates. */
+/**
+ * Returns the index of the closing quote of a string that may contain escapes. Rejects escape sequences of lone
+ * surrogates.
+ */
 export function endOfString(text: string, start: number): number {
   let i = start + 1
   for (; i < text.length; i++) {
@@ -85,17 +88,17 @@ export function endOfString(text: string, start: number): number {
   return i
 }
 
-/** The error for half of a surrogate pair, which UTF-8 cannot encode. */
+/** Returns the error for a lone surrogate, which UTF-8 cannot encode. */
 export function loneSurrogate(sequence: string): ApiError {
   return badRequest(`the body contains an unpaired surrogate: ${sequence}`)
 }
 
-/** The error for a document with more values than an object may have. */
+/** Returns the error for a document with more values than an object may have. */
 export function tooManyValues(maxCount = maxValues): ApiError {
   return entityTooLarge(`Request entity too large: limit is ${maxCount} values, counting members and elements`)
 }
 
-/** The error for a document that is nested too deeply. */
+/** Returns the error for a document that is nested too deeply. */
 export function tooDeep(): ApiError {
   return badRequest(`the body is nested deeper than ${maxDepth} levels`)
 }
@@ -104,24 +107,24 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** Returns the position after the number that starts here. */
+/** Returns the position after the number that starts at this position. */
 export function endOfNumber(text: string, start: number): number {
   let i = start + 1
   while (i < text.length && isNumeric(text.charCodeAt(i))) i++
   return i
 }
 
-/** Whether this is a digit, sign, decimal point or exponent letter. */
+/** Whether a code unit is a digit, a sign, a decimal point or the letter of an exponent. */
 function isNumeric(unit: number): boolean {
   return isDigit(unit) || unit === 0x2e || unit === 0x2d || unit === 0x2b || unit === 0x65 || unit === 0x45
 }
 
 const maxPlaceLength = 200
 
-/** Maximum number of reported repeated keys. */
+/** Maximum number of duplicate keys to report. */
 export const maxDuplicates = 100
 
-/** Formats the path of a key: `spec.ports[0].name`. */
+/** Formats the path of a key, such as `spec.ports[0].name`. */
 export function pathText(places: readonly (string | number)[], key: string): string {
   const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${shorten(place, maxPlaceLength)}`))
   return `${steps.join('')}.${shorten(key, maxPlaceLength)}`.replace(/^\./, '')

@@ -1,11 +1,11 @@
 /**
  * Parses JSON strictly and writes canonical JSON.
  *
- * Parsing uses the native parser, after one scan of the text for properties that the native parser hides: nesting
- * deeper than 512, lone surrogates, and duplicate keys (reported, and the last one wins). Bytes that are not UTF-8 are
- * rejected, integers beyond 2^53 become bigint, and numbers too large for any type are rejected. Members are written in
- * order (`member-order.ts`). The writer rejects values that could not be read back: half of a surrogate pair, NaN or
- * infinity, and excessive nesting.
+ * The text is parsed by the native parser, after a scan for properties that the native parser hides: nesting deeper
+ * than 512 levels, lone surrogates, and duplicate keys (which are reported, and of which the last value is used). Bytes
+ * that are not UTF-8 are rejected, integers beyond 2^53 become bigint, and numbers that are too large for any type are
+ * rejected. Members are written in a defined order (`member-order.ts`). The writer rejects values that could not be
+ * parsed again: lone surrogates, NaN, infinity, and excessive nesting.
  */
 import { isUtf8 } from 'node:buffer'
 import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'
@@ -19,26 +19,26 @@ import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** A parsed document and its duplicate keys. */
+/** ParsedJson is a parsed document and its duplicate keys. */
 export interface ParsedJson {
   readonly value: Json
-  /** Paths of keys that occur more than once in their object. */
+  /** Paths of keys that occur more than once in the same object. */
   readonly duplicates: readonly string[]
 }
 
-/** Parses a document strictly. Throws 400 with the position of the error. */
+/** Parses a document strictly. Throws error 400 with the position of a syntax error. */
 export function parseJson(bytes: Buffer): ParsedJson {
   return runToCompletion(parseSliced(bytes))
 }
 
 export interface ParseOptions {
-  /** The maximum number of values. Defaults to the maximum of a request body. */
+  /** Maximum number of values. Defaults to the maximum for a request body. */
   readonly maxCount?: number | undefined
-  /** Whether the objects of a repeated key are merged, as in the typed decoder of Kubernetes. */
+  /** Whether objects with the same key are merged, as in the typed decoder of Kubernetes. */
   readonly mergesObjects?: boolean
 }
 
-/** Like `parseJson`, but yields periodically so that other work can run. */
+/** Parses a document like `parseJson`, but yields periodically so that other work can run. */
 export function* parseSliced(
   bytes: Buffer,
   { maxCount, mergesObjects = false }: ParseOptions = {},
@@ -63,7 +63,10 @@ export function* parseSliced(
   }
 }
 
-/** Counts the members of all objects in a value. A text with repeated keys has more members than its value. */
+/**
+ * Counts the members of all objects in a value. If the text of the value contains duplicate keys, the text has more
+ * members than the value.
+ */
 function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
   let members = 0
@@ -73,7 +76,8 @@ function countMembers(value: Json): number {
 }
 
 /**
- * Parses JSON that this server wrote and therefore already checked. Only integers beyond 2^53 need the exact parser.
+ * Parses JSON that this server has written and therefore already validated. Only integers beyond 2^53 require the exact
+ * parser.
  */
 export function parseOwnJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8')
@@ -81,8 +85,8 @@ export function parseOwnJson(bytes: Buffer): Json {
 }
 
 /**
- * Like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and takes 50 ms for a text with
- * very many keys.
+ * Parses JSON like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and may take 50 ms
+ * for a text with very many keys.
  */
 export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   if (bytes.length <= longText) return parseOwnJson(bytes)
@@ -100,16 +104,16 @@ const longText = 128 * 1024
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
 
 /**
- * Writes a document for sending: compact JSON with a final newline. `room` is the maximum number of levels. For
- * documents that clients can send back, it is that of a request body. Otherwise it is unlimited.
+ * Formats a document as compact JSON with a final newline. `room` is the maximum number of nesting levels, which for
+ * documents that clients can send back is the limit of a request body. By default, the nesting is not limited.
  */
 export function jsonDocument(value: Json, order?: Order, room?: number): Buffer {
   return Buffer.from(`${stringifyJson(value, order, room)}\n`)
 }
 
 /**
- * A value that is already JSON text, for a part of a response that is written once and sent often. Only the response
- * writer supports such values. They must not be stored or inspected.
+ * WrittenJson is a value that is already JSON text, for a part of responses that is formatted once and sent often. Only
+ * the response writer supports such values, so they must not be stored or inspected.
  */
 export class WrittenJson {
   readonly text: string
@@ -118,13 +122,13 @@ export class WrittenJson {
     this.text = text
   }
 
-  /** Wraps text that is one complete JSON value. */
+  /** Wraps a text that must be one complete JSON value. */
   static of(text: string): Json {
     return new WrittenJson(text) as unknown as Json
   }
 }
 
-/** Writes JSON with its members in order. Throws if the value has more than `room` levels. */
+/** Formats a value as JSON with its members in order. Throws if the value has more than `room` nesting levels. */
 export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
   switch (typeof value) {
     case 'string':
@@ -146,8 +150,8 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
 }
 
 /**
- * Writes a string. Rejects half of a surrogate pair if the text will be stored. A response must be written even if a
- * message was cut in the middle of a pair.
+ * Formats a string. A lone surrogate is rejected if the text will be stored. In a response, a lone surrogate is
+ * accepted, because a message may have been cut in the middle of a surrogate pair.
  */
 function writeText(text: string, room: number): string {
   if (text.isWellFormed()) return JSON.stringify(text)
@@ -177,7 +181,9 @@ export function startOfJson(value: Json, length: number): string {
   return `${text}${isList ? ']' : '}'}`
 }
 
-/** Writes the members of an object without the braces. `room` is the maximum number of levels of each member. */
+/**
+ * Formats the members of an object without the braces. `room` is the maximum number of nesting levels of each member.
+ */
 export function stringifyMembers(object: JsonObject, order?: Order, room = Number.POSITIVE_INFINITY): string {
   const members = memberOrder(order)
   let text = ''
@@ -191,20 +197,20 @@ export function stringifyMembers(object: JsonObject, order?: Order, room = Numbe
 }
 
 /**
- * Writes a value as part of a stored object, `level` levels below the top of the object. Uses the native writer, which
- * is much faster, if it produces the same text as `stringifyJson`.
+ * Formats a value as a part of a stored object, `level` levels below the top of the object. The native writer, which is
+ * much faster, is used if it produces the same text as `stringifyJson`.
  */
 export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
   const room = maxDepth - level
   const ordered = inMemberOrder(value, order, room)
   const text = ordered === undefined ? undefined : JSON.stringify(ordered)
-  // The native writer writes `\ud` only for half of a surrogate pair.
+  // The native writer produces `\ud` only for lone surrogates.
   return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
 }
 
 /**
- * Returns the value with the members of every object in writing order, or the value itself if they already are.
- * Undefined if only `stringifyJson` can write the value.
+ * Returns a value with the members of every object in writing order, which is the value itself if its members are
+ * already in order. Returns undefined if only `stringifyJson` can format the value.
  */
 function inMemberOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {
@@ -260,7 +266,7 @@ function membersInOrder(object: JsonObject, order: Order, room: number): JsonObj
 
 function sortMembers(object: JsonObject, order: Order): JsonObject | undefined {
   const keys = keysInOrder(object, memberOrder(order))
-  // JavaScript objects list keys that are array indexes before all others, regardless of insertion order.
+  // A JavaScript object lists keys that are array indexes before all other keys, regardless of insertion order.
   if (keys.some(beginsWithDigit)) return undefined
   const sorted: JsonObject = {}
   for (const key of keys) setKey(sorted, key, object[key]!)
@@ -271,7 +277,7 @@ function beginsWithDigit(key: string): boolean {
   return key >= '0' && key < ':'
 }
 
-/** Returns the keys of an object in the order of their UTF-8 bytes, which is the writing order of maps. */
+/** Returns the keys of an object in the order of their UTF-8 bytes, in which the entries of maps are written. */
 export function sortedKeys(object: JsonObject): string[] {
   return sortUtf8(Object.keys(object))
 }

@@ -1,9 +1,9 @@
 /**
- * The member order of JSON objects. Types that the server defines use the order of their fields. Maps and all values
- * without a schema, such as user-defined types and free-form values, use the byte order of their keys. A value whose
- * text is significant keeps the order in which it was sent.
+ * The order of members in JSON objects. Types that the server defines use the order of their fields. Maps and values
+ * without a schema, such as custom resources, use the byte order of their keys. Values whose exact text matters keep
+ * the order in which the client sent the members.
  *
- * Decoding already creates objects in field order, so usually nothing needs sorting.
+ * Decoding already creates objects in field order, so objects rarely need to be sorted.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'
@@ -11,22 +11,22 @@ import type { JsonObject } from '../json/json.ts'
 import { profileNames, vendorOf } from '../model/vendor.ts'
 import type { AnySchema, ObjectSchema, Schema } from '../schema/schema.ts'
 
-/** The schema that determines the order of a value. Undefined means byte order on every level. */
+/** Order is the schema that determines the order of members. Undefined means byte order on every level. */
 export type Order = Schema | undefined
 
 export interface Place {
   readonly rank: number
-  /** The order of the members of this member's value. */
+  /** The order of the members inside the value of this member. */
   readonly order: Order
 }
 
-/** The order of the members of one object. */
+/** MemberOrder is the order of the members of one object. */
 export interface MemberOrder {
-  /** The fields by name, for a type that the server defines. Undefined if byte order applies. */
+  /** The fields by name, for a type that the server defines. Undefined means byte order. */
   readonly fields: ReadonlyMap<string, Place> | undefined
-  /** The order of the values of all other members. */
+  /** The order of members inside the values of all other members. */
   readonly values: Order
-  /** Whether the members keep the order in which they were sent. */
+  /** Whether the members keep the order in which the client sent them. */
   readonly asSent?: boolean
 }
 
@@ -37,7 +37,7 @@ export function memberOrder(order: Order): MemberOrder {
   return order?.type === 'object' || order?.type === 'map' ? describedOrder(order) : inBytes
 }
 
-/** Returns the order of a value that is kept as sent. Such a value may still have a described type. */
+/** Returns the order of a value that is stored as sent. Such a value may still have a described type. */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema
   if (asSent) return { fields: undefined, values: schema, asSent }
@@ -45,7 +45,7 @@ function freeOrder(schema: AnySchema): MemberOrder {
   return described === undefined ? inBytes : describedOrder(inAnyProfile(described))
 }
 
-/** The vendor's own fields have different names in each profile, but the same positions. */
+/** The names of the vendor's fields depend on the profile, but their positions do not. */
 const inAnyProfile = memoizeByObject((described: NonNullable<AnySchema['described']>): ObjectSchema => {
   const types = profileNames.map((profile) => described(vendorOf(profile)))
   return { ...types[0]!, fields: Object.assign({}, ...types.map(({ fields }) => fields)) }
@@ -60,7 +60,7 @@ function placesOf({ fields }: ObjectSchema): ReadonlyMap<string, Place> {
   return new Map(Object.entries(fields).map(([name, { schema }], rank) => [name, { rank, order: schema }]))
 }
 
-/** Returns the order that applies to this member's value. */
+/** Returns the order that applies inside the value of a member. */
 export function orderBelow({ fields, values }: MemberOrder, key: string): Order {
   return fields === undefined ? values : fields.get(key)?.order
 }
@@ -71,12 +71,12 @@ export function elementOrder(order: Order): Order {
   return order?.type === 'list' ? order.items : undefined
 }
 
-/** Returns the keys of an object in writing order. Members that the type does not know come last. */
+/** Returns the keys of an object in writing order. Members that the type does not define come last. */
 export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder): string[] {
   const keys = Object.keys(object)
   if (asSent) return keys
   if (fields === undefined) return sortUtf8(keys)
-  // The keys usually are in order, because decoding creates members in this order.
+  // The keys are usually in order already, because decoding creates members in this order.
   if (areInOrder(keys, fields)) return keys
   const declaredKeys: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(object, name)) declaredKeys.push(name)
@@ -94,7 +94,7 @@ function areInOrder(keys: readonly string[], fields: ReadonlyMap<string, Place>)
   return true
 }
 
-/** Whether a member is written before another member. Both must be known. */
+/** Whether a member is written before another member. The type must define both members. */
 export function isBefore({ fields }: MemberOrder, key: string, other: string): boolean {
   if (fields === undefined) return compareUtf8(key, other) < 0
   return (fields.get(key)?.rank ?? fields.size) < fields.get(other)!.rank

@@ -1,18 +1,18 @@
 /**
- * Finds the metadata in the JSON of a stored object without parsing it. Watchers of metadata, such as the garbage
- * collector, receive these bytes for every change of every object.
+ * Finds the metadata in the JSON of a stored object without parsing the JSON. Clients that watch only metadata, such as
+ * the garbage collector, receive these bytes for every change of every object.
  */
 
 const member = '"metadata":{'
-/** Kind and API version, which precede the metadata of most objects. */
+/** Matches the kind and the API version, which precede the metadata of most objects. */
 const plainStart = /^\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}$/
-/** Longest start that is tried. */
+/** Maximum number of bytes before the metadata that are examined. */
 const maxStart = 1000
 const [quote, backslash, open, close] = [...'"\\{}'].map((character) => character.charCodeAt(0))
 
 /**
- * Returns the bytes of the `metadata` member. Undefined if other members than kind and API version precede it, as in
- * objects that older versions wrote.
+ * Returns the bytes of the `metadata` member. Returns undefined if members other than the kind and the API version
+ * precede the metadata, as in objects that older versions of this server wrote.
  */
 export function metadataText(json: Buffer): Buffer | undefined {
   const at = json.subarray(0, maxStart).indexOf(member)
@@ -22,7 +22,7 @@ export function metadataText(json: Buffer): Buffer | undefined {
   return end === undefined ? undefined : json.subarray(start, end)
 }
 
-/** Returns the offset after the object that starts here. */
+/** Returns the offset after the object that starts at this position. */
 function endOfObject(json: Buffer, start: number): number | undefined {
   let depth = 0
   for (let i = start; i < json.length; i++) {
@@ -34,7 +34,7 @@ function endOfObject(json: Buffer, start: number): number | undefined {
   return undefined
 }
 
-/** Returns the offset of the quote that ends the string that starts here. */
+/** Returns the offset of the closing quote of the string that starts at this position. */
 function endOfString(json: Buffer, start: number): number {
   for (let i = start + 1; i < json.length; i++) {
     if (json[i] === backslash) i++

@@ -1,6 +1,6 @@
 /**
- * Writes JSON that may be large: the same text as `stringifyStored`, but yields periodically so that other work can
- * run.
+ * Formats JSON that may be large. The text is the same as that of `stringifyStored`, but the generator yields
+ * periodically so that other work can run.
  */
 import type { Json, JsonObject } from '../json/json.ts'
 import { isLarge, partsPerSlice } from '../json/large-json.ts'
@@ -8,7 +8,7 @@ import { stringifyStored } from './json.ts'
 import { maxDepth, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** Writes a value of a stored object, `level` levels below its top. */
+/** Formats a value of a stored object, `level` levels below the top of the object. */
 export function* storedTextSliced(value: Json | undefined, order: Order, level: number): Generator<void, string> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) return stringifyStored(value, order, level)
   if (level >= maxDepth) throw tooDeep()

@@ -27,63 +27,66 @@ import { maxValues, tooManyValues } from './json-scan.ts'
 import { isBefore, keysInOrder, type MemberOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 import { storedTextSliced } from './sliced-json.ts'
 
-/** The data that selectors use. */
+/** Selectable contains the data that selectors use. */
 export interface Selectable {
   readonly labels: { readonly [key: string]: string } | undefined
-  /** The values of fields for field selectors, in addition to name and namespace. */
+  /** The values for field selectors, in addition to the name and the namespace. */
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-/** The data about an object that caches and indexes need. */
+/** Header contains the data about an object that caches and indexes need. */
 export interface Header extends Selectable {
   /**
-   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written, if
-   * known.
+   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written.
+   * Undefined if unknown.
    */
   readonly completeFor?: string | undefined
-  /** The emulated Kubernetes version of the server that wrote the object, such as `1.29`. Unset for 1.23. */
+  /** The emulated Kubernetes version of the server that wrote the object, such as `1.29`. Undefined for 1.23. */
   readonly version?: string | undefined
 }
 
 const format = 3
-/** The first format whose checksum covers the key. */
+/** The first storage format whose checksum covers the key. */
 const formatWithKey = 2
 const headerStart = 14
 const emptyHeader = '{}'
 
-/** The stored value is not an object that this program can read. */
+/** The error for a stored value that this program cannot read as an object. */
 export class UnreadableValue extends Error {
   override readonly name: string = 'UnreadableValue'
 }
 
-/** The value was modified after it was written. */
+/** The error for a value that was modified after it was written. */
 class DamagedValue extends UnreadableValue {
   override readonly name = 'DamagedValue'
 }
 
-/** A newer program wrote the value in a format that this program does not know. The value is not damaged. */
+/**
+ * The error for a value in a newer format, which a newer program wrote and this program does not know. The value is not
+ * damaged.
+ */
 export class NewerValue extends UnreadableValue {
   override readonly name = 'NewerValue'
 }
 
-/** The value is encrypted and was not decrypted. It may be intact. */
+/** The error for a value that is still encrypted. The value may be intact. */
 export class EncryptedValue extends UnreadableValue {
   override readonly name = 'EncryptedValue'
 }
 
-/** An object to store, its member order, and the data that selectors use. */
+/** Storable is an object to store, with its member order and the data that selectors use. */
 export interface Storable {
   readonly object: ApiObject
   readonly order: Order
   readonly header: Partial<Header>
 }
 
-/** Encodes an object for storage under a given key. */
+/** Encodes an object for storage under a key. */
 export function encodeStored(key: string, storable: Storable): Buffer {
   return runToCompletion(encodeSliced(key, storable))
 }
 
-/** Like `encodeStored`, but yields periodically so that other work can run. */
+/** Encodes an object like `encodeStored`, but yields periodically so that other work can run. */
 export function* encodeSliced(key: string, { object, order, header }: Storable): Generator<void, Buffer> {
   const write = isLarge(asJson(object)) ? yield* writeParts(object, order) : stringifyStored
   const { before, after } = splitBody(object, order, write)
@@ -94,10 +97,10 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
   // A value takes at least two bytes, so a short text cannot contain too many values.
   if (size > 2 * maxValues) yield* assertAtMost(asJson(object), maxValues + ownRoom)
   yield
-  // If every character is one byte, as in most objects, the number of characters is the length in bytes.
+  // In most objects every character takes one byte, so the number of characters is the length in bytes.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
-  // Allocates a separate buffer, because the log keeps it for a while. A buffer from the pool would keep the whole pool
-  // in memory.
+  // The buffer is allocated separately, because the log keeps it for a while. A buffer from Node's pool would keep the
+  // whole pool in memory.
   const bytes = Buffer.allocUnsafeSlow(headerStart + size)
   bytes.write(text, headerStart)
   bytes[0] = format
@@ -109,20 +112,23 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
 }
 
 /**
- * Number of additional values for members that the server itself adds to an object of maximum size: deletion timestamp,
- * conditions, managed fields. Without them, such an object could never be deleted.
+ * Maximum number of values that the server itself may add to an object of maximum size, such as the deletion timestamp,
+ * conditions and managed fields. Without this allowance, such an object could not be deleted.
  */
 const ownRoom = 1000
 
 /**
- * Checks that clients can send a stored object back: it may not have more values than a request body. Yields
+ * Throws if an object has more values than a request body may have, because clients could not send it back. Yields
  * periodically.
  */
 export function* assertCount(object: ApiObject): Generator<void, void> {
   yield* assertAtMost(asJson(object), maxValues)
 }
 
-/** Like `assertCount`, but ignores managedFields. Used to reject an oversized object before any further processing. */
+/**
+ * Throws like `assertCount`, but does not count managedFields. This check rejects an oversized object before any
+ * further processing.
+ */
 export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   const { metadata } = object
   yield* assertCount(
@@ -131,7 +137,7 @@ export function* assertOwnCount(object: ApiObject): Generator<void, void> {
 }
 
 /**
- * Counts values and throws if there are too many. Keeps pending containers in a list so that counting can be
+ * Counts values and throws if there are too many. Unprocessed objects and lists are queued, so that counting can be
  * interrupted after each of them.
  */
 function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, void> {
@@ -149,7 +155,7 @@ function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, voi
 
 const countedPerSlice = 2000
 
-/** Returns the number of members or elements, and adds containers among them to the list. */
+/** Returns the number of members or elements, and adds the objects and lists among them to `nested`. */
 function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
   if (Array.isArray(value)) {
     for (const item of value) if (isNested(item)) nested.push(item)
@@ -177,10 +183,10 @@ interface Parts {
   readonly after: string
 }
 
-/** Writes a value at the given level of its object. */
+/** A function that formats a value at a given level of its object. */
 type WriteValue = typeof stringifyStored
 
-/** Writes the parts of a large object in advance, and yields periodically. */
+/** Formats the parts of a large object in advance, and yields periodically. */
 function* writeParts(object: ApiObject, order: Order): Generator<void, WriteValue> {
   const texts = new Map<unknown, string>()
   const members = memberOrder(order)
@@ -202,7 +208,10 @@ function* writeMembers(
   }
 }
 
-/** Returns the two parts of the body around the resourceVersion. Throws if the object could not be read back later. */
+/**
+ * Returns the parts of the body before and after the resourceVersion. Throws if the stored object could not be parsed
+ * again.
+ */
 function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
   assertWhole(object)
   const members = memberOrder(order)
@@ -224,7 +233,8 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
 }
 
 /**
- * Checks for the members that every stored object has. With them, there is text on both sides of the resourceVersion.
+ * Throws unless the object has the members that every stored object has. These members guarantee that there is text
+ * before and after the resourceVersion.
  */
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
@@ -248,14 +258,14 @@ function splitMetadata(metadata: JsonObject, order: Order, write: WriteValue): P
   return { before, after: `${after}}` }
 }
 
-/** Returns the JSON text of a key. Field names of a type need no escaping. */
+/** Returns the JSON text of a key. The names of fields that a type defines need no escaping. */
 function nameText(key: string, { fields }: MemberOrder): string {
   return fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
 }
 
 /**
- * Parses a header. There is one header object for each distinct set of labels, so its optional fields take little
- * memory.
+ * Parses a header. Headers with optional fields take little memory, because there is only one header object for each
+ * distinct set of labels.
  */
 function headerIn(text: Buffer): Header {
   const { labels, fields, completeFor, version }: Partial<Header> = JSON.parse(text.toString('utf8'))
@@ -264,18 +274,21 @@ function headerIn(text: Buffer): Header {
   return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
 }
 
-/** The header of all objects whose stored header is empty. */
+/** The header of every object whose stored header is empty. */
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
- * Reads the headers of successive objects. Neighboring objects often have the same labels. They then share one header
- * object, which saves time and memory.
+ * HeaderReader reads the headers of one object after another. Neighboring objects often have the same labels and then
+ * share one header object, which saves time and memory.
  */
 export class HeaderReader {
   #text = Buffer.from(emptyHeader)
   #header = nothingSaid
 
-  /** Returns the header and verifies the whole value. Throws UnreadableValue. */
+  /**
+   * Returns the header of a stored value after validating the whole value. Throws UnreadableValue if the value is
+   * invalid.
+   */
   read(key: string, bytes: Uint8Array): Header {
     const view = asBuffer(bytes)
     assertSound(key, view)
@@ -289,24 +302,24 @@ export class HeaderReader {
 }
 
 /**
- * Whether these bytes are an intact stored form, in this format or a newer one. Bytes decrypted with a wrong key are
- * not intact.
+ * Whether bytes are an intact stored value, in this format or a newer one. Bytes that were decrypted with a wrong key
+ * are not intact.
  */
 export function isStoredForm(key: string, bytes: Buffer): boolean {
   return bytes.length >= headerStart && (matches(format, key, bytes) || matches(1, key, bytes))
 }
 
-/** An object as a GET returns it, and the position of its resourceVersion in the bytes. */
+/** VersionedJson is an object as a GET request returns it, with the position of its resourceVersion. */
 export interface VersionedJson {
-  /** The object's JSON with its resourceVersion and a final newline, as a GET returns it. */
+  /** The JSON of the object with its resourceVersion and a final newline, as a GET request returns it. */
   readonly json: Buffer
-  /** The offset of `"resourceVersion":"..",`. */
+  /** The offset of `"resourceVersion":"..",` in the JSON. */
   readonly versionAt: number
 }
 
 /**
- * Returns the JSON of a stored object. `allocate` provides the buffer. Bytes that are kept for long should not share a
- * pool. Bytes that are sent and dropped may share one.
+ * Returns the JSON of a stored object. `allocate` provides the buffer: a separate buffer for bytes that are kept for a
+ * long time, or a buffer from a pool for bytes that are sent and dropped.
  */
 export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
@@ -316,7 +329,7 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
   return { json: splice(view.subarray(bodyStart), spliced), versionAt }
 }
 
-/** The end of the JSON in responses, which the stored form does not contain. */
+/** The end of the JSON in responses, which is not part of the stored value. */
 const newline = '\n'
 
 /** Allocates a buffer of this size. */
@@ -330,7 +343,7 @@ export function replaceVersion({ json, versionAt }: VersionedJson, from: string,
 
 interface Splice {
   readonly at: number
-  /** Number of bytes to replace at the end. */
+  /** Number of bytes to remove at the end. */
   readonly dropped: number
   /** The text to append. */
   readonly end: string
@@ -358,13 +371,13 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // If the value matches an older format except for its first bytes, the first bytes are damaged.
+  // If the value matches an older format except for its first bytes, only the first bytes are damaged.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')
 }
 
-/** Throws if the value is still encrypted, because the store below could not decrypt it (`encryption/`). */
+/** Throws if the value is still encrypted because the store was not able to decrypt it (`encryption/`). */
 function assertPlain(view: Buffer): void {
   if (view[0] === undefined || view[0] <= format) return
   const [, cipher, key] = /^[a-z0-9]+:enc:([a-z]+):(?:v1:([^:]{1,253}):)?/.exec(view.toString('latin1', 0, 300)) ?? []

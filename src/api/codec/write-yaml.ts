@@ -1,20 +1,22 @@
 /**
- * Writes YAML: keys in the order of `yaml-key-order.ts`, lists not indented, multi-line texts as blocks. A text is
- * quoted if another parser could read it as something else (`yes`, `1e3`, a date), or if it contains terminal control
- * characters.
+ * Formats YAML with keys in the order of `yaml-key-order.ts`, without indenting lists, and with blocks for multi-line
+ * texts. A text is quoted if another parser could read it as something other than a string (`yes`, `1e3`, a date), or
+ * if it contains terminal control characters.
  */
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { compareKeys } from './yaml-key-order.ts'
 import { isPlainText } from './yaml-scalar.ts'
 
-/** Writes YAML that every parser reads in the same way. */
+/** Formats a value as YAML that every parser reads in the same way. */
 export function stringifyYaml(value: Json): string {
   const lines: string[] = []
   writeNode(lines, value, { lead: '', margin: '' })
   return `${lines.join('\n')}\n`
 }
 
-/** The position of a value: the text before it on its line, and the indentation of the following lines. */
+/**
+ * Place is the position of a value: the text before the value on its line, and the indentation of the following lines.
+ */
 interface Place {
   readonly lead: string
   readonly margin: string
@@ -57,7 +59,9 @@ function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): vo
   }
 }
 
-/** Maximum length of a plain key. YAML parsers detect the end of a plain key only within 1,024 characters. */
+/**
+ * Maximum length of a key without quotes. YAML parsers find the end of an unquoted key only within 1,024 characters.
+ */
 const maxKeyLength = 1000
 
 function keyText(key: string, margin: string): string {
@@ -65,7 +69,9 @@ function keyText(key: string, margin: string): string {
   return text.length <= maxKeyLength ? text : `? ${text}\n${margin}`
 }
 
-/** Returns the text of a value that starts on the line of its key. `margin` is the indentation of further lines. */
+/**
+ * Returns the text of a value that starts on the line of its key. `margin` is the indentation of the following lines.
+ */
 function inline(value: Json, margin: string): string {
   if (typeof value === 'string') return scalarText(value, margin)
   if (Array.isArray(value)) return '[]'
@@ -77,9 +83,9 @@ function scalarText(text: string, margin: string): string {
 }
 
 /**
- * Returns a string on one line, quoted like kubectl: without quotes if possible, in single quotes if the text contains
- * YAML indicators, and in double quotes if a parser could read it as something other than a string or if it needs
- * escapes.
+ * Formats a string on one line, quoted in the same way as kubectl: without quotes if possible, in single quotes if the
+ * text contains YAML indicators, and in double quotes if a parser could read the text as something other than a string
+ * or if the text needs escapes.
  */
 function oneLine(text: string): string {
   if (isAmbiguous(text) || unprintable.test(text) || !text.isWellFormed()) return quoted(text)
@@ -87,12 +93,12 @@ function oneLine(text: string): string {
 }
 
 const mayBeDate = /^\d{4}-\d{1,2}-/
-/** Matches texts that some parsers read as numbers: `1,300`, `80:80`. */
+/** Matches texts that some parsers read as numbers, such as `1,300` and `80:80`. */
 const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
-/** Words that some parsers interpret specially as a value or key. */
+/** Words to which some parsers give a special meaning as a value or key. */
 const specialWords = new Set(['=', '<<'])
 
-/** Whether some parser would not read this text as a string. */
+/** Whether some parser would read a text as something other than a string. */
 function isAmbiguous(text: string): boolean {
   return specialWords.has(text) || mayBeDate.test(text) || mayBeNumber.test(text) || !isPlainText(text)
 }
@@ -100,18 +106,18 @@ function isAmbiguous(text: string): boolean {
 const atBeginning = /^(?:[ #,[\]{}&*!|>'"%@`]|---|\.\.\.|[-?:](?: |$))/
 const anywhere = /:(?: |$)| #| $/
 
-/** Whether the text contains a YAML indicator at a position where it has a meaning. */
+/** Whether a text contains a YAML indicator at a position where the indicator has a meaning. */
 function hasIndicator(text: string): boolean {
   return atBeginning.test(text) || anywhere.test(text)
 }
 
-/** Characters that control a terminal, change the writing direction, or end a line for only some YAML parsers. */
+/**
+ * Matches characters that control a terminal, change the writing direction, or end a line for only some YAML parsers.
+ */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u
 const everyUnprintable = new RegExp(unprintable, 'gu')
 
-/**
- * Whether a block reproduces the text exactly: the text is printable and has no whitespace that a parser could drop.
- */
+/** Whether a block reproduces a text exactly: the text is printable and has no whitespace that a parser could drop. */
 function isBlock(text: string): boolean {
   return !/^\s|[ \t](?:\n|$)/.test(text) && !unprintable.test(text.replaceAll(/[\n\t]/g, ''))
 }

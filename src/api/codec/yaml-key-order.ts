@@ -1,10 +1,10 @@
 /**
- * The key order of YAML written by kubectl and other Go programs: punctuation before letters (`A_B` before `AB`), and
- * digits by their numeric value (`k2` before `k10`).
+ * The order of keys in YAML that kubectl and other Go programs write: punctuation before letters (`A_B` before `AB`),
+ * and digits by their numeric value (`k2` before `k10`).
  */
 const letter = /\p{L}/u
 
-/** Compares two keys at their first difference. For use with `sort`. */
+/** Compares two keys at their first difference, for use with `sort`. */
 export function compareKeys(a: string, b: string): number {
   let at = 0
   while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at++
@@ -19,8 +19,8 @@ export function compareKeys(a: string, b: string): number {
 }
 
 /**
- * Whether a number continues with a digit at this position. A key with a letter at this position then has the smaller
- * number.
+ * Whether a number continues with a digit at this position. A key with a letter at the same position then contains the
+ * smaller number.
  */
 function isNumberLonger(text: string, at: number): boolean {
   return /^\d\d$/.test(text.slice(Math.max(0, at - 1), at + 1))
@@ -32,20 +32,21 @@ function isSecondHalf(text: string, at: number): boolean {
 }
 
 /**
- * Compares the numbers that start at this position. Equal numbers sort by length, shorter first. Returns 0 if both are
- * also equally long.
+ * Compares the numbers that start at this position. Equal numbers are ordered by length, shorter first. Returns 0 if
+ * their lengths are equal too.
  */
 function compareDigits(a: string, b: string, at: number): number {
   const mine = digitsAt(a, at)
   const other = digitsAt(b, at)
-  // Within a number, a zero is compared like the digit after it: 10 comes after 2, and 100 after 19.
+  // Within a number, a zero sorts like any other digit: 10 after 2, and 100 after 19.
   const isWithin = (a[at] === '0' || b[at] === '0') && endsWithNumber(a, at)
   const lead = isWithin ? '1' : '0'
   return Number(lead + mine) - Number(lead + other) || mine.length - other.length
 }
 
 /**
- * Whether a nonzero number ends before this position. Takes linear time, whereas `/[1-9]\d*$/` takes quadratic time.
+ * Whether a nonzero number ends before this position. Takes linear time, whereas `/[1-9]\d*$/` would take quadratic
+ * time.
  */
 function endsWithNumber(text: string, before: number): boolean {
   for (let at = before - 1; at >= 0 && text[at]! >= '0' && text[at]! <= '9'; at--) if (text[at] !== '0') return true

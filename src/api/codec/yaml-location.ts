@@ -1,19 +1,22 @@
-/** Locates values in the text of a YAML file, for error messages. Only used after an error: it parses the text again. */
+/**
+ * Locates values in the text of a YAML file for error messages. The text is parsed again, so this is done only after an
+ * error.
+ */
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
 
-/** A position in a text. */
+/** TextPosition is a position in a text. */
 export interface TextPosition {
-  /** Line number, starting at 1. */
+  /** Line number. The first line is 1. */
   readonly line: number
   readonly column: number
 }
 
-/** The keys and list indexes that lead to a value. */
+/** YamlPath contains the keys and list indexes that lead to a value. */
 export type YamlPath = readonly (string | number)[]
 
 /**
- * Returns the position of the value at the path, or of the closest parent that exists. `document` is the index of a
- * document in the text. Undefined if the document is empty or missing. The text must be valid YAML.
+ * Returns the position of the value at a path, or of its closest parent that exists. `document` is the index of a
+ * document in the text. Returns undefined if the document is empty or missing. The text must be valid YAML.
  */
 export function locateYamlValue(text: string, path: YamlPath, document = 0): TextPosition | undefined {
   const offset = new Walk(text).find(document, path)
@@ -39,7 +42,7 @@ class Walk {
     return this.#inNode(steps, undefined)
   }
 
-  /** Searches inside a node. `here` is the position of this node's key. */
+  /** Searches inside a node. `here` is the position of the key of this node. */
   #inNode([step, ...rest]: YamlPath, here: number | undefined): number | undefined {
     const event = this.#events[this.#next]
     if (event === undefined || step === undefined) return here ?? startOf(event)
@@ -69,7 +72,7 @@ class Walk {
     return here
   }
 
-  /** Skips one node with its content. */
+  /** Skips one node and its content. */
   #skip(): void {
     let depth = 0
     do {

@@ -1,7 +1,7 @@
 /**
- * Interprets plain YAML scalars by the types of YAML 1.1 (`yes` is a boolean, `0755` an integer), as Kubernetes users
- * expect. Dates, base-60 numbers (`80:80`) and one-letter booleans (`y`, `n`) remain strings. Integers keep every
- * digit: beyond 2^53 they are bigint.
+ * Interprets plain YAML scalars with the types of YAML 1.1, as Kubernetes users expect: `yes` is a boolean, and `0755`
+ * is an integer. Dates, base-60 numbers (`80:80`) and one-letter booleans (`y`, `n`) remain strings. Integers keep all
+ * digits: beyond 2^53 they become bigint.
  */
 import { badRequest } from '../model/api-error.ts'
 import { keptNumber } from './exact-json.ts'
@@ -14,7 +14,10 @@ const words: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
   ...['no', 'false', 'off'].flatMap((word) => spellings(word).map((text) => [text, false] as const)),
 ])
 
-/** Words that are strings here but booleans for some other parsers. Users name objects and keys `n`. */
+/**
+ * Letters that this parser reads as strings and some other parsers read as booleans. Users choose names and keys such
+ * as `n`.
+ */
 const letters: ReadonlySet<string> = new Set(['y', 'Y', 'n', 'N'])
 
 function spellings(word: string): string[] {
@@ -32,7 +35,7 @@ const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
  */
 const maxNumberLength = 400
 
-/** Returns the value of an unquoted scalar: the value of a known word, a number, or the text itself. */
+/** Returns the value of an unquoted scalar: the value of a special word, a number, or the text itself. */
 export function plainScalar(text: string): Scalar {
   if (text.length <= maxWordLength) {
     const word = words.get(text)
@@ -47,8 +50,8 @@ export function plainScalar(text: string): Scalar {
 }
 
 /**
- * Whether every parser reads this text as a string and not as a word or number. `1e999` is a number, although
- * `plainScalar` rejects it as out of range.
+ * Whether every parser reads a text as a string rather than as a special word or a number. `1e999` counts as a number,
+ * although `plainScalar` rejects it as out of range.
  */
 export function isPlainText(text: string): boolean {
   if (text.length <= maxWordLength && (words.has(text) || letters.has(text))) return false
@@ -63,7 +66,7 @@ function integerOf(text: string): number | bigint {
   const negative = text.startsWith('-')
   const digits = text.replace(/^[-+]/, '')
   if (digits.length > maxIntegerLength) return finite(Number(text), text)
-  // BigInt accepts octal numbers only as 0o17 and would read a bare leading zero as decimal.
+  // BigInt accepts octal numbers only with the prefix `0o`, and would read a number with a leading zero as decimal.
   const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits.toLowerCase())
   const value = negative ? -size : size
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value

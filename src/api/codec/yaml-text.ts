@@ -1,10 +1,11 @@
 /**
- * Parses YAML: converts one document to a JSON value, in linear time. Also runs in browsers.
+ * Parses YAML to JSON values in linear time, in Node.js and in browsers.
  *
- * The YAML library provides only a flat list of events. This module builds the values, so that all limits are our own:
- * nesting depth, repeated keys (reported; the last one wins), and the expansion of aliases. An alias is a copy of its
- * anchor's value. A merge key (`<<`) adds the members that a map does not have itself. The parser rejects both once the
- * text and all its copies exceed the size limit of a body (docs/decisions/0009).
+ * The YAML library provides only a flat list of events. This module builds the values from the events, so that it can
+ * enforce its own limits: the nesting depth, duplicate keys (which are reported, and of which the last value is used),
+ * and the expansion of aliases. An alias is a copy of the value of its anchor. A merge key (`<<`) adds the members that
+ * a map does not contain itself. The parser rejects aliases and merge keys once the text with all copies exceeds the
+ * size limit of a body (docs/decisions/0009).
  */
 import {
   EVENT_ID,
@@ -22,7 +23,7 @@ import { loneSurrogate, maxDepth, maxDuplicates, maxValues, pathText, tooDeep, t
 import { plainScalar, type Scalar } from './yaml-scalar.ts'
 
 /**
- * Parses a text that contains a single document. `limit` is the maximum size of a body in bytes, which also bounds the
+ * Parses a text that contains a single document. `limit` is the maximum size of a body in bytes, which also limits the
  * expansion of aliases.
  */
 export function parseYamlText(text: string, limit: number): ParsedJson {
@@ -30,7 +31,9 @@ export function parseYamlText(text: string, limit: number): ParsedJson {
   return { value: reader.read(), duplicates: reader.duplicates }
 }
 
-/** Parses every document of a text, such as a file of manifests. `limit` applies to each document. */
+/**
+ * Parses every document of a text, such as a file of manifests. `limit` is the maximum size of each document in bytes.
+ */
 export function parseYamlDocuments(text: string, limit: number): ParsedJson[] {
   const events = eventsOf(text)
   const documents: ParsedJson[] = []
@@ -49,7 +52,7 @@ function documentEnd(events: readonly Event[], start: number): number {
   return end
 }
 
-/** Maximum depth for the parser. This limit only stops the parser's recursion. Levels are counted separately below. */
+/** Maximum recursion depth of the YAML library. The nesting depth of values is limited separately. */
 const parserDepth = maxDepth + 8
 
 function eventsOf(text: string): Event[] {
@@ -64,14 +67,14 @@ function eventsOf(text: string): Event[] {
   }
 }
 
-/** The value of an anchor. */
+/** Anchored is the value of an anchor. */
 interface Anchored {
   readonly value: Json
   /** Approximate size of the value as JSON in bytes, including expanded aliases. */
   readonly size: number
-  /** Number of levels of the value. */
+  /** Number of nesting levels of the value. */
   readonly height: number
-  /** Number of values within the value. */
+  /** Number of values inside the value, including itself. */
   readonly count: number
 }
 
@@ -83,10 +86,10 @@ class Reader {
   readonly #events: readonly Event[]
   readonly #limit: number
   readonly #anchors = new Map<string, Anchored>()
-  /** The keys and indexes of the path to the current value. */
+  /** The path to the current value, as keys and list indexes. */
   readonly #place: (string | number)[] = []
   #next = 0
-  /** Approximate number of bytes of JSON so far, including copies. */
+  /** Approximate size of all values so far as JSON in bytes, including copies. */
   #size = 0
   #copied = 0
   #count = 0
@@ -135,7 +138,7 @@ class Reader {
     if (tag !== '' && tag !== (isMap ? 'map' : 'seq'))
       throw badRequest(`the YAML tag !!${tag} does not match its value`)
     this.#size += 2
-    // Only collections add a level. Scalars do not.
+    // Only maps and lists add a level. Scalars do not.
     this.#deepest = this.#place.length + 1
     if (this.#deepest > maxDepth) throw tooDeep()
     return isMap ? this.#map() : this.#list()
@@ -191,7 +194,7 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
-    // A key is not counted in addition to its value.
+    // A key and its value count as one.
     this.#count--
     if (typeof key === 'object') throw badRequest(`map keys must be strings: ${pathText(this.#place, '?')}`)
     return String(key)
@@ -226,13 +229,16 @@ class Reader {
   }
 }
 
-/** Adds the members of a merge key. The map's own members take precedence, then those of the first merged map. */
+/**
+ * Adds the members of a merge key to a map. The members of the map itself take precedence, followed by those of the
+ * first merged map.
+ */
 function mergeInto(map: JsonObject, source: Json): void {
   if (!isObject(source)) throw badRequest('the value of a YAML merge key (<<) must be a map or a list of maps')
   for (const key of Object.keys(source)) if (!Object.hasOwn(map, key)) setKey(map, key, own(source, key)!)
 }
 
-/** Returns a deep copy, so that a change in one position does not affect another. */
+/** Returns a deep copy of a value, so that a change of one copy does not affect another. */
 function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf)
   if (!isObject(value)) return value
@@ -268,7 +274,8 @@ function tagged(tag: string, text: string): Scalar {
 }
 
 /**
- * Returns the value of `!!binary`: the text that the base64 encodes, as in kube-apiserver, because JSON has no bytes.
+ * Returns the text that a `!!binary` value encodes in base64, because JSON has no binary values. kube-apiserver does
+ * the same.
  */
 function textOfBase64(text: string): string {
   const encoded = text.replaceAll(/[\r\n]/g, '')

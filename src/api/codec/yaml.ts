@@ -1,11 +1,11 @@
-/** Parses YAML from the bytes of a body. `yaml-text.ts` parses the text. */
+/** Parses YAML from the bytes of a request body. `yaml-text.ts` parses the decoded text. */
 import { isUtf8 } from 'node:buffer'
 import { badRequest } from '../model/api-error.ts'
 import type { ParsedJson } from './json.ts'
 import { parseYamlText } from './yaml-text.ts'
 
 /**
- * Parses a YAML document. `limit` is the maximum size of a body in bytes, which also bounds the expansion of aliases.
+ * Parses a YAML document. `limit` is the maximum size of a body in bytes, which also limits the expansion of aliases.
  */
 export function parseYaml(bytes: Buffer, limit: number): ParsedJson {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')

@@ -1,6 +1,6 @@
 /**
- * Executes a Go template on a value. Prints a missing value as `<no value>`, unless the caller makes it an error.
- * Rejects unbounded recursion of templates and unbounded output. A function reports invalid arguments with a TypeError.
+ * Executes a Go template on a value. A missing value is printed as `<no value>`, unless the caller makes it an error.
+ * Unbounded recursion and unbounded output are rejected. A template function throws TypeError for an invalid argument.
  */
 import { isObject, own } from '../json/json.ts'
 import type { TemplateFunctions } from './functions.ts'
@@ -11,35 +11,35 @@ import { isTrue, keysOf, plainText, typeName, type Value } from './values.ts'
 export interface FillOptions {
   /** Whether a missing field is an error. */
   readonly missingKeys: 'allow' | 'refuse'
-  /** All functions that the parser accepted. */
+  /** The functions that the template can call. */
   readonly functions: TemplateFunctions
   readonly limits?: FillLimits
 }
 
 export interface FillLimits {
   readonly steps: number
-  /** Maximum length of the output and of every intermediate string. */
+  /** Maximum length of the output and of every intermediate string, in characters. */
   readonly characters: number
 }
 
-/** Executes a template and returns its output. Throws TemplateError. */
+/** Executes a template and returns its output. Throws TemplateError if the execution fails. */
 export function fillGoTemplate(template: Template, value: Value, options: FillOptions): string {
   const run = new Run(template, options)
   run.nodes(template.nodes, { dot: value, variables: [['$', value]] })
   return run.text()
 }
 
-/** Maximum nesting depth of templates. */
+/** Maximum depth of nested template calls. */
 const maxDepth = 1000
 const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 1024 }
 
 interface Scope {
   readonly dot: Value
-  /** The variables, newest last. Assignments change their values in place. */
+  /** The variables in scope, newest last. An assignment changes the value of a variable in place. */
   readonly variables: [name: string, value: Value][]
 }
 
-/** How the execution of a list of nodes ended: normally, or with a jump out of the surrounding range. */
+/** The way in which the execution of a list of nodes ended: normally, or with a jump out of the enclosing range. */
 type Ending = 'end' | 'break' | 'continue'
 
 class Run {
@@ -101,7 +101,7 @@ class Run {
     this.#parts.push(text)
   }
 
-  /** Declares variables in the scope, or assigns existing ones. */
+  /** Declares variables in a scope, or assigns values to existing variables. */
   #set({ variables, declares }: Pipeline, scope: Scope, values: readonly Value[]): void {
     for (const [i, name] of variables.entries()) {
       const variable = declares ? undefined : scope.variables.findLast(([other]) => other === name)

@@ -1,18 +1,18 @@
 /**
- * The built-in functions of Go templates. `and` and `or` are in `execute.ts` because they do not evaluate all
- * arguments. Functions throw TypeError for invalid arguments.
+ * The built-in functions of Go templates, except for `and` and `or`, which do not evaluate all arguments and are
+ * therefore in `execute.ts`. A function throws TypeError for an invalid argument.
  */
 import { isObject, own } from '../json/json.ts'
 import { printf } from './printf.ts'
 import { isInteger, isTrue, plainText, typeName, type Value } from './values.ts'
 
-/** A template function. */
+/** A function that templates can call. */
 export type TemplateFunction = (...args: Value[]) => Value
 
 /** Template functions by name. */
 export type TemplateFunctions = ReadonlyMap<string, TemplateFunction>
 
-/** The built-in functions of Go templates. */
+/** The built-in functions of Go templates by name. */
 export const goFunctions: TemplateFunctions = new Map<string, TemplateFunction>([
   ['not', (...args) => !isTrue(only(args))],
   ['len', (...args) => lengthOf(only(args))],
@@ -44,19 +44,19 @@ function some(args: readonly Value[]): readonly Value[] {
   return args
 }
 
-/** Returns the argument of a function that has exactly one. */
+/** Returns the only argument of a function. Throws TypeError if there is not exactly one. */
 export function only(args: readonly Value[]): Value {
   if (args.length !== 1) throw new TypeError(`wrong number of arguments: want 1 got ${args.length}`)
   return args[0]
 }
 
-/** Checks that an argument of the named function is a string, and returns it. */
+/** Returns an argument that must be a string. `name` is the name of the function for the error. */
 export function text(value: Value, name: string): string {
   if (typeof value !== 'string') throw new TypeError(`${name} requires a string, not ${typeName(value)}`)
   return value
 }
 
-/** Joins operands like Go's Sprint: with a space between two operands if neither is a string. */
+/** Joins operands like Go's Sprint, with a space between two operands if neither of them is a string. */
 function joined(args: readonly Value[]): string {
   return args
     .map((arg, i) => {
@@ -73,7 +73,7 @@ function lengthOf(value: Value): number {
   throw new TypeError(value == null ? 'len of nil' : `len of type ${typeName(value)}`)
 }
 
-/** Returns the element of a list or map at an index or key. */
+/** Returns the element of a list at an index, or the element of a map with a key. */
 export function elementOf(item: Value, key: Value): Value {
   if (isObject(item)) {
     if (typeof key !== 'string') throw new TypeError(`a map key must be a string, not ${typeName(key)}`)
@@ -131,7 +131,7 @@ function isAnyEqual(first: Value, others: readonly Value[]): boolean {
   return others.some((other) => isEqual(first, other))
 }
 
-/** Whether two values are equal. Numbers are compared regardless of their type. */
+/** Whether two values are equal. Numbers of different types are equal if their values are. */
 function isEqual(a: Value, b: Value): boolean {
   if (a == null || b == null) return a == null && b == null
   if (isNumber(a) && isNumber(b)) return order(a, b) === 0

@@ -1,7 +1,7 @@
 /**
- * Parses Go's template language: actions, pipelines, variables, if, with, range, define, block, template, break and
- * continue. The parser checks everything that does not depend on a value: the names of functions and variables, and the
- * position of keywords.
+ * Parses Go's template language: actions, pipelines, variables, and the keywords if, with, range, define, block,
+ * template, break and continue. The parser checks everything that does not depend on a value, such as the names of
+ * functions and variables and the positions of keywords.
  */
 import { templateError } from './template-error.ts'
 import { type Token, tokensOf } from './tokens.ts'
@@ -15,12 +15,15 @@ import {
   type Template,
 } from './tree.ts'
 
-/** Parses a template. `functions` are the functions that the template can call. Throws TemplateError. */
+/**
+ * Parses a template. `functions` contains the names of the functions that the template can call. Throws TemplateError
+ * if the template is invalid.
+ */
 export function parseGoTemplate(text: string, functions: { has(name: string): boolean }): Template {
   return new Parser(text, functions).template()
 }
 
-/** Maximum nesting depth. It is deeper than any practical template, but does not exhaust the stack. */
+/** Maximum nesting depth of a template. Practical templates are less deep, and the limit protects the stack. */
 const maxDepth = 200
 
 interface Ended {
@@ -76,7 +79,7 @@ class Parser {
     return { nodes, by }
   }
 
-  /** Parses the content of an action after `{{` up to its end. A definition adds no nodes to this list. */
+  /** Parses an action from after `{{` to its end. A template definition adds no nodes to the current list. */
   #action(word: string, { at }: Token, { top }: { top: boolean }): Node[] {
     if (word === 'if' || word === 'with' || word === 'range') {
       this.#next++
@@ -115,7 +118,7 @@ class Parser {
     return { kind, pipeline, body: body.nodes, otherwise, at }
   }
 
-  /** Parses the text that follows `{{else`: another condition, or the alternative up to its end. */
+  /** Parses the text after `{{else`, which is either another condition or the alternative up to its end. */
   #otherwise(kind: Branch['kind']): readonly Node[] {
     const token = this.#tokens[this.#next]
     if (kind !== 'range' && token?.kind === 'word' && token.text === kind) {
@@ -154,7 +157,7 @@ class Parser {
     return []
   }
 
-  /** Parses the body of a template. The body cannot access the surrounding variables. */
+  /** Parses the body of a template definition. The body cannot access variables of the enclosing template. */
   #definition(name: string): void {
     const variables = this.#variables
     const ranges = this.#ranges
@@ -175,8 +178,8 @@ class Parser {
   }
 
   /**
-   * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of declared
-   * variables. 0 stands for an action, which can declare one variable.
+   * Parses a pipeline up to its end token, which is not consumed. `maxVariables` is the maximum number of variables in
+   * a range. 0 means that the pipeline is an action, which can declare one variable.
    */
   #pipeline(maxVariables: number): Pipeline {
     const { variables, declares } = this.#declaration(maxVariables)
@@ -300,7 +303,7 @@ class Parser {
   }
 }
 
-/** Parses a number. Integers that a number cannot represent exactly are bigint. */
+/** Parses a number. An integer that a JavaScript number cannot represent exactly becomes a bigint. */
 function numberOf(text: string): number | bigint {
   const digits = text.replaceAll('_', '').replace(/^\+/, '')
   if (!/^-?(?:0[xXbBoO][\da-fA-F]+|\d+)$/.test(digits)) return Number(digits)

@@ -1,6 +1,6 @@
 /**
- * Go's `printf`: `%v %s %d %q %t %f %e %g %x %X %o %b %c %U %T %%`, with flags, width and precision. A verb that does
- * not fit its value produces an error text, as in Go: `%!d(string=hi)`.
+ * Go's `printf` with the verbs `%v %s %d %q %t %f %e %g %x %X %o %b %c %U %T %%`, flags, width and precision. A verb
+ * that does not fit its value produces an error text, as in Go: `%!d(string=hi)`.
  */
 import { exponentText, floatText, isInteger, plainText, typeName, type Value } from './values.ts'
 
@@ -12,7 +12,7 @@ interface Verb {
 }
 
 const verbs = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d*))?(.)?/gsu
-/** Maximum width of a field. Wider fields are not readable. */
+/** Maximum width of a field. Larger widths have no practical use. */
 const maxWidth = 10_000
 
 export function printf(format: string, args: readonly Value[]): string {
@@ -40,7 +40,7 @@ function formatVerb(value: Value, verb: Verb): string {
   const text = value == null ? undefined : ofKind(value, verb)
   if (text !== undefined) return text
   if (value == null) return `%!${letter}(<nil>)`
-  // The verb formats lists and maps element by element.
+  // The verb is applied to each element of a list or map.
   if (Array.isArray(value)) return `[${value.map((item) => formatVerb(item, verb)).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.keys(value)
@@ -50,7 +50,7 @@ function formatVerb(value: Value, verb: Verb): string {
   return `%!${letter}(${typeName(value)}=${plainText(value)})`
 }
 
-/** Formats a value. Returns undefined if the verb does not support values of this kind. */
+/** Formats a value with a verb. Returns undefined if the verb does not support values of this kind. */
 function ofKind(value: NonNullable<Value>, verb: Verb): string | undefined {
   if (typeof value === 'string') return ofString(value, verb)
   if (typeof value === 'boolean') return verb.letter === 't' ? String(value) : undefined
@@ -73,7 +73,7 @@ function ofString(text: string, verb: Verb): string | undefined {
   return letter === 'x' ? hex : hex.toUpperCase()
 }
 
-/** Formats a double-quoted string, with escapes for nonprintable characters. */
+/** Formats a string in double quotes, with escapes for nonprintable characters. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(/\\u00([01][\da-f])/g, '\\x$1')
 }

@@ -1,9 +1,12 @@
-/** An error in a template, found by the parser or during execution. The message contains the line and column. */
+/**
+ * An error in a template, which either the parser or the execution reports. The message contains the line and the
+ * column.
+ */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }
 
-/** Returns an error at this offset of the text. */
+/** Returns an error for a position in a template. `at` is the offset in the text. */
 export function templateError(text: string, at: number, what: string): TemplateError {
   const before = text.slice(0, at).split('\n')
   return new TemplateError(`line ${before.length}, column ${before.at(-1)!.length + 1}: ${what}`)

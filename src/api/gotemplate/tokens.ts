@@ -1,23 +1,23 @@
 /**
- * Splits a Go template into tokens: texts between actions, and words, symbols and literals within `{{` and `}}`. A dash
- * inside a delimiter (`{{- `, ` -}}`) trims the adjacent whitespace. Comments (slash and star) are dropped.
+ * Splits a Go template into tokens: the texts between actions, and the words, symbols and literals between `{{` and
+ * `}}`. A dash next to a delimiter (`{{- `, ` -}}`) removes the adjacent whitespace. Comments are dropped.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { templateError } from './template-error.ts'
 
 export interface Token {
   readonly kind: 'text' | 'open' | 'close' | 'mark' | 'field' | 'variable' | 'word' | 'string' | 'number' | 'dot'
-  /** The value of a string or character literal, or the text of another token. */
+  /** The value of a string or character literal, or the text of any other token. */
   readonly text: string
   readonly at: number
-  /** Whether whitespace precedes the token. */
+  /** Whether the token follows whitespace. */
   readonly spaced: boolean
 }
 
 const blank = /^[ \t\r\n]/
 const comment = /^\/\*[\s\S]*?\*\//
 
-/** Splits a template into tokens. Throws TemplateError. */
+/** Splits a template into tokens. Throws TemplateError if the template is invalid. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let place = 0
@@ -45,7 +45,7 @@ function trimmed(text: string, { before, after }: { before: boolean; after: bool
 interface Action {
   readonly tokens: readonly Token[]
   readonly end: number
-  /** Whether the action trims the whitespace that follows. */
+  /** Whether the action removes the whitespace that follows. */
   readonly trims: boolean
 }
 

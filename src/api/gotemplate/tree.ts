@@ -1,6 +1,6 @@
-/** The syntax tree of a Go template, produced by `parse.ts` and executed by `execute.ts`. */
+/** The syntax tree of a Go template, which `parse.ts` creates and `execute.ts` executes. */
 
-/** An operand. `at` is its offset in the text. */
+/** An operand of a command. `at` is the offset of the operand in the text. */
 export type Operand =
   | { readonly kind: 'dot'; readonly at: number }
   | { readonly kind: 'nil'; readonly at: number }
@@ -8,17 +8,17 @@ export type Operand =
   | { readonly kind: 'variable'; readonly name: string; readonly at: number }
   | { readonly kind: 'function'; readonly name: string; readonly at: number }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly at: number }
-  /** Fields of another operand. In `.a.b`, the other operand is the current value (dot). */
+  /** Fields of another operand. In `.a.b`, the other operand is the current value (the dot). */
   | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
 
-/** A function or value with its arguments. */
+/** A function or a value, followed by its arguments. */
 export type Command = readonly [first: Operand, ...args: Operand[]]
 
-/** Commands in sequence. Each command gets the result of the preceding command as its last argument. */
+/** A sequence of commands. Each command receives the result of the preceding command as its last argument. */
 export interface Pipeline {
-  /** The variables that get the result: `$x :=`, `$i, $x :=` in a range, or `$x =`. */
+  /** The variables that receive the result: `$x :=`, `$x =`, or `$i, $x :=` in a range. */
   readonly variables: readonly string[]
-  /** Whether the pipeline declares the variables, rather than assigning existing ones. */
+  /** Whether the pipeline declares its variables. Otherwise it assigns values to existing variables. */
   readonly declares: boolean
   readonly commands: readonly Command[]
 }
@@ -39,7 +39,7 @@ export interface Branch {
   readonly at: number
 }
 
-/** A complete template: its own nodes, and the templates that it defines. */
+/** A parsed template, with the templates that it defines. */
 export interface Template {
   readonly text: string
   readonly nodes: readonly Node[]
@@ -47,7 +47,7 @@ export interface Template {
 }
 
 /**
- * The functions that do not evaluate arguments after the first one that decides the result. Every template can call
- * them.
+ * The functions that stop evaluating arguments at the first argument that determines the result. Every template can
+ * call them.
  */
 export const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or'])

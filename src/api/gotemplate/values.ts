@@ -1,6 +1,6 @@
 /**
- * The values of templates and their formatting in Go. As in kubectl, whole numbers are integers and all others are
- * floating point. A missing value is undefined.
+ * The values of Go templates and their formatting. Whole numbers are integers and all other numbers are floating-point
+ * numbers, as in kubectl. A missing value is undefined.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { isObject, type Json } from '../json/json.ts'
@@ -8,12 +8,12 @@ import { isObject, type Json } from '../json/json.ts'
 /** A value of a template. */
 export type Value = Json | undefined
 
-/** Returns the keys of a map in Go's order for printing and iteration. */
+/** Returns the keys of a map in the order in which Go prints and iterates. */
 export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }
 
-/** Formats a value like the verb `%v`. */
+/** Formats a value in the style of the verb `%v`. */
 export function plainText(value: Value): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value === 'number') return floatText(value)
@@ -24,14 +24,14 @@ export function plainText(value: Value): string {
     .join(' ')}]`
 }
 
-/** Whether the value is a whole number. */
+/** Whether a value is a whole number. */
 export function isInteger(value: Value): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
 }
 
 /**
- * Formats a number with as few digits as possible. Uses an exponent in the same cases as Go: from a million and below
- * 0.0001.
+ * Formats a number with as few digits as possible. As in Go, an exponent is used for numbers from a million on and for
+ * numbers below 0.0001.
  */
 export function floatText(value: number): string {
   if (Number.isInteger(value)) return BigInt(value).toString()
@@ -41,12 +41,12 @@ export function floatText(value: number): string {
   return exponent < -4 || exponent >= 6 ? `${digits}e${exponentText(exponent)}` : String(value)
 }
 
-/** Formats an exponent with its sign and at least two digits. */
+/** Formats an exponent with a sign and at least two digits. */
 export function exponentText(exponent: number): string {
   return `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
-/** Returns the name of the value's type in Go, for messages. */
+/** Returns the name of the Go type of a value, for messages. */
 export function typeName(value: Value): string {
   if (value === null || value === undefined) return 'nil'
   if (isInteger(value)) return 'int64'
@@ -56,7 +56,7 @@ export function typeName(value: Value): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
-/** Whether a template condition is true for this value: the value is not missing, false, zero or empty. */
+/** Whether a value counts as true in a condition: it is not missing, false, zero or empty. */
 export function isTrue(value: Value): boolean {
   if (value === null || value === undefined) return false
   if (Array.isArray(value)) return value.length > 0

@@ -1,15 +1,16 @@
 /**
- * Records whether this process has ever created an object that has a backslash in a key. From then on, the native JSON
- * parser must be guarded (`native-json.ts`). The flag is never reset, because V8 does not forget such keys either.
+ * Records whether this process has ever created an object with a backslash in a key. After that, the native JSON parser
+ * must be guarded (`native-json.ts`). The flag is never reset, because V8 remembers such keys for the lifetime of the
+ * process.
  */
 let made = false
 
-/** Checks a key for a backslash. Must be called for every user-defined key. */
+/** Records whether a key contains a backslash. Must be called with every user-defined key. */
 export function noteKey(key: string): void {
   if (!made && key.includes('\\')) made = true
 }
 
-/** Whether the native parser may confuse keys from now on. */
+/** Whether an object with a backslash in a key has been created, after which the native parser may confuse keys. */
 export function backslashKeysWereMade(): boolean {
   return made
 }

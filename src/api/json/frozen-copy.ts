@@ -1,4 +1,7 @@
-/** Copies a JSON value deeply and freezes the copy. Much faster than `structuredClone`, which also handles cycles. */
+/**
+ * Copies a JSON value deeply and freezes the copy. This is much faster than `structuredClone`, which also handles
+ * cycles.
+ */
 import { type Json, type JsonObject, setKey } from './json.ts'
 
 /** Returns a deep copy that cannot be changed. */

@@ -1,10 +1,10 @@
 /**
- * Formats JSON in Go syntax with all its types: `map[string]interface {}{"a":1}`. Messages about custom objects use it.
- * Keys are sorted, so equal values have equal texts.
+ * Formats JSON in Go syntax with all types, such as `map[string]interface {}{"a":1}`, for messages about custom
+ * resources. Keys are sorted, so equal values have equal texts.
  */
 import { isObject, type Json } from './json.ts'
 
-/** Formats the value in Go syntax, with its types. */
+/** Formats a value in Go syntax, including its types. */
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)'
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`

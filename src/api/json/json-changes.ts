@@ -1,16 +1,17 @@
 /**
- * Compares two JSON values field by field, for displaying a history and for undo. Members are identified by name, and
- * list elements by their `name` if all names are unique and in the same order. All other lists are compared as a whole.
+ * Compares two JSON values field by field, to display a history and to undo changes. Members are identified by key.
+ * List elements are identified by their `name` if all names are unique and in the same order. All other lists are
+ * compared as a whole. Examples of changes:
  *
  *   .spec.replicas                        1 -> 3
  *   .spec.containers[name=web].image      web:1 -> web:2
  */
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from './json.ts'
 
-/** A member by name, or a list element by its `name`. */
+/** An element of a path: a member of an object, or a list element with a `name`. */
 export type PathElement = { readonly member: string } | { readonly named: string }
 
-/** A field whose value differs. */
+/** JsonChange is a field whose value differs between two objects. */
 export interface JsonChange {
   readonly path: readonly PathElement[]
   /** The value before the change. Undefined if the field was absent. */
@@ -19,7 +20,10 @@ export interface JsonChange {
   readonly after: Json | undefined
 }
 
-/** Returns the differences between two values. Changes of fields in the first value come first, then added fields. */
+/**
+ * Returns the differences between two values. Changed and removed fields of the first value come first, followed by
+ * added fields.
+ */
 export function jsonChanges(
   before: Json | undefined,
   after: Json | undefined,
@@ -53,7 +57,7 @@ function partsOf(value: Json | undefined): Parts | undefined {
 
 /**
  * Whether two lists can be compared element by element: elements were only changed in place, or added or removed at the
- * end. Otherwise their order is part of the change.
+ * end. In all other cases, the order of the elements is part of the change.
  */
 function areComparable(then: Parts, now: Parts): boolean {
   if (then.sort !== now.sort) return false
@@ -63,7 +67,9 @@ function areComparable(then: Parts, now: Parts): boolean {
   return names.every((name, i) => i >= others.length || name === others[i])
 }
 
-/** Returns the paths of all leaf values. The paths identify members and elements in the same way as changes do. */
+/**
+ * Returns the paths of all leaf values. The paths identify members and list elements in the same way as `jsonChanges`.
+ */
 export function leavesOf(value: Json, path: readonly PathElement[] = []): (readonly PathElement[])[] {
   const { sort, parts } = partsOf(value) ?? { sort: 'members', parts: new Map<string, Json>() }
   if (parts.size === 0) return [path]
@@ -74,7 +80,7 @@ function pathElement(sort: Parts['sort'], name: string): PathElement {
   return sort === 'members' ? { member: name } : { named: name }
 }
 
-/** Whether two paths are equal or one of them contains the other. */
+/** Whether two paths are equal or one of them is a prefix of the other. */
 export function isOneWithinOther(path: readonly PathElement[], other: readonly PathElement[]): boolean {
   const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
   return shorter.every((step, i) => isSameElement(step, longer[i]!))
@@ -94,7 +100,7 @@ function memberText(member: string): string {
   return /^[A-Za-z0-9_-]+$/.test(member) ? `.${member}` : `[${JSON.stringify(member)}]`
 }
 
-/** Returns the value at a path. Undefined if there is none. */
+/** Returns the value at a path. Returns undefined if there is no such value. */
 export function valueAt(value: Json | undefined, path: readonly PathElement[]): Json | undefined {
   let currentValue = value
   for (const step of path) {
@@ -104,7 +110,9 @@ export function valueAt(value: Json | undefined, path: readonly PathElement[]): 
   return currentValue
 }
 
-/** Returns a copy with a different value at a path, or without the value. Creates missing containers. */
+/**
+ * Returns a copy of a value in which the value at a path is replaced or removed. Missing parent objects are created.
+ */
 export function withValueAt(
   value: Json | undefined,
   path: readonly PathElement[],

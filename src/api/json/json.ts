@@ -1,26 +1,26 @@
 /**
  * JSON values in memory: plain objects as created by `JSON.parse`, with integers beyond 2^53 as bigint.
  *
- * A user-defined key can be any string, including `__proto__` and `constructor`. Read objects with user-defined keys
- * with `own` or `Object.entries`, and write them with `setKey`, spread or `Object.fromEntries`, which treat `__proto__`
- * like any other key. Never use `object[key] = value`.
+ * A user-defined key can be any string, including `__proto__` and `constructor`. Objects with user-defined keys must be
+ * read with `own` or `Object.entries`, and written with `setKey`, spread or `Object.fromEntries`, which treat
+ * `__proto__` like any other key. Never use `object[key] = value`.
  */
 import { noteKey } from './backslash-keys.ts'
 
 /** Any JSON value. */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
-/** A JSON object. A member that is undefined counts as absent. */
+/** A JSON object. A member whose value is undefined counts as absent. */
 export interface JsonObject {
   [key: string]: Json | undefined
 }
 
-/** Returns the value of an own key, never an inherited one. */
+/** Returns the value of a key of the object itself, never of an inherited key. */
 export function own(object: JsonObject, key: string): Json | undefined {
   const value = object[key]
   return value !== undefined && Object.hasOwn(object, key) ? value : undefined
 }
 
-/** Sets an own key, whatever its name. */
+/** Sets a key of an object to a value. The key can have any name, including `__proto__`. */
 export function setKey(object: JsonObject, key: string, value: Json): void {
   noteKey(key)
   if (key === '__proto__') {
@@ -30,14 +30,14 @@ export function setKey(object: JsonObject, key: string, value: Json): void {
   }
 }
 
-/** Whether the value is a JSON object: neither a list nor null. */
+/** Whether a value is a JSON object, which excludes lists and null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
- * Deep equality of two JSON values, regardless of their static types. Key order does not matter, and an undefined
- * member counts as absent.
+ * Whether two JSON values are deeply equal, regardless of their static types. Key order does not matter, and a member
+ * that is undefined counts as absent.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -57,7 +57,7 @@ function sameMembers(a: JsonObject, b: JsonObject): boolean {
   return uncomparedKeys === 0
 }
 
-/** Returns a readable name of the value's type, for messages. */
+/** Returns a readable name of the type of a value, for messages. */
 export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -66,12 +66,12 @@ export function typeName(value: unknown): string {
   return typeof value
 }
 
-/** Returns the keys of an object, typed as the keys that its type declares. */
+/** Returns the keys of an object, typed as the keys that the object type declares. */
 export function keysOf<T extends object>(object: T): (keyof T & string)[] {
   return Object.keys(object) as (keyof T & string)[]
 }
 
-/** Returns the members that have a value. */
+/** Returns a copy of an object without the members that are undefined. */
 export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
 }

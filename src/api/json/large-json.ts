@@ -1,21 +1,22 @@
 /**
- * Detects values that are so large that traversing them would noticeably delay other work. Work on such values is done
- * in slices (base/concurrency/time-slice.ts). Nearly all other values avoid that overhead.
+ * Detects values that are so large that traversing them would noticeably delay other work. Such values are processed in
+ * slices (base/concurrency/time-slice.ts), and all other values avoid that overhead.
  */
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 
-/** Number of values that make a value large. Processing them takes about a hundred microseconds. */
+/** Minimum number of values inside a large value. Processing this many values takes about a hundred microseconds. */
 const manyValues = 1000
 
 /**
- * Number of members or elements of a large value to process between two yields. Each of them may itself have almost as
- * many values as a large value. Processing this many takes at most some milliseconds.
+ * Number of members or elements of a large value to process between two yields. Each of them may contain almost as many
+ * values as a large value. Processing this many members takes at most a few milliseconds.
  */
 export const partsPerSlice = 10
 
 /**
- * Whether a value has too many values to process without yielding. For a large object, this traverses all keys, because
- * JavaScript offers no other way to access the first ones. The caller should then yield.
+ * Whether a value contains too many values to be processed without yielding. The check itself traverses all keys of a
+ * large object, because JavaScript has no other way to access the first keys. The caller should therefore yield after a
+ * positive result.
  */
 export function isLarge(value: Json | undefined): boolean {
   return leftAfter(value, manyValues) < 0
@@ -23,10 +24,13 @@ export function isLarge(value: Json | undefined): boolean {
 
 /** Objects that are known to have many keys. They are cached because they are checked repeatedly and do not change. */
 const wide = new WeakSet<JsonObject>()
-/** Number of keys above which finding the first key takes longer than traversing the same number of values. */
+/** Number of keys above which accessing the first key takes longer than traversing as many values. */
 const manyKeys = manyValues / 2
 
-/** Subtracts the number of values in this value from `count`. Returns a negative number if there are more. */
+/**
+ * Subtracts the number of values inside a value from `count`. Returns a negative number if the value contains more
+ * values than that.
+ */
 function leftAfter(value: Json | undefined, count: number): number {
   let remainingValues = count - 1
   if (typeof value !== 'object' || value === null) return remainingValues
@@ -48,7 +52,7 @@ function leftAfter(value: Json | undefined, count: number): number {
   return remainingValues
 }
 
-/** Like `sameJson`, but yields periodically so that other work can run. */
+/** Compares two values like `sameJson`, but yields periodically so that other work can run. */
 export function* sameJsonSliced(a: Json | undefined, b: Json | undefined): Generator<void, boolean> {
   if (a === b || !isLarge(a)) return sameJson(a, b)
   yield

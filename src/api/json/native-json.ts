@@ -1,16 +1,16 @@
 /**
  * The native JSON parser, with a guard against a bug in V8. V8 14 predicts the next key of an object from the shapes of
- * earlier objects, and compares its prediction with the raw text. Once an object with a backslash in a key exists, the
- * parser may therefore mistake a key with an escape for that key: after `{"a":1,"b\\":2}` it parses `{"a":1,"b\n":2}`
- * as `{"a":1,"b\\":2}`. From then on, keys with an escape get a plain name during parsing. Most servers never see such
- * a key, and until then the guard does nothing.
+ * earlier objects, and compares the prediction with the raw text. If an earlier object has a backslash in a key, the
+ * parser may therefore read a wrong key: after `{"a":1,"b\\":2}`, it parses `{"a":1,"b\n":2}` as `{"a":1,"b\\":2}`.
+ * Once such an object exists, keys with an escape are replaced with plain names during parsing. Most servers never
+ * receive such a key, and until then the guard does nothing.
  */
 import { backslashKeysWereMade, noteKey } from './backslash-keys.ts'
 import { isObject, type Json, type JsonObject, setKey } from './json.ts'
 
 export type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
 
-/** Like `JSON.parse`, with the guard described above. */
+/** Parses JSON like `JSON.parse`, with a guard against the V8 bug that confuses keys with escapes. */
 export function parseNative(text: string, reviver?: Reviver): Json {
   if (!text.includes('\\')) return JSON.parse(text, reviver)
   if (mayHoldBackslash.test(text) && holdsKey(text, mayHoldBackslash)) noteKey('\\')
@@ -18,10 +18,10 @@ export function parseNative(text: string, reviver?: Reviver): Json {
   return guarded ? parseRenamed(text, reviver) : JSON.parse(text, reviver)
 }
 
-/** Matches an escape that represents a backslash. Such escapes are common in values but very rare in keys. */
+/** Matches an escape sequence for a backslash. Such escapes are common in values but very rare in keys. */
 const mayHoldBackslash = /\\(?:\\|u005c)/i
 const anyEscape = /\\/
-/** The prefix of the plain names that replace keys. A key that starts with this prefix gets a plain name too. */
+/** The prefix of the plain names that replace keys. A key that already starts with this prefix is replaced too. */
 const mark = '~'
 
 function holdsKey(text: string, keyPattern: RegExp): boolean {
@@ -30,12 +30,12 @@ function holdsKey(text: string, keyPattern: RegExp): boolean {
 }
 
 interface Span {
-  /** The position of the opening quote, and the position after the closing quote. */
+  /** The position of the opening quote of a key, and the position after its closing quote. */
   readonly start: number
   readonly end: number
 }
 
-/** Yields the positions of the keys in a text, in linear time. The text need not be valid JSON. */
+/** Yields the positions of the keys in a text, in linear time. The text does not have to be valid JSON. */
 function* keysOf(text: string): Generator<Span> {
   for (let start = text.indexOf('"'); start >= 0; ) {
     const end = endOfString(text, start)
@@ -46,8 +46,8 @@ function* keysOf(text: string): Generator<Span> {
 }
 
 /**
- * Returns the position after the closing quote: the first quote that is not preceded by an odd number of backslashes. 0
- * if there is none.
+ * Returns the position after the closing quote, which is the first quote that is not escaped by a backslash. Returns 0
+ * if there is no closing quote.
  */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {

@@ -1,12 +1,12 @@
 /**
- * Parses and writes JSON in Node.js and browsers without rounding. An integer beyond 2^53 is a bigint in memory, as
- * everywhere in this program, and is written with all its digits. Only texts with such integers cost more.
+ * Parses and formats JSON without rounding, in Node.js and in browsers. An integer beyond 2^53 is a bigint in memory,
+ * as everywhere in this program, and is formatted with all digits. Only texts with such integers take longer to parse.
  */
 import { parseNative } from './native-json.ts'
 
 const longDigits = /\d{16}/
 
-/** Parses a server response. Integers beyond 2^53 become bigint. */
+/** Parses a response of the server. Integers beyond 2^53 become bigint. */
 export function parseJson(text: string): unknown {
   return parseNative(text, longDigits.test(text) ? exactInteger : undefined)
 }
@@ -17,12 +17,12 @@ function exactInteger(_key: string, value: unknown, context?: { source?: string 
   return /^-?\d{1,40}$/.test(source) ? BigInt(source) : value
 }
 
-/** Writes a value, including bigints. */
+/** Formats a value as JSON, including bigints. */
 export function stringifyJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? rawJson(member) : member))
 }
 
-// TypeScript's standard library does not declare `JSON.rawJSON` yet.
+// TypeScript's standard library does not yet declare `JSON.rawJSON`.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 function rawJson(value: bigint): unknown {

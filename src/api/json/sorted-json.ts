@@ -1,4 +1,4 @@
-/** Writes JSON in one line with keys in byte order, so that equal values have equal texts. */
+/** Formats JSON on one line with keys in byte order, so that equal values have equal texts. */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { isObject, type Json } from './json.ts'
 import { stringifyJson } from './portable-json.ts'

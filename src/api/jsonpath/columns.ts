@@ -1,8 +1,8 @@
 /**
  * The paths of printer columns, with the syntax of kube-apiserver 1.23: `.spec.size`, `.metadata.annotations.a\.b`,
- * `['a b']`, `[0]`, `[-1:]`, `[0,2]`, `[*]`, `..name`, `[?(@.type=="Ready")]`, `[?(@=="x")]`, `[?(@.ready)]`. Only the
- * first value that a path selects counts. Users write both the path and the object, so a path that visits too many
- * values selects nothing.
+ * `['a b']`, `[0]`, `[-1:]`, `[0,2]`, `[*]`, `..name`, `[?(@.type=="Ready")]`, `[?(@=="x")]`, `[?(@.ready)]`. A column
+ * shows only the first value that its path selects. Users write both the path and the object, so a path that would
+ * visit too many values selects nothing.
  */
 import { UsageError } from '../../base/flags/flags.ts'
 import { isObject, type Json } from '../json/json.ts'
@@ -11,8 +11,8 @@ import { type Grammar, parseSteps } from './parse-path.ts'
 import { type Operator, operators, type Slice, type Step } from './path.ts'
 
 /**
- * Returns the first value that the path selects. Undefined if there is none or the path does not match the structure of
- * the value.
+ * Returns the first value that the path selects. Returns undefined if there is no such value or if the path does not
+ * match the structure of the object.
  */
 export type ColumnPath = (value: Json) => Json | undefined
 
@@ -47,8 +47,8 @@ function evaluate(path: readonly Step[], value: Json): Json | undefined {
 }
 
 /**
- * Thrown if a path does not match the structure of the value. The column is then empty, even if other branches would
- * find a value.
+ * Thrown if a path does not match the structure of an object. The column is then empty, even if another branch of the
+ * path would find a value.
  */
 class Misfit extends Error {}
 

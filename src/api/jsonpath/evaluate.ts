@@ -1,18 +1,18 @@
 /**
- * Evaluates a JSONPath. Each visited value reduces a budget, because paths such as `..*..*..*` visit far more values
- * than an object contains.
+ * Evaluates a JSONPath. Each visited value counts against a budget, because paths such as `..*..*..*` visit far more
+ * values than an object contains.
  *
- * Columns and templates differ when a step does not match: the rules of one return nothing, the rules of the other
- * throw.
+ * Columns and templates treat a step that does not match differently. Some rules select nothing in this case, and
+ * others throw an error.
  */
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** The rules in which columns and templates differ. */
+/** Rules contains the rules in which columns and templates differ. */
 export interface Rules {
   /** Returns the members of an object or the elements of a list. Returns nothing for other values. */
   readonly children: (value: Json) => readonly Json[]
-  /** Returns the values that a filter selects from. */
+  /** Returns the values to which a filter is applied. */
   readonly candidates: (value: Json) => readonly Json[]
   readonly slice: (value: Json, slice: Slice) => readonly Json[]
   readonly compare: (operator: Operator, a: Json, b: Json) => boolean
@@ -20,14 +20,14 @@ export interface Rules {
   readonly inFilter?: Rules
 }
 
-/** One evaluation: the root that `$` refers to, and the remaining budget. */
+/** Search is one evaluation of a path, with the root value that `$` refers to and the remaining budget. */
 export interface Search {
   readonly top: Json
   readonly rules: Rules
   readonly budget: VisitBudget
 }
 
-/** The remaining number of values that an evaluation may visit. */
+/** VisitBudget is the number of values that an evaluation may still visit. */
 export class VisitBudget {
   #remainingVisits: number
   readonly #onExceeded: () => Error
@@ -42,7 +42,7 @@ export class VisitBudget {
   }
 }
 
-/** Returns all selected values, in document order. Evaluates the path step by step. A step that fails throws. */
+/** Returns all selected values in document order. The path is evaluated step by step. Throws if a step fails. */
 export function allValues(path: readonly Step[], value: Json, search: Search): Json[] {
   let values = [value]
   for (const step of path) {
@@ -55,8 +55,8 @@ export function allValues(path: readonly Step[], value: Json, search: Search): J
 }
 
 /**
- * Returns the first selected value, or undefined if there is none. Searches depth first and visits nothing after that
- * value.
+ * Returns the first selected value. Returns undefined if the path selects nothing. The search is depth-first and ends
+ * at the first selected value.
  */
 export function firstValue(path: readonly Step[], value: Json, search: Search): Json | undefined {
   let first: Json | undefined
@@ -73,17 +73,17 @@ export function firstValue(path: readonly Step[], value: Json, search: Search): 
   return first
 }
 
-/** Called with a selected value. Returns true to stop the search. */
+/** Called with each selected value. Returns true to end the search. */
 type Emit = (value: Json) => boolean
 
-/** A step of a path, and the function that receives the values that the step selects. */
+/** Walk is a step of a path, together with the function that receives the values that the step selects. */
 interface Walk<S extends Step = Step> {
   readonly step: S
   readonly search: Search
   readonly emit: Emit
 }
 
-/** Visits the values that a step selects. Returns whether to stop the search. */
+/** Visits the values that a step selects. Returns whether to end the search. */
 function follow({ step, search, emit }: Walk, value: Json): boolean {
   search.budget.charge()
   if ('descend' in step) return descend({ step, search, emit }, value)
@@ -93,7 +93,7 @@ function follow({ step, search, emit }: Walk, value: Json): boolean {
   return false
 }
 
-/** Visits the value itself and all values below it. Returns whether to stop the search. */
+/** Visits a value and all values below it. Returns whether to end the search. */
 function descend(walk: Walk, value: Json): boolean {
   const { search, emit } = walk
   search.budget.charge()

@@ -1,37 +1,37 @@
 /**
- * Parses a JSONPath: `.field`, `.a\.b`, `['field']`, `[0]`, `[-1]`, `[0:2]`, `[0,2]`, `[*]`, `.*`, `..field`,
- * `[?(@.x=="y")]`, and `$` and `@` where the grammar allows them. Columns and templates have slightly different
- * grammars. Throws UsageError for a path that is malformed, too long or too deeply nested.
+ * Parses a JSONPath. Steps are written as `.field`, `.a\.b`, `['field']`, `[0]`, `[-1]`, `[0:2]`, `[0,2]`, `[*]`, `.*`,
+ * `..field` and `[?(@.x=="y")]`, and `$` and `@` are accepted where the grammar allows them. Columns and templates have
+ * slightly different grammars. Throws UsageError for a path that is malformed, too long or too deeply nested.
  */
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** The details of the syntax in which columns and templates differ. */
+/** Grammar contains the details of the syntax in which columns and templates differ. */
 export interface Grammar {
-  /** Matches `.name` at the current position (sticky). The name may be empty. */
+  /** Matches `.name` at the current position. The name may be empty. */
   readonly member: RegExp
   /**
-   * Whether a path may contain `$` and `@`, and may end with `..`. In filters, an operand may always begin with `$` or
+   * Whether a path may contain `$` and `@`, and may end with `..`. An operand of a filter may always begin with `$` or
    * `@`.
    */
   readonly hasRoots: boolean
-  /** Returns the name in brackets, such as `'a b'`. Undefined if the text is not a name. */
+  /** Returns the name inside brackets, such as `a b` for `'a b'`. Returns undefined if the text is not a name. */
   readonly bracketName: (text: string) => string | undefined
-  /** Matches an index or a range in brackets. The groups are the start, the first colon, the end and the stride. */
+  /** Matches an index or a range inside brackets. The groups are the start, the first colon, the end and the stride. */
   readonly slice: RegExp
   /**
    * Parses a comparison in a filter. Returns undefined if the filter is not a comparison. Throws UsageError for an
    * unknown operator.
    */
   readonly splitFilter: (text: string) => { left: string; operator: Operator; right: string } | undefined
-  /** Parses an operand of a filter: a constant, or the text of a path. Returns undefined if the text is neither. */
+  /** Parses an operand of a filter, which is a constant or a path. Returns undefined if the text is neither. */
   readonly operand: (text: string) => Exclude<Operand, { path: unknown }> | { readonly text: string } | undefined
-  /** Maximum number of steps in a path, and maximum nesting of filters. */
+  /** Maximum number of steps in a path, and maximum nesting depth of filters. */
   readonly maxSteps: number
   readonly maxDepth: number
 }
 
-/** Parses the steps of a path. `depth` is the number of surrounding filters. */
+/** Parses the steps of a path. `depth` is the number of enclosing filters. */
 export function parseSteps(text: string, grammar: Grammar, depth = 0): Step[] {
   if (depth > grammar.maxDepth) throw new UsageError(`jsonpath: more than ${grammar.maxDepth} nested filters`)
   return new PathParser(text, grammar, depth).parse()
@@ -60,7 +60,7 @@ class PathParser {
     return steps
   }
 
-  /** Parses one step. Returns undefined for tokens that select nothing: `@`, and a dot before a bracket. */
+  /** Parses one step. Returns undefined for tokens that select nothing, which are `@` and a dot before a bracket. */
   #step(): Step | undefined {
     const text = this.#text
     const place = this.#place
@@ -108,7 +108,7 @@ class PathParser {
     return others.length === 0 ? first! : { any: [first!, ...others] }
   }
 
-  /** Returns the position of the matching closing bracket. Ignores brackets in quotes. */
+  /** Returns the position of the matching closing bracket. Brackets inside quotes are ignored. */
   #closing(open: number): number {
     let depth = 0
     let quote = ''
@@ -164,7 +164,7 @@ function sliceOf(text: string, pattern: RegExp): Slice | undefined {
   }
 }
 
-/** Splits the text at separators that are not in quotes. */
+/** Splits a text at the separators that are not inside quotes. */
 export function splitOutsideQuotes(text: string, separator: string): string[] {
   const parts: string[] = []
   let start = 0

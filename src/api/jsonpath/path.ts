@@ -1,11 +1,11 @@
 /**
- * A JSONPath as steps that lead from a value to values below it. `parse-path.ts` creates them, and `evaluate.ts`
- * evaluates them.
+ * A JSONPath, as a list of steps that lead from a value to values below it. `parse-path.ts` creates the steps, and
+ * `evaluate.ts` evaluates them.
  */
 
 export type Step = ValueStep | { readonly any: readonly ValueStep[] } | { readonly filter: Filter } | DescendStep
 
-/** Selects the value itself and all values below it: `..`. */
+/** A step that selects a value and all values below it, written as `..`. */
 type DescendStep = { readonly descend: true }
 
 /** A step that selects direct children, or the root. */
@@ -13,10 +13,10 @@ export type ValueStep =
   | { readonly field: string }
   | { readonly all: true }
   | { readonly slice: Slice }
-  /** Continues at the root value: `$`. */
+  /** A step that continues at the root value, written as `$`. */
   | { readonly top: true }
 
-/** Selects one element of a list, counted from the end if the index is negative, or a range of elements. */
+/** A step that selects one element of a list or a range of elements. A negative index counts from the end. */
 export type Slice = { readonly index: number } | SliceRange
 
 export interface SliceRange {
@@ -28,7 +28,7 @@ export interface SliceRange {
 export const operators = ['==', '!=', '<=', '>=', '<', '>'] as const
 export type Operator = (typeof operators)[number]
 
-/** A filter. Without an operator, it matches if the left side exists. */
+/** A filter. Without an operator, the filter matches if its left side exists. */
 export interface Filter {
   readonly left: Operand
   readonly comparison?: { readonly operator: Operator; readonly right: Operand }

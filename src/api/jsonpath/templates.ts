@@ -1,6 +1,7 @@
 /**
- * kubectl's templates, and the paths in kubectl's flags. A template consists of plain text, expressions in braces, and
- * ranges: `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body consists of an expression and a newline.
+ * The templates of kubectl, and the paths in flags of kubectl. A template consists of plain text, expressions in
+ * braces, and ranges. For example, `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body consists of an
+ * expression and a newline.
  *
  * A path selects all matching values in document order, with map keys in byte order. A missing field produces no output
  * and is not an error, because objects differ in their fields. In a template, an index beyond the end of a list is an
@@ -21,8 +22,8 @@ export type Part =
   | { readonly range: readonly Step[]; readonly body: readonly Part[] }
 
 /**
- * Maximum number of visited values, more than the number of values in the objects of a large cluster. A template that
- * visits more values would take too long.
+ * Maximum number of values that a template may visit, which is more than the objects of a large cluster contain. A
+ * template that visits more values would take too long.
  */
 const maxVisits = 50_000_000
 /** The maximum length of a JavaScript string. */
@@ -49,7 +50,7 @@ export function fillTemplate(parts: readonly Part[], value: Json, how: FillOptio
   return fill(parts, scopeOf(value, how))
 }
 
-/** How to handle expressions that select no value. */
+/** FillOptions specifies what to do with expressions that select no value. */
 export interface FillOptions {
   /** Whether an expression that selects nothing is an error. */
   readonly missingKeys: 'allow' | 'refuse'
@@ -65,13 +66,15 @@ export function valuesAt(path: readonly Step[], value: Json): Json[] {
   return allValues(path, value, { top: value, rules: lenientRules, budget: newBudget() })
 }
 
-/** Formats a value for printing: strings unchanged, all other values as JSON. */
+/** Formats a value for printing. A string is printed unchanged, and any other value as JSON. */
 export function plainText(value: Json): string {
   if (typeof value === 'string') return value
   return sortedJson(value)
 }
 
-/** The state while one part of a template is executed, and the remaining budget of the whole template. */
+/**
+ * Scope is the state during the execution of one part of a template, with the remaining budget of the whole template.
+ */
 interface Scope extends FillOptions {
   readonly here: Json
   readonly top: Json
@@ -111,8 +114,7 @@ function fillPart(part: Part, scope: Scope): string {
 }
 
 /**
- * Adds text to the output. Counts the length of the output, so that a template which prints a large object repeatedly
- * is stopped.
+ * Adds text to the output and counts its length, so that a template that prints a large object repeatedly is stopped.
  */
 function print(text: string, { printed }: Scope): string {
   printed.length += text.length
@@ -134,7 +136,10 @@ const lenientRules: Rules = {
   compare,
 }
 
-/** The rules for paths of a template: an index beyond the end of a list is an error. In filters it is not. */
+/**
+ * The rules for paths in a template: an index beyond the end of a list is an error. In a filter, such an index is not
+ * an error.
+ */
 const strictRules: Rules = {
   ...lenientRules,
   slice: (value, slice) => {
@@ -153,7 +158,7 @@ function childrenOf(value: Json): readonly Json[] {
     .map((key) => own(value, key)!)
 }
 
-/** Returns the bounds of a slice. -1 selects the last element, so that the range has no end. */
+/** Returns the bounds of a slice. The index -1 selects the last element, so its range has no end. */
 function rangeOf(slice: Slice): { from?: number; to?: number; by: number } {
   if (!('index' in slice)) return slice
   return slice.index === -1 ? { from: -1, by: 1 } : { from: slice.index, to: slice.index + 1, by: 1 }
@@ -231,7 +236,7 @@ function tokensOf(template: string): Token[] {
   return tokens
 }
 
-/** Returns the position of the matching closing brace. Ignores braces in quotes. */
+/** Returns the position of the matching closing brace. Braces inside quotes are ignored. */
 function closingBrace(template: string, open: number): number {
   let quote = ''
   for (let i = open + 1; i < template.length; i++) {
@@ -244,7 +249,10 @@ function closingBrace(template: string, open: number): number {
   throw new UsageError(`jsonpath: missing closing brace for ${JSON.stringify(template.slice(open, open + 20))}`)
 }
 
-/** Parses parts up to `{end}`. `tokens` are in reverse order. `depth` is the number of surrounding ranges. */
+/**
+ * Parses the parts of a template up to `{end}`. `tokens` are in reverse order. `depth` is the number of enclosing
+ * ranges.
+ */
 function partsUntilEnd(tokens: Token[], depth: number): Part[] {
   if (depth > maxNestedRanges) throw new UsageError(`jsonpath: more than ${maxNestedRanges} nested ranges`)
   const parts: Part[] = []
@@ -266,7 +274,7 @@ function expressionParts(text: string, tokens: Token[], depth: number): Part[] {
 }
 
 /**
- * Splits a text such as `.a "x" .b` at spaces that are not in quotes or brackets. The example consists of three words.
+ * Splits a text at spaces that are not inside quotes or brackets. For example, `.a "x" .b` is split into three words.
  */
 function piecesOf(text: string): string[] {
   const pieces: string[] = []

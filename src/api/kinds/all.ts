@@ -1,7 +1,7 @@
 /**
- * The list of all kind definitions, and the only one. Clients use the names and types in
- * `client/requests/built-in-kinds.ts` instead, so that their bundles do not contain the definitions. The first version
- * of a group in this list is the preferred version.
+ * The only complete list of kind definitions. Clients use the names and types in `client/requests/built-in-kinds.ts`
+ * instead, so that their bundles do not contain the definitions. The first version of each group in this list is the
+ * preferred version.
  */
 import type { Kind } from '../schema/kind.ts'
 import {

@@ -1,8 +1,11 @@
-/** Conditions of workloads, at most one per type. */
+/** The conditions of workloads, with at most one condition per type. */
 import { field, s } from '../schema/schema.ts'
 import { byType } from './list-keys.ts'
 
-/** Returns the list type. `name` is the name of the published condition type, `of` the kind that has the conditions. */
+/**
+ * Returns the list type of conditions. `name` is the name of the published condition type, and `of` is the kind that
+ * has the conditions.
+ */
 export function conditionsOf(name: string, of: string) {
   return s.list(s.object(conditionFields, { name, doc: `Observed condition of the ${of}.` }), byType)
 }

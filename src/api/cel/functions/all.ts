@@ -1,6 +1,6 @@
 /**
- * All functions that rules can call: the functions of the language and those that Kubernetes adds, with the versions
- * that introduced them.
+ * All functions that rules can call: the standard functions of CEL and the functions that Kubernetes adds, with the
+ * version that introduced each of them.
  */
 import { type Functions, joinTables } from '../overload.ts'
 import { authorization } from './authorization.ts'

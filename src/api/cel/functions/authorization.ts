@@ -1,14 +1,14 @@
 /**
- * Functions that query the authorizer, from Kubernetes 1.27. A check is an immutable description of a request. The
- * caller provides the authorizer, which must answer synchronously. If it needs to wait for an answer, it throws
- * `AnswerPending`.
+ * Functions that query the authorizer, available from Kubernetes 1.27 on. A check is an immutable description of a
+ * request. The caller provides a function that asks the authorizer and returns its decision synchronously, or throws
+ * `AnswerPending` if the decision is not yet available.
  */
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { times, traversal } from '../size.ts'
 import { CelError, Opaque, type Value } from '../values.ts'
 
-/** The attributes of a request to authorize. */
+/** CheckedAttributes describes a request to authorize. */
 export interface CheckedAttributes {
   readonly user?: { readonly namespace: string; readonly serviceAccount: string } | undefined
   /** The URL path. Set if the request is not for an API resource. */
@@ -23,7 +23,7 @@ export interface CheckedAttributes {
   readonly labelSelector?: string
 }
 
-/** The authorizer's answer to a check. */
+/** AuthorizerAnswer is the decision of the authorizer on a check. */
 export interface AuthorizerAnswer {
   readonly isAllowed: boolean
   readonly reason: string
@@ -31,7 +31,7 @@ export interface AuthorizerAnswer {
   readonly error?: string | undefined
 }
 
-/** Thrown while the authorizer looks up an answer. The evaluation starts again once the answer is known. */
+/** Thrown while the authorizer is still deciding. The evaluation is repeated once the decision is known. */
 export class AnswerPending {
   readonly answer: Promise<unknown>
 
@@ -40,10 +40,10 @@ export class AnswerPending {
   }
 }
 
-/** Returns the authorizer's answer to a check. Throws `AnswerPending` if the authorizer must wait for it. */
+/** Returns the decision of the authorizer on a check. Throws `AnswerPending` if the decision is not yet available. */
 export type AskAuthorizer = (attributes: CheckedAttributes) => AuthorizerAnswer
 
-/** The authorizer, or a check that is being built. */
+/** Check is the authorizer, or a check that an expression is building. */
 class Check extends Opaque {
   readonly kind: 'authorizer' | 'path_check' | 'group_check' | 'resource_check'
   readonly attributes: CheckedAttributes
@@ -110,14 +110,14 @@ const path: Implementation = (_, [value, text]) => {
   return (value as Check).with({ path: text as string }, 'path_check')
 }
 
-/** Returns the cost of parsing a selector: a list, and one requirement with its values per two characters. */
+/** Returns the cost of parsing a selector. The cost assumes one requirement with values for every two characters. */
 const selectorCost = (length: number) => 10 + traversal(length) + times(50, Math.ceil(length / 2))
 const selecting: Costs = {
   actual: ([, selector]) => selectorCost(sizeOf(selector!)),
   estimate: ([, selector]) => ({ cost: selectorCost(selector!.size.max) }),
 }
 
-/** A check costs as much as 350,000 other calls, as in Kubernetes. */
+/** The cost of a check, which is as high as that of 350,000 other calls, as in Kubernetes. */
 const checkCost = { actual: () => 350_000, estimate: () => ({ cost: 350_000 }) }
 
 const answerOf = (value: Value | undefined) => (value as Decision).answer

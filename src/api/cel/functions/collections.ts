@@ -1,4 +1,6 @@
-/** Functions on sets (Kubernetes 1.29), additional list functions (1.34) and optional values (1.28). */
+/**
+ * Functions on sets (available from Kubernetes 1.29 on), additional list functions (1.34) and optional values (1.28).
+ */
 import { order } from '../compare.ts'
 import {
   type CallEstimate,
@@ -29,7 +31,7 @@ import {
 
 const sizeOfList = (value: Value | undefined) => (value as CelList).size
 
-/** Returns the cost of comparing each element of one list with each element of the other. */
+/** Returns the cost of comparing each element of one list with each element of another list. */
 function pairs(factor: number): Costs {
   return {
     actual: ([a, b]) => 1 + factor * sizeOfList(a) * sizeOfList(b),
@@ -70,7 +72,7 @@ const sets: Functions = new Map([
   ],
 ])
 
-/** Returns the cost of a new list of this size. */
+/** Returns the cost of creating a list of this size. */
 function newList(size: Size, factor = 1): CallEstimate {
   return { cost: traversal(size.max, factor) + listCallCost, size }
 }
@@ -85,7 +87,8 @@ function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
 }
 
 /**
- * The cost of comparing all pairs of elements. Kubernetes charges it although this implementation compares fewer pairs.
+ * The cost of comparing all pairs of elements. Kubernetes charges this cost, although this implementation compares
+ * fewer pairs.
  */
 const comparingAll: Costs = {
   actual: ([list]) => selfComparison(list as CelList),
@@ -99,14 +102,15 @@ export function selfComparison(list: CelList): number {
   return Math.floor(list.size * list.size * comparisonFactors[isText ? 'text' : 'other']) + listCallCost
 }
 
-/** Estimates the cost of `flatten`. A depth that is not a constant may have any value. */
+/** Estimates the cost of `flatten`. If the depth is not a constant, the estimate allows for any depth. */
 function flattening([list, depth]: readonly Estimated[]): CallEstimate {
   const levels = depth === undefined ? 1 : intOr(depth, Number.POSITIVE_INFINITY)
   return newList(list!.size, levels)
 }
 
 /**
- * Returns the value of a constant integer argument, or `otherwise` if it is not constant. Negative numbers count as 0.
+ * Returns the value of a constant integer argument, or `otherwise` if the argument is not constant. Negative numbers
+ * count as 0.
  */
 function intOr({ constant }: Estimated, otherwise: number): number {
   return typeof constant === 'number' ? Math.max(constant, 0) : otherwise

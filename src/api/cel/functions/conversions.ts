@@ -1,4 +1,4 @@
-/** Functions that convert between types, and `type` and `dyn`. */
+/** Functions that convert values between types, and the functions `type` and `dyn`. */
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { type Size, traversal } from '../size.ts'
@@ -28,7 +28,7 @@ function cannot(from: string, to: string): CelError {
 }
 
 function intOf(value: number): Int {
-  // The bounds are rejected too, because doubles cannot represent them exactly.
+  // The bounds themselves are rejected too, because a double cannot represent the largest 64-bit integers exactly.
   if (!Number.isFinite(value) || value <= Number(minInt) || value >= Number(maxInt))
     throw new CelError('integer overflow')
   return toInt(BigInt(Math.trunc(value)))
@@ -66,7 +66,7 @@ function textOfBytes(bytes: Uint8Array): string {
   }
 }
 
-/** Formats large and small doubles like Go's `%g`. */
+/** Formats a double in the style of Go's `%g`. */
 function textOfDouble({ value }: Double): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
@@ -86,7 +86,7 @@ function typeNameOf(value: Value): string {
   return typeNames[kind] ?? opaqueNames.get(kind) ?? kind
 }
 
-/** Returns the cost of traversing a whole string or all bytes. A character takes up to four bytes. */
+/** Returns the cost of traversing a whole string or all of its bytes. A character takes up to four bytes. */
 function copying(resultSize: (size: Size) => Size): Costs {
   return {
     actual: ([value]) => traversal(sizeOf(value!)),

@@ -1,24 +1,29 @@
 /**
- * Formats doubles like Go. Unlike JavaScript, Go rounds a number halfway between two results to the even digit, and
- * never switches to exponents.
+ * Formats doubles as Go does. Unlike JavaScript, Go rounds a number halfway between two results to the even digit, and
+ * never switches to an exponent.
  */
 
 const maxDigits = 100
-/** A number that is still halfway after this many further digits is exactly halfway. */
+/**
+ * Number of further digits to examine. A number that is still halfway between two results after these digits is exactly
+ * halfway.
+ */
 const exactDigits = 60
 
-/** Returns the number with this many digits after the point: `3.14`. */
+/** Formats a number with a fixed number of digits after the decimal point, such as `3.14`. */
 export function fixedText(value: number, precision: number): string {
   if (Math.abs(value) < 1e21) return roundedToEven((digits) => value.toFixed(digits), precision)
   return `${BigInt(value)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`
 }
 
-/** Returns the number with one digit before the point and an exponent of at least two digits: `3.14e+00`. */
+/**
+ * Formats a number with one digit before the decimal point and an exponent of at least two digits, such as `3.14e+00`.
+ */
 export function exponentialText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return String(value)
   const partsOf = (digits: number) => value.toExponential(digits).split('e')
   const exponent = partsOf(maxDigits)[1]!
-  // Rounding up to the next power of ten changes the exponent, and the result does not end with an odd digit.
+  // If rounding up reaches the next power of ten, the exponent changes, and the last digit is 0.
   const [rounded, newExponent = ''] = partsOf(precision)
   const mantissa = newExponent === exponent ? roundedToEven((digits) => partsOf(digits)[0]!, precision) : rounded
   return `${mantissa}e${newExponent[0]}${newExponent.slice(1).padStart(2, '0')}`

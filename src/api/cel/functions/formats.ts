@@ -1,6 +1,6 @@
 /**
- * Functions that validate strings against named formats, from Kubernetes 1.31: `format.dns1123Label().validate(text)`
- * returns optional errors.
+ * Functions that validate strings against named formats, available from Kubernetes 1.31 on. For example,
+ * `format.dns1123Label().validate(text)` returns an optional with the errors.
  */
 import {
   asPrefix,
@@ -18,7 +18,7 @@ import { ArrayList, CelError, none, Opaque, Optional, type Value } from '../valu
 
 interface FormatRule {
   readonly check: (text: string) => readonly string[]
-  /** Length of the equivalent regular expression, from which the cost is computed. */
+  /** Length of the equivalent regular expression, which determines the cost. */
   readonly patternSize: number
 }
 
@@ -37,7 +37,7 @@ class Format extends Opaque {
 const uuid = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Maximum length of a URI. Longer texts are not URIs in practice. */
+/** Maximum length of a URI. Longer texts are rejected. */
 const maxUri = 65_536
 
 function checkUri(text: string): string[] {
@@ -76,7 +76,7 @@ const rules: { readonly [name: string]: FormatRule } = {
   date: { check: must(isReadable(readDate), 'invalid date'), patternSize: 21 },
   datetime: { check: must(isReadable(readDateTime), 'invalid datetime'), patternSize: 60 },
 }
-/** Pattern size that the estimate assumes for every format. */
+/** Length of a regular expression that the estimate assumes for every format. */
 const maxPatternSize = 128
 
 const formats = new Map(Object.entries(rules).map(([name, rule]) => [name, new Format(name, rule)]))

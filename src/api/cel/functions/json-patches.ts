@@ -1,4 +1,4 @@
-/** A function that escapes keys for the paths of JSON patches, for expressions that mutate objects. */
+/** The function that escapes keys for the paths of JSON patches, for expressions that mutate objects. */
 import { define, type Functions } from '../overload.ts'
 import { traversal } from '../size.ts'
 

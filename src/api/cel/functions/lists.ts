@@ -1,4 +1,4 @@
-/** The list functions that Kubernetes adds to the language. */
+/** The list functions that Kubernetes adds to the standard functions of CEL. */
 import { equals, order } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { times, traversal } from '../size.ts'
@@ -8,13 +8,13 @@ import { textPositions } from './strings.ts'
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 
-/** The cost of traversing a list with all its content. The estimate also adds one unit per element. */
+/** The cost of traversing a list with all its content. The estimate adds one unit per element. */
 const eachElement: Costs = {
   actual: ([list]) => contentCost(list!),
   estimate: ([list]) => ({ cost: times(list!.size.max, 1 + traversal(list!.textSize?.max ?? 0)) }),
 }
 
-/** Returns the cost of traversing a value: a tenth of a unit per byte of text, and one unit per other scalar. */
+/** Returns the cost of traversing a value: a tenth of a unit per byte of text, and one unit for any other scalar. */
 function contentCost(value: Value): number {
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) / 10)
   if (value instanceof Uint8Array) return Math.floor(value.length / 10)
@@ -33,7 +33,7 @@ const isSorted: Implementation = ({ budget }, [list]) => {
   return true
 }
 
-/** Returns a function that finds the smallest or largest element. */
+/** Returns a function that finds the smallest or the largest element of a list. */
 function extreme(name: string, direction: 1 | -1): Implementation {
   return ({ budget }, [list]) => {
     budget.work((list as CelList).size)
@@ -51,7 +51,7 @@ const zeros: { readonly [type: string]: Value } = {
   duration: new Duration(0n),
 }
 
-/** Returns a function that adds elements with the `+` operator of the type. */
+/** Returns a function that adds the elements of a list with the `+` operator of their type. */
 function sum(type: string): Implementation {
   const add = operators.get('_+_')!.find(({ kinds }) => kinds[0] === type && kinds[1] === type)!
   return (run, [list]) => {

@@ -1,5 +1,5 @@
 /**
- * Functions on IP addresses and address ranges, which Kubernetes 1.30 adds to the language. They reject addresses with
+ * Functions on IP addresses and address ranges, available from Kubernetes 1.30 on. The functions reject addresses with
  * a zone and IPv4-mapped IPv6 addresses.
  */
 import { formatIp, type IpAddress, parseIp } from '../../model/ip-range.ts'
@@ -53,11 +53,11 @@ function widthOf({ family }: IpAddress): number {
   return family === 'IPv4' ? 32 : 128
 }
 
-/** Maximum length of the text of an address or range. */
+/** Maximum length of the text of an IP address or an address range. */
 const maxText = 64
 const leadingZero = /(?:^|\.)0\d/
 
-/** Parses an address. Returns undefined if the text is not an address. */
+/** Parses an IP address. Returns undefined if the text is not an address. */
 function readIp(text: string): Ip | undefined {
   if (text.length > maxText || text.includes('%')) return undefined
   const isV6 = text.includes(':')
@@ -91,16 +91,18 @@ function cidrOf(text: Value | undefined): Cidr {
   return cidr
 }
 
-/** Returns the cost of parsing a text. Kubernetes estimates one unit regardless of the length. */
+/**
+ * Returns the cost of parsing a text. The estimate is one unit regardless of the length of the text, as in Kubernetes.
+ */
 function reading(factor = 0.1): Costs {
   return { actual: ([text]) => traversal(sizeOf(text!), factor) }
 }
 
-/** Size in bytes of an IPv6 address, which is the largest value to compare. */
+/** Size in bytes of an IPv6 address, the largest value to compare. */
 const maxBytes = 16
 
 interface Compared {
-  /** Whether the other address or range is a text, which must be parsed first. */
+  /** Whether the other address or range is a text and must be parsed first. */
   readonly isText: boolean
   /** Whether the other value is a range, whose address must be masked first. */
   readonly isRange: boolean
@@ -121,7 +123,7 @@ function containsRange(outer: Cidr, inner: Cidr): boolean {
   return inner.bits >= outer.bits && outer.contains(inner.address)
 }
 
-/** Returns a function that tests whether an address is in one of the ranges of its family. */
+/** Returns a function that tests whether an address is in one of the given ranges of its address family. */
 function isIn(v4: readonly string[], v6: readonly string[]): Implementation {
   const ranges = [...v4, ...v6].map((text) => readCidr(text)!)
   return (_, [ip]) => ranges.some((range) => range.contains((ip as Ip).address))

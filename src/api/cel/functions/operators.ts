@@ -1,6 +1,6 @@
 /**
- * The operators, under the names that messages use. `&&`, `||` and `?:` do not evaluate all of their operands: they are
- * declared here and implemented in evaluate.ts.
+ * The operators, by the names that error messages use. `&&`, `||` and `?:` do not evaluate all of their operands, so
+ * evaluate.ts implements them.
  */
 import { contains, equals, order, sizeOf } from '../compare.ts'
 import { type Costs, define, type Estimated, type Functions, type Implementation, type Overload } from '../overload.ts'
@@ -26,7 +26,7 @@ const notCalled: Implementation = () => {
   throw new TypeError('the evaluator handles this operator itself')
 }
 
-/** The cost of a comparison, which depends on the smaller operand. */
+/** The cost of a comparison, which depends on the size of the smaller operand. */
 const comparing: Costs = {
   actual: (args) => {
     const a = args[0]!
@@ -36,7 +36,7 @@ const comparing: Costs = {
   estimate: ([a, b]) => ({ cost: traversal(Math.min(a!.size.max, b!.size.max)) }),
 }
 
-/** Whether a value is a scalar. Most comparisons are of scalars, whose size is always 1. */
+/** Whether a value is a scalar, whose size is always 1. Most comparisons are between scalars. */
 function isScalar(value: Value): boolean {
   return typeof value === 'number' || typeof value === 'boolean'
 }
@@ -49,7 +49,7 @@ const joining: Costs = {
   },
 }
 
-/** The pairs of different number types. They can be compared from Kubernetes 1.28 on. */
+/** All pairs of different number types. Numbers of different types can be compared from Kubernetes 1.28 on. */
 const mixedNumbers = ['int', 'uint', 'double'].flatMap((a, _, all) => all.filter((b) => b !== a).map((b) => [a, b]))
 
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
@@ -94,7 +94,7 @@ export function toUint(value: bigint): Uint {
   return new Uint(value)
 }
 
-/** Returns the divisor. Throws if it is zero. */
+/** Returns the divisor. Throws if the divisor is zero. */
 function divisor<T extends number | bigint>(value: T, fault: string): T {
   if (Number(value) === 0) throw new CelError(fault)
   return value
@@ -161,7 +161,7 @@ function showKey(key: Value): string {
   return key instanceof Uint || key instanceof Double ? String(key.value) : String(key)
 }
 
-/** The overloads of `a[?b]`, which has a value if the index or key is present. */
+/** The overloads of `a[?b]`, which returns an optional that has a value if the index or key is present. */
 const optionalIndex: Overload[] = [
   define('(list(A), int) optional(A)', (_, [list, i]) => itemAt(list as CelList, i as Int)),
   define('(map(A, B), A) optional(B)', (_, [map, key]) => new Optional((map as CelMap).get(key!))),

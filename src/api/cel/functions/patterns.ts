@@ -8,10 +8,10 @@ import { ArrayList, type Value } from '../values.ts'
 
 const texts = (args: readonly Value[]) => args as unknown as readonly [string, string]
 
-/** Maximum number of steps of one match. A match cannot be interrupted, and a step takes up to 50 nanoseconds. */
+/** Maximum number of steps of one match. A match cannot be interrupted, and each step takes up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
-/** Returns the compiled pattern. Throws if matching it against this text could exceed the time budget. */
+/** Returns the compiled pattern. Throws if matching this text could exceed the time budget. */
 function patternFor({ pattern, budget }: Run, text: string, source: string): Pattern {
   const read = pattern(source)
   const steps = read.size * (text.length + 1)

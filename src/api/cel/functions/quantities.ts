@@ -1,4 +1,4 @@
-/** Quantities (Kubernetes 1.28) and semantic versions (Kubernetes 1.33) as types of the language. */
+/** Quantities (available from Kubernetes 1.28 on) and semantic versions (1.33) as CEL types. */
 import {
   addQuantities,
   compareQuantities,
@@ -21,7 +21,7 @@ class Amount extends Opaque {
     this.quantity = quantity
   }
 
-  /** The canonical text. Equal quantities have the same text regardless of their notation. */
+  /** The canonical text of the quantity. Equal quantities have the same canonical text, whatever their notation. */
   get text(): string {
     return String(this.quantity.nanos)
   }
@@ -30,7 +30,7 @@ class Amount extends Opaque {
 const one = 1_000_000_000n
 const maxShown = 100
 
-/** The cost of parsing a quantity. Kubernetes estimates one unit regardless of the length. */
+/** The cost of parsing a quantity. The estimate is one unit regardless of the length, as in Kubernetes. */
 const reading: Costs = { actual: ([text]) => traversal(sizeOf(text!)) }
 
 function amountOf(text: Value | undefined): Amount {
@@ -48,7 +48,7 @@ function compared(test: (order: number) => Value): Implementation {
   return (_, [a, b]) => test(compareQuantities((a as Amount).quantity, (b as Amount).quantity))
 }
 
-/** Returns a function that adds or subtracts a quantity or a whole number. */
+/** Returns a function that adds a quantity or an integer to a quantity, or subtracts it. */
 function plus(sign: 1n | -1n): Implementation {
   return (_, [a, b]) => {
     const other = b instanceof Amount ? b.quantity : { nanos: BigInt(b as Int) * one, form: 'decimal' as const }
@@ -116,7 +116,7 @@ export function quantityText(value: Opaque): string {
   return value instanceof Amount ? formatQuantity(value.quantity) : value.text
 }
 
-/** A version according to semver.org 2.0. Build metadata is ignored in comparisons. */
+/** A version according to Semantic Versioning 2.0.0 (semver.org). Comparisons ignore build metadata. */
 class Semver extends Opaque {
   readonly kind = 'semver'
   readonly numbers: readonly bigint[]
@@ -148,7 +148,7 @@ function readSemver(text: string, normalize: Value | undefined): Semver | undefi
   )
 }
 
-/** `v1.02` is 1.2.0. */
+/** Returns the normal form of a version. For example, `v1.02` becomes `1.2.0`. */
 function normalized(text: string): string {
   const end = text.search(/[-+]/)
   const [numbers, rest] = end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end)]
@@ -177,7 +177,7 @@ function compareSemver(a: Semver, b: Semver): number {
   return a.identifiers.length === b.identifiers.length ? 0 : -1
 }
 
-/** Compares two pre-release identifiers. Numbers precede words. */
+/** Compares two pre-release identifiers. Numeric identifiers sort before alphanumeric identifiers. */
 function compareIdentifiers(a: string, b: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)]
   if (isNumber && isOtherNumber) return a.length === b.length ? (a < b ? -1 : 1) : a.length - b.length < 0 ? -1 : 1

@@ -1,6 +1,6 @@
 /**
- * String functions: those of the language, and the string extension that Kubernetes supports. Positions count
- * characters.
+ * String functions: the standard functions of CEL and the string extension that Kubernetes supports. Positions are
+ * counted in characters.
  */
 
 import { type Budget, BudgetExceeded } from '../budget.ts'
@@ -21,7 +21,7 @@ type Texts = readonly [string, string, string]
 
 const texts = (args: readonly Value[]) => args as unknown as Texts
 
-/** Returns the cost of traversing the string this many times. */
+/** Returns the cost of traversing a string `count` times. */
 function passes(count: number, result?: (size: Size) => Size): Costs {
   return {
     actual: ([text]) => traversal(sizeOf(text!), count / 10),
@@ -47,7 +47,8 @@ const ofBoth: Costs = {
 }
 
 /**
- * Maximum number of steps of a search. A search cannot be interrupted and may compare every character with every other.
+ * Maximum number of steps of a search. A search cannot be interrupted, and in the worst case compares every character
+ * of one string with every character of the other.
  */
 const maxSearchSteps = 40_000_000
 
@@ -63,15 +64,18 @@ const includes: Implementation = (run, args) => {
   return text.includes(part)
 }
 
-/** Returns one string per character. Each of them takes as much memory as ten characters of a long string. */
+/**
+ * Returns each character as a separate string. A separate string takes as much memory as ten characters of a long
+ * string.
+ */
 function lettersOf(budget: Budget, text: string): string[] {
   budget.allocate(10 * text.length)
   return [...text]
 }
 
 /**
- * Returns the characters of a string, for access by position. Most strings have no surrogate pairs and are returned
- * unchanged.
+ * Returns the characters of a string for access by position. A string without surrogate pairs is returned unchanged,
+ * because its UTF-16 code units are its characters.
  */
 function characters(
   { budget }: Run,
@@ -137,7 +141,7 @@ interface Cutting {
   readonly limit: number
 }
 
-/** Splits a string at a separator. An empty separator splits around every character. */
+/** Splits a string at a separator. With an empty separator, each character is a separate piece. */
 function cut(run: Run, text: string, { separator, limit }: Cutting): string[] {
   beforeSearch(run, text, separator)
   run.budget.allocate(text.length)
@@ -179,12 +183,15 @@ const joining: Costs = {
   },
 }
 
-/** Converts the limit argument of `split` to a maximum number of pieces. A negative argument means no limit. */
+/** Converts the limit argument of `split` to a maximum number of pieces. A negative limit means no limit. */
 function pieces(limit: number): number {
   return limit < 0 ? Number.POSITIVE_INFINITY : limit
 }
 
-/** Estimates the result of `replace`. A replacement can make a string longer, depending on the replaced text. */
+/**
+ * Estimates the cost and the result size of `replace`. The replacement can make the string longer, depending on the
+ * replaced text.
+ */
 function replacing([text, old, next]: readonly Estimated[]): CallEstimate {
   const { size } = text!
   const count = old!.size.min === 0 ? size.max + 1 : Math.ceil(size.max / old!.size.min)

@@ -1,4 +1,4 @@
-/** The function `strings.quote` and the string method `format`, from Kubernetes 1.29. */
+/** The function `strings.quote` and the string method `format`, available from Kubernetes 1.29 on. */
 import { sizeOf } from '../compare.ts'
 import { define, type Functions, type Implementation, introducedIn, type Run } from '../overload.ts'
 import { traversal } from '../size.ts'
@@ -41,7 +41,7 @@ function quote({ budget }: Run, text: string): string {
 
 const maxDepth = 100
 
-/** Returns the text of a value for the verb `%s`. */
+/** Formats a value for the verb `%s`. */
 function textOf(value: Value, depth = 0): string {
   if (depth > maxDepth) throw new CelError('value is nested too deeply')
   if (value === null) return 'null'
@@ -97,7 +97,10 @@ function hexText(value: Value): string {
     : integerIn(value, 'hex').toString(16)
 }
 
-/** Formats a value for one verb. `precision` is the number of digits after the decimal point. Defaults to 6. */
+/**
+ * Formats a value for one verb of a format string. `precision` is the number of digits after the decimal point and
+ * defaults to 6.
+ */
 function clauseText(clause: string, value: Value, precision: number): string {
   switch (clause) {
     case 's':

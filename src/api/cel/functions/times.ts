@@ -1,4 +1,4 @@
-/** Functions that access the parts of timestamps, in UTC or a time zone, and of durations. */
+/** Functions that return the parts of a timestamp, in UTC or in a time zone, and the parts of a duration. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { define, type Functions, type Implementation, type Overload } from '../overload.ts'
 import { offsetOf } from '../time-text.ts'
@@ -6,7 +6,7 @@ import { CelError, type Duration, type Timestamp, toInt } from '../values.ts'
 
 const milli = 1_000_000n
 
-/** Returns the local time in the zone, as if it were UTC. */
+/** Returns the local time in a time zone, represented as if the zone were UTC. */
 function inZone({ nanos }: Timestamp, zone: string | undefined): Date {
   const milliseconds = floorDivide(nanos, milli)
   const date = new Date(Number(milliseconds))
@@ -28,10 +28,7 @@ function floorDivide(a: bigint, b: bigint): bigint {
   return (a - rest) / b
 }
 
-/**
- * Maximum number of cached date formats. Creating a format is slow, so the formats of the zones that rules use are
- * cached.
- */
+/** Maximum number of cached date formats, one for each time zone that rules use. Creating a date format is slow. */
 const maxFormats = 50
 const formats = new BoundedMap<string, Intl.DateTimeFormat>(maxFormats)
 
@@ -50,7 +47,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** Cost of a conversion to a time zone in steps, a hundred times that of a typical function. */
+/** Cost of a conversion to a time zone in steps, which is a hundred times that of a typical function. */
 const zoneSteps = 2000
 
 function ofTimestamp(read: (date: Date) => number): Overload[] {

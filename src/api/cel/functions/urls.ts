@@ -1,4 +1,7 @@
-/** The URL functions that Kubernetes adds to the language: absolute URLs and absolute paths. */
+/**
+ * Functions on URLs, which Kubernetes adds to the standard functions of CEL. They accept absolute URLs and absolute
+ * paths.
+ */
 import type { Budget } from '../budget.ts'
 import { sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Overload } from '../overload.ts'
@@ -10,7 +13,7 @@ const reading: Costs = {
   estimate: ([text]) => ({ cost: traversal(text!.size.max), size: text!.size }),
 }
 
-/** Maximum length of a URL. Longer URLs are not practical. */
+/** Maximum length of a URL. Longer URLs are rejected. */
 const maxUrl = 65_536
 
 const form = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/s
@@ -25,7 +28,7 @@ function parseUrl(text: string): UrlValue | undefined {
   if (match === null) return undefined
   const [, scheme = '', authority = '', path = '', query = ''] = match
   if (scheme === '' && !text.startsWith('/')) return undefined
-  // In a URL without a path, such as mailto, the text after the scheme is not parsed.
+  // In a URL without a path, such as a mailto URL, the text after the scheme is not parsed.
   const isOpaque = match[2] === undefined && scheme !== '' && !path.startsWith('/')
   if (!isOpaque && badEscape.test(path)) return undefined
   const host = readHost(authority)
@@ -46,7 +49,7 @@ function escapePath(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu, (found) => encodeURIComponent(found.toWellFormed()))
 }
 
-/** Whether the text is a URL. The cost is one unit regardless of the length of the text, as in Kubernetes. */
+/** Whether a text is a URL. The cost is one unit regardless of the length of the text, as in Kubernetes. */
 function isUrl(budget: Budget, text: string): boolean {
   budget.work(text.length)
   return parseUrl(text) !== undefined

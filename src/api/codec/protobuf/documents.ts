@@ -1,8 +1,8 @@
 /**
- * Encodes and decodes Protobuf documents for API clients: objects and lists of the given kinds, Statuses, delete
- * options, discovery, and watch events. Decoded documents are treated like the same JSON. To use Protobuf, callers pass
- * an instance to the client (`client/requests/content-form.ts`). Custom resources have no Protobuf encoding and remain
- * JSON.
+ * Encodes and decodes Protobuf documents for API clients: objects and lists of the given kinds, Status objects, delete
+ * options, discovery documents, and watch events. A decoded document is treated like the same document in JSON. To use
+ * Protobuf, callers pass an instance to the client (`client/requests/content-form.ts`). Custom resources have no
+ * Protobuf encoding and are sent as JSON.
  */
 import { WireError, WireReader } from '../../../wire/protobuf/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
@@ -16,7 +16,7 @@ import { open, seal } from './envelope.ts'
 import { readMessage } from './read.ts'
 import { writeMessage } from './write.ts'
 
-/** The documents of discovery, by kind. */
+/** The types of discovery documents, by kind. */
 export const discoveryTypes = {
   APIVersions: meta.apiVersions,
   APIGroup: meta.apiGroup,
@@ -25,7 +25,7 @@ export const discoveryTypes = {
   APIResourceList: meta.apiResourceList,
 }
 
-/** The types that are identical in every group. */
+/** Types that are identical in every API group. */
 const sharedTypes = new Map<string, ObjectSchema>(
   Object.entries({ ...discoveryTypes, Status: meta.status, DeleteOptions: meta.deleteOptions }),
 )
@@ -36,10 +36,10 @@ export interface StreamedEvent {
 }
 
 const lengthBytes = 4
-/** Maximum size of a document in bytes, larger than any object that this server stores. */
+/** Maximum size of a document in bytes, which is larger than any object that this server stores. */
 const maxFrameBytes = 16 * 1024 * 1024
 
-/** Encodes and decodes documents of the given kinds. */
+/** ProtobufDocuments encodes and decodes documents of the given kinds. */
 export class ProtobufDocuments {
   readonly mediaType: string
   readonly #vendor: Vendor
@@ -95,7 +95,7 @@ export class ProtobufDocuments {
   }
 }
 
-/** Yields the frames of a stream without their length fields. The parts of a frame are joined once it is complete. */
+/** Yields the frames of a stream without their length fields. A frame is yielded once it is complete. */
 async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = []
   let size = 0
@@ -114,7 +114,9 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   }
 }
 
-/** Returns the end of the first frame, or the end of its length field if that field is incomplete. */
+/**
+ * Returns the end of the first frame. If the length field of the frame is incomplete, returns the end of that field.
+ */
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes
   const end = lengthBytes + bytes.readUInt32BE(0)

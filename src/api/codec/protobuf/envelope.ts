@@ -1,10 +1,10 @@
 /**
  * The envelope of a Protobuf document: four magic bytes, followed by the message `Unknown`, which contains the type of
- * the document and its message.
+ * the document and the encoded document.
  */
 import { WireError, WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
-/** The `apiVersion` and `kind` of a document. Empty if absent. */
+/** DocumentType contains the `apiVersion` and the `kind` of a document. Both are empty if absent. */
 export interface DocumentType {
   readonly apiVersion: string
   readonly kind: string
@@ -15,10 +15,10 @@ export interface Envelope extends DocumentType {
 }
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00])
-/** The end of an envelope: an empty content encoding and content type. */
+/** The end of every envelope: an empty content encoding and an empty content type. */
 const end = Buffer.from([0x1a, 0, 0x22, 0])
 
-/** Returns the bytes that precede and follow a message of this length in its envelope. */
+/** Returns the bytes of an envelope that precede and follow a message of `length` bytes. */
 export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): { before: Buffer; after: Buffer } {
   const writer = new WireWriter(prefix.length)
   writer.message(1, (type) => {
@@ -31,7 +31,7 @@ export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): 
   return { before, after: end }
 }
 
-/** Wraps a message in the envelope that names its type. */
+/** Wraps a message in an envelope with this type. */
 export function seal(type: DocumentType, message: Buffer): Buffer {
   const { before, after } = envelopeOf(type, message.length)
   return Buffer.concat([before, message, after])

@@ -1,10 +1,10 @@
 /**
- * The Protobuf message of an object's schema: its fields by number. Derived from the schema alone, once per schema, and
+ * The Protobuf message of an object schema, with its fields by number. The message is derived from the schema once and
  * used for writing (`write.ts`) and reading (`read.ts`).
  *
- * Protobuf and JSON differ in structure in two cases. Fields that are inline in JSON may be in a separate message
- * (`within`), such as the source of a volume. A list that is the value of a map, or that is `wrapped`, is encoded as a
- * message whose field 1 contains the elements, because a Protobuf map cannot contain lists.
+ * The structure of a message differs from JSON in two cases. Fields that are inline in JSON may be in a separate
+ * message (`within`), such as the source of a volume. A list that is the value of a map, or that is marked `wrapped`,
+ * is encoded as a message whose field 1 contains the elements, because a Protobuf map cannot contain lists.
  */
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -23,17 +23,17 @@ export interface MessageField {
   readonly name: string
   readonly schema: Schema
   /**
-   * Whether the field is written even if it is absent or zero. Kubernetes writes every plain value whose absence has no
-   * meaning, and every object that JSON always includes. A field that distinguishes zero from absent is written only if
-   * present.
+   * Whether the field is written even if it is absent or zero. Kubernetes writes every plain value for which absence
+   * has no meaning of its own, and every object that JSON always includes. A field that distinguishes zero from absent
+   * is written only if present.
    */
   readonly always: boolean
-  /** Whether zero means the same as absent. The decoder then omits a zero. */
+  /** Whether zero has the same meaning as absent. The decoder then omits a zero. */
   readonly omitsZero: boolean
   readonly inlined?: undefined
 }
 
-/** A message whose fields are inline in the JSON object. */
+/** Inlined is a message whose fields are inline in the JSON object. */
 export interface Inlined {
   readonly number: number
   readonly inlined: Message
@@ -96,8 +96,8 @@ function isAlwaysWritten({ type }: Schema, zeroValue: Field['zeroValue']): boole
 }
 
 /**
- * Returns the schema that a value has in Protobuf. The vendor describes the message of JSON that is a typed message in
- * Protobuf.
+ * Returns the schema of a value in Protobuf, which can differ from its schema in JSON. For values that are free-form in
+ * JSON but typed in Protobuf, the vendor describes the message.
  */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema

@@ -1,10 +1,10 @@
 /**
- * Decodes Protobuf messages to JSON values by their schema. The result is what a client would have sent as JSON and is
- * processed in the same way (api/schema/normalize.ts). The decoder checks only the encoding.
+ * Decodes Protobuf messages to JSON values by their schema. The result is what a client would have sent as JSON, and is
+ * processed in the same way (api/schema/normalize.ts). The decoder validates only the encoding.
  *
- * By the rules of the wire format, unknown fields are skipped, the last of repeated single values counts, and repeated
- * messages are merged. The decoder rejects groups (an obsolete encoding), values of another wire type, text that is not
- * UTF-8, and more values than a JSON body may have. Errors name the field. The decoder yields periodically because
+ * As the wire format requires, unknown fields are skipped, the last of several single values is used, and repeated
+ * messages are merged. The decoder rejects groups (an obsolete encoding), values with the wrong wire type, text that is
+ * not UTF-8, and more values than a JSON body may have. Errors name the field. The decoder yields periodically, because
  * messages can be large.
  */
 
@@ -28,26 +28,26 @@ import { maxValues, tooManyValues } from '../json-scan.ts'
 import { type Message, type MessageField, messageOf, onWire } from './message.ts'
 
 /**
- * Decodes a message. Throws WireError for malformed messages and ApiError for too many values. `vendor` selects the
- * names if messages differ by vendor.
+ * Decodes a message. Throws WireError for a malformed message and ApiError for too many values. `vendor` selects the
+ * vendor whose names the message uses, if messages differ by vendor.
  */
 export function readMessage(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): JsonObject {
   return runToCompletion(readSliced(schema, bytes, vendor))
 }
 
-/** Like `readMessage`, but yields periodically so that other work can run. */
+/** Decodes a message like `readMessage`, but yields periodically so that other work can run. */
 export function readSliced(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): Generator<void, JsonObject> {
   return new MessageReader(bytes, vendor).whole(schema)
 }
 
-/** Number of fields between two yields. */
+/** Number of fields to decode between two yields. */
 const stepFields = 1000
 
 const packed: WireType = 2
 
 /**
- * Maximum number of fields of a message, on all levels. A value takes up to four fields, and clients send zero values
- * too.
+ * Maximum number of fields of a message, including nested messages. A value takes up to four fields, and clients send
+ * zero values too.
  */
 const maxFields = 4 * maxValues
 
@@ -83,7 +83,7 @@ class MessageReader {
     }
   }
 
-  /** Reads a single message, or one element of a list of messages. */
+  /** Decodes a nested message that is either a single value or an element of a list. */
   *#objectField({ name, schema }: MessageField, inner: ObjectSchema, object: JsonObject): Generator<void, void> {
     const before = own(object, name)
     const isList = schema.type === 'list'
@@ -133,8 +133,8 @@ class MessageReader {
   }
 
   /**
-   * Reads a value. `before` is the value of an earlier occurrence of the field. Returns undefined if the field counts
-   * as absent.
+   * Decodes a value. `before` is the value from an earlier occurrence of the field. Returns undefined if the field
+   * counts as absent.
    */
   #value(schema: Schema, before: Json | undefined): Json | undefined {
     switch (schema.type) {
@@ -172,7 +172,7 @@ class MessageReader {
     return object
   }
 
-  /** Reads JSON that is encoded as bytes or as a typed message. */
+  /** Decodes JSON that is encoded either as bytes or as a typed message. */
   #readAny(schema: AnySchema, before: Json | undefined): Json | undefined {
     if (schema.alternatives !== undefined) return this.#readAlternative(schema.alternatives, before)
     const described = onWire(schema, this.#vendor)
@@ -180,7 +180,7 @@ class MessageReader {
   }
 
   /**
-   * Reads a value that is a boolean, a list or a schema. The list or schema takes precedence, because the boolean is
+   * Decodes a value that is a boolean, a list or a schema. A list or schema takes precedence over the boolean, which is
    * also present next to a schema.
    */
   #readAlternative({ boolean, list, object }: Alternatives, before: Json | undefined): Json | undefined {
@@ -210,11 +210,11 @@ class MessageReader {
     return schema.wrapped ? this.#wrapped(schema, items) : this.#listed(schema.items, items)
   }
 
-  /** Reads one element of a list. Integers may be sent one by one, or packed in one field. */
+  /** Decodes one or more elements of a list. Integers may be sent one by one, or packed in a single field. */
   #item(schema: Schema, items: Json[]): void {
     if (schema.type !== 'integer' || this.#wire.wireType !== packed) {
       this.#count()
-      // Even an empty element is added to the list.
+      // An element is added to the list even if it is empty.
       items.push(this.#value(schema, undefined) ?? null)
       return
     }
@@ -249,14 +249,14 @@ class MessageReader {
     return map
   }
 
-  /** Reads a quantity. Returns zero if the message has no text. Rejects an empty text, as in JSON. */
+  /** Decodes a quantity. Returns zero if the message contains no text. Rejects an empty text, as in JSON. */
   #quantity(): string {
     const text = this.#inner((field) => (field === 1 ? this.#wire.string() : undefined))
     if (text === '') throw new WireError('"" is not a quantity')
     return text ?? '0'
   }
 
-  /** Reads a time. Returns undefined if the message has no time. */
+  /** Decodes a time. Returns undefined if the message contains no time. */
   #time({ micro }: TimeSchema): string | undefined {
     let seconds: number | bigint = 0
     let nanos = 0
@@ -286,7 +286,7 @@ class MessageReader {
     return type === 0 ? number : text
   }
 
-  /** Reads raw JSON that is encoded as bytes. */
+  /** Decodes JSON that is encoded as bytes. */
   #any(): Json | undefined {
     let bytes: Uint8Array | undefined
     this.#inner((field) => {
@@ -297,7 +297,10 @@ class MessageReader {
     return bytes === undefined || bytes.length === 0 ? undefined : parseJson(Buffer.from(bytes)).value
   }
 
-  /** Reads a small message and returns the last result of `read`. Skips fields for which `read` returns undefined. */
+  /**
+   * Decodes a small message and returns the last result of `read`. Fields for which `read` returns undefined are
+   * skipped.
+   */
   #inner<T>(read: (field: number) => T | undefined): T | undefined {
     const outer = this.#wire.enter()
     let last: T | undefined
@@ -329,16 +332,17 @@ function absent(schema: Schema): Json {
 const maxSeconds = 253_402_300_799
 const minSeconds = -62_135_596_800
 
-/**
- * Formats a time in seconds, within the years 1 to 9999. Drops digits that are finer than the precision of the field.
- */
+/** Formats a time in seconds, which must be in the years 1 to 9999. Drops digits beyond the precision of the field. */
 function timeText(seconds: number | bigint, nanos: number): string {
   if (seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > 999_999_999)
     throw new WireError('the time is out of range')
   return new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
 }
 
-/** Adds the name of the field in front of the error: `spec.template.spec: field 1 has wire type 0, not 2`. */
+/**
+ * Adds the name of the field to the beginning of an error message, as in `spec.template.spec: field 1 has wire type 0,
+ * not 2`.
+ */
 function placed(error: unknown, name: string): unknown {
   if (error instanceof WireError) {
     const inner = error instanceof PlacedError ? `${error.path}` : ''

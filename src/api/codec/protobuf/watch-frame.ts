@@ -1,12 +1,12 @@
 /**
- * A watch event in Protobuf: its length in four bytes, followed by the message `WatchEvent`, which contains the type of
- * the event and the complete document of the object, including its envelope.
+ * A watch event in Protobuf. Its length in four bytes is followed by the message `WatchEvent`, which contains the type
+ * of the event and the complete document of the object, including the envelope.
  */
 import { delimitedSize, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
 const lengthBytes = 4
 
-/** Encodes one watch event with its length. */
+/** Encodes a watch event, preceded by its length. */
 export function frameOf(eventType: string, document: Buffer): Buffer {
   const writer = new WireWriter(lengthBytes, 64)
   writer.string(1, eventType)

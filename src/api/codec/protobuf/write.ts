@@ -1,11 +1,11 @@
 /**
  * Encodes JSON values as Protobuf messages by their schema.
  *
- * The value is in the normal form of its schema (api/schema/decode.ts), like all objects in this server, so the encoder
- * never rejects a value. Types whose JSON and Protobuf forms differ (times, quantities, bytes, arbitrary JSON) are
- * listed in `#plain`. A message with very many values takes a while, so the encoder yields periodically.
+ * All objects in this server are in the normal form of their schema (api/schema/decode.ts), so the encoder never
+ * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes, arbitrary JSON) are listed in
+ * `#plain`. A message with very many values takes a while, so the encoder yields periodically.
  *
- * JSON that is kept as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
+ * JSON that is stored as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
  * values that do not fit the message. The encoder omits such values.
  */
 
@@ -25,12 +25,12 @@ export interface WriteOptions {
   readonly vendor?: Vendor
 }
 
-/** Encodes the message without an envelope. */
+/** Encodes an object as a message without an envelope. */
 export function writeMessage(schema: ObjectSchema, object: JsonObject, options?: WriteOptions): Buffer {
   return runToCompletion(writeSliced(schema, object, options))
 }
 
-/** Like `writeMessage`, but yields periodically so that other work can run. */
+/** Encodes an object like `writeMessage`, but yields periodically so that other work can run. */
 export function writeSliced(
   schema: ObjectSchema,
   object: JsonObject,
@@ -39,7 +39,7 @@ export function writeSliced(
   return new MessageWriter(options).whole(schema, object)
 }
 
-/** Number of members, elements and entries between two yields. */
+/** Number of members, elements and entries to encode between two yields. */
 const stepValues = 1000
 
 const nothing = Buffer.alloc(0)
@@ -88,14 +88,14 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** Encodes JSON that was kept as sent. */
+  /** Encodes JSON that is stored as the client sent it. */
   *#writeAny(number: number, schema: AnySchema, value: Json): Generator<void, void> {
     if (schema.alternatives !== undefined) return yield* this.#writeAlternative(number, schema.alternatives, value)
     const described = onWire(schema, this.#vendor) as ObjectSchema
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
   }
 
-  /** Encodes a boolean, a list or a schema. If there is a schema, also writes true for the boolean. */
+  /** Encodes a value that is a boolean, a list or a schema. For a schema, the boolean is also written, as true. */
   *#writeAlternative(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
     const start = this.#wire.begin(number)
     if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
@@ -123,7 +123,7 @@ class MessageWriter {
     }
   }
 
-  /** Encodes each entry as a message of a key and a value, sorted by key. */
+  /** Encodes each entry of a map as a message with a key and a value. Entries are sorted by key. */
   *#map(number: number, { values }: MapSchema, map: JsonObject): Generator<void, void> {
     for (const key of sortedKeys(map)) {
       const start = this.#wire.begin(number)
@@ -172,7 +172,7 @@ class MessageWriter {
     }
   }
 
-  /** Encodes a message that contains only a text: a quantity, or raw JSON. */
+  /** Encodes a message that contains only a text, such as a quantity or raw JSON. */
   #textIn(number: number, text: string): void {
     const start = this.#wire.begin(number)
     this.#wire.string(1, text)
@@ -188,7 +188,7 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** Encodes a value that is an integer or a string: its type, and both values. */
+  /** Encodes a value that is either an integer or a string as a message with the type and both values. */
   #intOrString(number: number, value: number | string): void {
     const isText = typeof value === 'string'
     const start = this.#wire.begin(number)
@@ -199,10 +199,10 @@ class MessageWriter {
   }
 }
 
-/** A schema whose values contain other values, possibly very many of them. */
+/** Holder is a schema whose values can contain very many other values. */
 type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
 
-/** JSON that is a typed message in Protobuf. */
+/** KeptSchema is the schema of JSON that is a typed message in Protobuf. */
 type KeptSchema = AnySchema & ({ readonly described: object } | { readonly alternatives: object })
 
 function holdsValues(schema: Schema): schema is Holder {
@@ -210,7 +210,7 @@ function holdsValues(schema: Schema): schema is Holder {
   return schema.type === 'object' || schema.type === 'list' || schema.type === 'map'
 }
 
-/** Returns those members of an object kept as sent that fit its message. */
+/** Returns the members of an object that fit its message. The object is stored as the client sent it. */
 function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {
   const members = Object.entries(object).filter(([name, value]) => Object.hasOwn(fields, name) && value !== undefined)
   return Object.fromEntries(
@@ -233,7 +233,7 @@ function fittingItems({ items }: { readonly items: Schema }, values: readonly Js
   return items.type === 'object' ? fit.map((each) => fitting(items, each as JsonObject)) : fit
 }
 
-/** Returns the zero value of a type that is always written. */
+/** Returns the zero value of a type whose fields are always written. */
 function zeroOf({ type }: Schema): Json {
   if (type === 'string') return ''
   if (type === 'boolean') return false

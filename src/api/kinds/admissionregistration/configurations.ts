@@ -1,4 +1,4 @@
-/** The validation rules, columns and deprecation notice of both kinds of webhook configurations. */
+/** The validation rules, columns and deprecation notice that both kinds of webhook configurations share. */
 
 import type { ObjectMeta } from '../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -27,8 +27,8 @@ export const configurationColumns: readonly Column<Configuration>[] = [
 ]
 
 /**
- * Returns the deprecation notice of v1beta1, which names v1 as its replacement. Kubernetes removed v1beta1 in 1.22. The
- * specification keeps it in 1.23.
+ * Returns the deprecation notice of v1beta1, which names v1 as the replacement. Kubernetes removed v1beta1 in 1.22, but
+ * this server still supports it in 1.23.
  */
 export function olderVersion(kind: string) {
   return {

@@ -1,6 +1,6 @@
 /**
- * MutatingAdmissionPolicy: CEL expressions that change objects before they are stored. A policy takes effect through
- * bindings. Its expressions are compiled and checked by the server (`apiserver/admission/policy`).
+ * MutatingAdmissionPolicy contains CEL expressions that change objects before they are stored. A policy takes effect
+ * through bindings. The expressions are compiled and checked in `apiserver/admission/policy`.
  */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -49,7 +49,7 @@ const mutation = s.object(mutationFields, {
   check: checkMutation,
 })
 
-/** The field with the expression, by patch type. */
+/** The field that contains the expression, by patch type. */
 const expressionFields = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 const patchTypes = Object.keys(expressionFields)
 
@@ -120,7 +120,7 @@ function checkSpec(value: Spec, path: FieldPath): FieldError[] {
 const fields = { spec: field(2, spec, { zeroValue: 'write', doc: 'Specification of the policy.' }) }
 
 export type MutatingAdmissionPolicy = ObjectOf<typeof fields>
-/** The specification of a policy. */
+/** The specification of a MutatingAdmissionPolicy. */
 export type MutatingAdmissionPolicySpec = Spec
 
 export const mutatingAdmissionPolicy = defineKind({

@@ -1,4 +1,7 @@
-/** ValidatingAdmissionPolicyBinding: applies a policy to requests, with parameters and with the actions to take. */
+/**
+ * ValidatingAdmissionPolicyBinding applies a validating admission policy to requests, with parameters and the actions
+ * to take.
+ */
 import {
   at,
   child,

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy: CEL expressions that can reject requests. A policy takes effect through bindings. Its
- * expressions are compiled and checked by the server (`apiserver/admission/policy`).
+ * ValidatingAdmissionPolicy contains CEL expressions that can reject requests. A policy takes effect through bindings.
+ * The expressions are compiled and checked in `apiserver/admission/policy`.
  */
 import {
   at,
@@ -204,7 +204,7 @@ const fields = {
 
 /** A ValidatingAdmissionPolicy object. */
 export type ValidatingAdmissionPolicy = ObjectOf<typeof fields>
-/** The specification of a policy. */
+/** The specification of a ValidatingAdmissionPolicy. */
 export type ValidatingAdmissionPolicySpec = Spec
 
 export const validatingAdmissionPolicy = defineKind({

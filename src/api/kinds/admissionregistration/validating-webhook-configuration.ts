@@ -1,5 +1,6 @@
 /**
- * ValidatingWebhookConfiguration: webhooks that can reject a request. v1beta1 has the same fields with other defaults.
+ * ValidatingWebhookConfiguration configures webhooks that can reject requests. v1beta1 has the same fields with other
+ * defaults.
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

@@ -1,7 +1,8 @@
 /**
- * API groups in the domains of any profile are protected: a definition in such a group needs an annotation with the URL
- * of its approval, or with the reason for having none. A condition in the status reports the annotation. Manifests for
- * another profile's groups may use that profile's annotation.
+ * The approval of custom resource definitions in protected API groups. The API groups in the domain of any profile are
+ * protected: a definition in such a group needs an annotation with the URL of its approval, or with the reason why it
+ * has none. A status condition reports the annotation. A manifest for a group of another profile may use the annotation
+ * of that profile.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { ownerOf, type Vendor } from '../../model/vendor.ts'
@@ -18,7 +19,9 @@ export function checkApproval(definition: CustomResourceDefinition, vendor: Vend
   return [invalid(path, approval, 'must be a URL, or a reason that begins with "unapproved"')]
 }
 
-/** Returns the condition that reports the approval, or undefined if the group is not protected. */
+/**
+ * Returns the condition that reports the approval of a definition. Returns undefined if the API group is not protected.
+ */
 export function approvalCondition(
   definition: CustomResourceDefinition,
   vendor: Vendor,

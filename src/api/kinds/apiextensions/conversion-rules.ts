@@ -1,6 +1,6 @@
 /**
- * Validation of the conversion settings. Errors about a webhook use the field paths of apiextensions v1beta1, as in
- * kube-apiserver.
+ * Validation of the conversion settings of a CustomResourceDefinition. As in kube-apiserver, errors about a webhook use
+ * the field paths of apiextensions v1beta1.
  */
 import { at, child, type FieldError, forbidden, invalid, notSupported, required } from '../../model/field-error.ts'
 import { checkDns1035Label } from '../../model/names.ts'
@@ -15,7 +15,7 @@ const path = 'spec.conversion'
 const clientConfigPath = child(path, 'webhookClientConfig')
 const versionsPath = child(path, 'conversionReviewVersions')
 
-/** The ConversionReview versions that this server can send. */
+/** The versions of ConversionReview that this server can send. */
 export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1']
 
 export function checkConversion({ strategy = '', webhook }: Conversion): FieldError[] {

@@ -1,7 +1,6 @@
 /**
- * CustomResourceDefinition: a resource type that a user adds to the server. This file defines the kind and its
- * defaults. Separate files define its fields and its validation. `apiserver/custom/` parses the schemas and serves the
- * objects.
+ * CustomResourceDefinition adds a resource type to the server. This file defines the kind and its defaults. Separate
+ * files define its fields and its validation. `apiserver/custom/` parses the schemas and serves the custom resources.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../json/json.ts'
@@ -18,9 +17,8 @@ import { definitionReservations } from './definition-names.ts'
 import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
 
 /**
- * The status subresource. Clients can write other parts of the status, but only the server changes the accepted names
- * and its own conditions. Malformed accepted names are kept so that validation rejects them. Every write also updates
- * the approval condition.
+ * The status subresource. Clients can write the status, except for the accepted names and the server's own conditions.
+ * Malformed accepted names are kept, so that validation rejects them. Every write also updates the approval condition.
  */
 const status: Subresource<CustomResourceDefinition> = {
   ...plainStatus,
@@ -99,12 +97,12 @@ export const customResourceDefinition = defineKind({
   },
 })
 
-/** Returns the finalizer that keeps a definition until all of its objects are deleted. */
+/** Returns the finalizer that keeps a definition until all of its custom resources are deleted. */
 export function cleanupFinalizer(vendor: Vendor): string {
   return `customresourcecleanup.apiextensions.${vendor.groupDomain}`
 }
 
-/** Whether the server serves the custom resource. */
+/** Whether the server serves the custom resources of a definition. */
 export function isEstablished(definition: CustomResourceDefinition): boolean {
   return isTrue(definition, 'Established')
 }
@@ -136,8 +134,8 @@ function storageVersions({ spec }: CustomResourceDefinition): string[] {
 }
 
 /**
- * Returns the versions that objects may be stored in: the stored versions of the status that the spec still lists, and
- * the storage version.
+ * Returns the versions in which objects may be stored: the storage version, and those stored versions in the status
+ * that the spec still lists.
  */
 export function soundStoredVersions({ spec, status }: CustomResourceDefinition): string[] {
   const specVersions = (spec?.versions ?? []).map(({ name = '' }) => name)
@@ -151,7 +149,7 @@ function reportApproval(object: CustomResourceDefinition, { vendor, now }: Prepa
   if (condition !== undefined) object.status = withCondition(object.status ?? {}, condition, now)
 }
 
-/** Adds the storage version to the stored versions. Objects written earlier remain in their versions. */
+/** Adds the storage version to the stored versions of the status. Existing objects remain stored in their versions. */
 function addStoredVersion(object: CustomResourceDefinition): void {
   const { status } = object
   const versionsBefore = status?.storedVersions ?? []
@@ -160,11 +158,14 @@ function addStoredVersion(object: CustomResourceDefinition): void {
     object.status = { ...status, storedVersions: [...versionsBefore, storage] }
 }
 
-/** Warns about parts of CEL rules that the server stores but does not enforce, because users may rely on them. */
+/**
+ * Returns warnings about the parts of CEL rules that the server stores but does not enforce, because users may rely on
+ * them.
+ */
 function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   const { vendor, gates = defaultGates() } = context
   const keyword = `${vendor.extensionPrefix}validations`
-  // Later versions drop the fields of CEL rules that they do not enforce.
+  // From Kubernetes 1.25 on, the server enforces CEL rules and drops fields that it does not support.
   if (isSince('1.25', context)) return []
   const isEnforced = gates.has('CustomResourceValidationExpressions')
   return versions.flatMap(({ name, schema }) => {
@@ -180,7 +181,7 @@ function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContex
 const enforced = ['rule', 'message']
 const maxNamed = 5
 
-/** Returns all CEL rules of a schema, at any depth. */
+/** Returns all CEL rules of a schema at any depth. */
 function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
   if (typeof schema !== 'object' || schema === null) return []
   if (Array.isArray(schema)) return schema.flatMap((inner) => rulesIn(inner, keyword))
@@ -190,8 +191,8 @@ function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
 }
 
 /**
- * Returns the type that a definition such as `widgets.stable.example.com` defines. The trailing dot marks a complete
- * group name (see `groupName`).
+ * Returns the type that a definition defines, given a name such as `widgets.stable.example.com`. The trailing dot marks
+ * a complete group name (see `groupName`).
  */
 function typeNamed(name: string): { group: string; plural: string } | undefined {
   const dot = name.indexOf('.')

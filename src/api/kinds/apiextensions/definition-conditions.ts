@@ -1,10 +1,10 @@
-/** Functions that read and update the conditions of a CustomResourceDefinition. */
+/** Reads and updates the conditions of a CustomResourceDefinition. */
 import { timestamp } from '../../model/object.ts'
 import type { CustomResourceDefinition, DefinitionCondition, DefinitionStatus } from './definition-fields.ts'
 
 /**
- * Returns the status with the condition added or replaced. The transition time changes only if the value of the
- * condition changes.
+ * Returns the status with a condition added or replaced. The transition time changes only if the value of the condition
+ * changes.
  */
 export function withCondition(status: DefinitionStatus, condition: DefinitionCondition, now: number): DefinitionStatus {
   const { conditions = [] } = status
@@ -15,10 +15,12 @@ export function withCondition(status: DefinitionStatus, condition: DefinitionCon
   return { ...status, conditions: before === undefined ? [...others, dated] : others }
 }
 
-/** Condition types that only the server sets, because they report actions of the server. */
+/** The condition types that only the server sets, because they report the actions of the server. */
 const serverTypes: ReadonlySet<string> = new Set(['NamesAccepted', 'Established', 'Terminating'])
 
-/** Returns the conditions that a client sent, but takes the server's conditions from the stored status. */
+/**
+ * Returns the conditions that a client sent, with the server's own conditions replaced by those of the stored status.
+ */
 export function withServerConditions(
   sentConditions: readonly DefinitionCondition[],
   present: readonly DefinitionCondition[],
@@ -27,7 +29,7 @@ export function withServerConditions(
   return [...present.filter(isServers), ...sentConditions.filter((condition) => !isServers(condition))]
 }
 
-/** Whether the definition has this condition with the status True. */
+/** Whether a definition has a condition of this type with the status True. */
 export function isTrue({ status }: CustomResourceDefinition, type: string): boolean {
   return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True')
 }

@@ -1,6 +1,6 @@
 /**
  * The fields of CustomResourceDefinition. The schema of a version is stored as the client sent it, except for nulls.
- * `apiserver/custom/` parses and checks the schema.
+ * `apiserver/custom/` parses and validates the schema.
  */
 
 import type { ObjectOf } from '../../schema/kind.ts'
@@ -302,13 +302,13 @@ export const fields = {
 }
 
 export type CustomResourceDefinition = ObjectOf<typeof fields>
-/** The desired state of a definition, which the user writes. */
+/** The desired state of a custom resource definition, which users write. */
 export type DefinitionSpec = NonNullable<CustomResourceDefinition['spec']>
-/** The names of the custom resource and of its kind. */
+/** The names of a custom resource and of its kind. */
 export type DefinitionNames = NonNullable<DefinitionSpec['names']>
-/** The fields of one version of the custom resource. */
+/** The fields of one version of a custom resource. */
 export type DefinitionVersion = NonNullable<DefinitionSpec['versions']>[number]
-/** The observed state of a definition, which the server reports. */
+/** The observed state of a custom resource definition, which the server reports. */
 export type DefinitionStatus = NonNullable<CustomResourceDefinition['status']>
-/** One condition in the status of a definition. */
+/** A condition in the status of a custom resource definition. */
 export type DefinitionCondition = NonNullable<DefinitionStatus['conditions']>[number]

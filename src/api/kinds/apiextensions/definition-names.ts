@@ -1,18 +1,18 @@
 /**
  * Reserves the names of custom resources, which must be unique within their API group. The write that accepts a name
- * also reserves it in the store, so two servers cannot accept the same name for two definitions.
+ * also reserves the name in the store, so two servers cannot accept the same name for two definitions.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { checkDns1035Label } from '../../model/names.ts'
 import type { KindReservations, Reservation } from '../../schema/reservations.ts'
 import type { CustomResourceDefinition, DefinitionNames } from './definition-fields.ts'
 
-/** Returns the names of the resource that are used in URL paths and on the command line. */
+/** Returns the names of a resource that are used in URL paths and on the command line. */
 export function resourceNames({ plural = '', singular = '', shortNames = [] }: DefinitionNames): string[] {
   return [plural, singular, ...shortNames].filter((name) => name !== '')
 }
 
-/** Returns the `kind` values of objects and of lists. */
+/** Returns the `kind` values of the objects and lists of a resource. */
 export function kindNames({ kind = '', listKind = '' }: DefinitionNames): string[] {
   return [kind, listKind].filter((name) => name !== '')
 }
@@ -32,7 +32,7 @@ export const definitionReservations: KindReservations<CustomResourceDefinition> 
     ),
 }
 
-/** Whether the name is well-formed. Malformed names, which a client can write into the status, are not reserved. */
+/** Whether a name is well-formed. Malformed names, which clients can write to the status, are not reserved. */
 function isName(name: string): boolean {
   return checkDns1035Label(name.toLowerCase()).length === 0
 }

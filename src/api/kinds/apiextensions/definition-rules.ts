@@ -1,6 +1,6 @@
 /**
- * Validation of a CustomResourceDefinition, except for its schemas. If all versions have the same subresources or
- * columns, an error in them is reported once, with a path below `spec`, as in kube-apiserver.
+ * Validation of a CustomResourceDefinition, except for its schemas. As in kube-apiserver, an error in subresources or
+ * columns is reported only once, with a path below `spec`, if all versions have the same subresources or columns.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -49,7 +49,7 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const expectedName = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  // A missing name is reported by the checks that all kinds share.
+  // A missing name is already reported by the validation that all kinds share.
   const { name = expectedName, generateName = expectedName } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [
@@ -79,7 +79,7 @@ function checkText(path: FieldPath, value: string, check: NameCheck): FieldError
   return value === '' ? [required(path)] : check(value).map((text) => invalid(path, value, text))
 }
 
-/** Reports an empty value as malformed instead of missing. */
+/** Validates a label. An empty label is reported as malformed rather than missing. */
 function checkLabel(path: FieldPath, value: string): FieldError[] {
   return checkDns1035Label(value).map((text) => invalid(path, value, text))
 }
@@ -109,7 +109,7 @@ function checkNames(names: DefinitionNames): FieldError[] {
   ]
 }
 
-/** Checks the syntax of all names that are set. */
+/** Validates the syntax of all names that are set. */
 function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
   const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
@@ -128,15 +128,20 @@ function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   ]
 }
 
-/** Checks the names in a status. Names that the server has not accepted are empty. */
+/** Validates the names in a status. Names that the server has not accepted are empty. */
 export function checkAcceptedNames(names: DefinitionNames): FieldError[] {
   return checkNameForms(names, 'status.acceptedNames')
 }
 
-/** Limits the number of reservations, because every short name is reserved in the store. */
+/**
+ * Maximum number of short names. Every short name is reserved in the store, so the number of reservations must be
+ * limited.
+ */
 const maxShortNames = 500
 
-/** Limits the work per definition, because the server builds a kind for every version. */
+/**
+ * Maximum number of versions. The server builds a kind for every version, so the work per definition must be limited.
+ */
 export const maxVersions = 50
 
 function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
@@ -180,7 +185,7 @@ interface PlacedVersion {
 }
 
 /**
- * Returns each version with the path for its errors. If all versions have the same `part`, returns only the first
+ * Returns each version with the path for its errors. If `part` is the same in all versions, returns only the first
  * version, with the path `spec`.
  */
 function eachOnce(versions: readonly DefinitionVersion[], part: keyof DefinitionVersion): PlacedVersion[] {
@@ -191,7 +196,7 @@ function eachOnce(versions: readonly DefinitionVersion[], part: keyof Definition
   return versions.map((version, i) => ({ version, place: at('spec.versions', i) }))
 }
 
-/** Requires that `spec.versions` lists every version that objects may still be stored in. */
+/** Requires `spec.versions` to list every version in which objects may still be stored. */
 function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinition): FieldError[] {
   const path = 'status.storedVersions'
   const { storedVersions = [] } = status

@@ -1,7 +1,7 @@
 /**
- * JSONSchemaProps: the schema of a custom resource, as OpenAPI publishes it and as Protobuf encodes it. Its fields are
- * the supported OpenAPI v3 keywords and the vendor's extensions. Other keywords are handled like any unknown field.
- * `apiserver/custom/schema/` checks the values of the keywords.
+ * JSONSchemaProps is the schema of a custom resource, as OpenAPI publishes it and as Protobuf encodes it. Its fields
+ * are the supported OpenAPI v3 keywords and the extensions of the vendor. Other keywords are treated like any unknown
+ * field. `apiserver/custom/schema/` validates the values of the keywords.
  */
 import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -84,8 +84,8 @@ const ruleFields = s.object(
 )
 
 /**
- * Versions without rules preserve unknown fields, so that rules with fields of later Kubernetes versions are stored
- * unchanged.
+ * Versions that do not support rules preserve unknown fields, so that rules with fields of later Kubernetes versions
+ * are stored unchanged.
  */
 const validationRule = s.any({
   name: ruleFields.name!,
@@ -161,7 +161,10 @@ const nested = {
   definitions: field(34, s.map(jsonSchemaProps), { doc: 'Schemas that references can use. Not supported.' }),
 }
 
-/** Returns the fields of a schema. The caller memoizes the result per vendor because other caches are keyed by it. */
+/**
+ * Returns the fields of a schema. The caller must memoize the result per vendor, because other caches use the result as
+ * a key.
+ */
 function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   const extensions = {
     'preserve-unknown-fields': field(38, s.boolean(), {
@@ -189,7 +192,7 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   }
   const prefixed = Object.entries(extensions).map(([name, keyword]) => [`${extensionPrefix}${name}`, keyword] as const)
   const own = Object.entries({ ...plain, ...numbers, ...counts, ...nested })
-  // Sorted because fields are encoded in this order, and for this type the order is that of the Protobuf tags.
+  // The fields are sorted by Protobuf tag, because they are encoded in this order.
   const fields = [...own, ...prefixed].sort(([, a], [, b]) => a.tag - b.tag)
   return s.object(Object.fromEntries(fields), { name: 'JSONSchemaProps', doc })
 }

@@ -1,7 +1,7 @@
 /**
- * APIService: the backend of one version of an API group. Without a Service, this server serves the version and
- * maintains the APIService (`apiserver/upkeep/api-services.ts`). With a Service, this server proxies requests to it
- * (`apiserver/aggregation/`).
+ * APIService defines the backend of one version of an API group. Without a Service, this server serves the version
+ * itself and maintains the APIService (`apiserver/upkeep/api-services.ts`). With a Service, this server proxies
+ * requests to the Service (`apiserver/aggregation/`).
  */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'
@@ -133,7 +133,7 @@ function availability({ status }: APIService): string {
   return available.status === 'True' ? 'True' : `${available.status} (${available.reason ?? ''})`
 }
 
-/** Checks `metadata.name` and, if set, `metadata.generateName`: both must have the form `<version>.<group>`. */
+/** Validates `metadata.name` and, if set, `metadata.generateName`. Both must have the form `<version>.<group>`. */
 function checkName({ metadata, spec: { group = '', version = '' } = {} }: APIService): FieldError[] {
   const expectedName = `${version}.${group}`
   return (['name', 'generateName'] as const).flatMap((member) => {
@@ -161,7 +161,7 @@ function checkPriority(value: number, highest: number, path: FieldPath): FieldEr
   return value > 0 && value <= highest ? [] : [invalid(path, value, `must be positive and at most ${highest}`)]
 }
 
-/** Requires unset TLS settings if the APIService has no Service, because there is no TLS connection then. */
+/** Rejects TLS settings in an APIService without a Service, which has no TLS connection. */
 function checkLocal({ caBundle = '', insecureSkipTLSVerify = false }: Spec, path: FieldPath): FieldError[] {
   const bytes = Buffer.byteLength(caBundle, 'base64')
   return [

@@ -1,6 +1,6 @@
 /**
- * ControllerRevision: a snapshot of a workload's state that its controller can roll back to. Only that controller
- * interprets the data.
+ * ControllerRevision is a snapshot of the state of a workload to which its controller can roll back. Only that
+ * controller interprets the data.
  */
 
 import { isObject, type Json } from '../../json/json.ts'
@@ -68,7 +68,7 @@ function checkData({ data: next }: ControllerRevision, { data: previous }: Contr
   return sameText(next, previous) ? [] : [invalid('data', next, 'field is immutable')]
 }
 
-/** Whether two values serialize to the same JSON. Controllers compare the bytes, so the order of members matters. */
+/** Whether two values have the same JSON text. Controllers compare bytes, so the order of members matters. */
 function sameText(a: Json | undefined, b: Json | undefined): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameText(item, b[i]))
   if (!isObject(a)) return a === b
@@ -78,7 +78,7 @@ function sameText(a: Json | undefined, b: Json | undefined): boolean {
   return keys.length === others.length && keys.every((key, i) => key === others[i] && sameText(a[key], b[key]))
 }
 
-/** Returns the controller as `kind.group/name`, such as `statefulset.apps/web`. */
+/** Returns the controller of a revision as `kind.group/name`, such as `statefulset.apps/web`. */
 function controllerOf({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   if (owner === undefined) return '<none>'

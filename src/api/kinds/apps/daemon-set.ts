@@ -1,4 +1,4 @@
-/** DaemonSet: runs one pod on every eligible node. */
+/** DaemonSet runs one pod on every eligible node. */
 
 import { keysOf, sameJson } from '../../json/json.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
@@ -114,8 +114,8 @@ const fields = {
 }
 
 /**
- * The annotation that replaces `spec.templateGeneration` of older API versions. The server increments it whenever the
- * template changes.
+ * The annotation that replaces `spec.templateGeneration` of older API versions. The server increments its value
+ * whenever the template changes.
  */
 const generationKey = 'deprecated.daemonset.template.generation'
 
@@ -209,7 +209,7 @@ function prepareForUpdate(next: DaemonSet, previous: DaemonSet, context: Prepare
   setTemplateGeneration(next, templateGeneration(previous) + (sameTemplate ? 0n : 1n))
 }
 
-/** Fills in the update strategy. For OnDelete, unset limits of `rollingUpdate` default to 0. */
+/** Sets defaults in the update strategy. For OnDelete, unset limits of `rollingUpdate` default to 0. */
 function fillStrategy(value: InferFields<typeof strategyFields>): void {
   value.type ||= 'RollingUpdate'
   const rolls = value.type === 'RollingUpdate'

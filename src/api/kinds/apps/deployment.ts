@@ -1,4 +1,4 @@
-/** Deployment: runs a number of identical pods and replaces them gradually when their template changes. */
+/** Deployment runs a number of identical pods and replaces them gradually when their template changes. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -164,7 +164,8 @@ type Status = InferFields<typeof statusFields>
 
 const rules = specAndStatus<Deployment>({
   fillDefaults: fillRollback,
-  // A change of the annotations increments the generation because the controller copies them to its ReplicaSets.
+  // A change of the annotations increments the generation, because the controller copies the annotations to its
+  // ReplicaSets.
   generation: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
   newStatus: () => ({}),
   prepareForCreate: ({ spec }, context) => resetGated({ spec: spec?.template?.spec }, 'spec.template.spec', context),

@@ -1,9 +1,9 @@
 /**
- * StatefulSet: runs pods with stable identities. A replaced pod keeps its name and its volumes.
+ * StatefulSet runs pods with stable identities. A replaced pod keeps its name and its volumes.
  *
  * The controller completes the template when it creates a pod, because volume mounts may refer to volume claim
- * templates of the set. Until 1.33, validation therefore checks only the labels, annotations and a few fields of the
- * template. Later versions validate the template as completed (`types/stateful-template.ts`).
+ * templates of the set. Until 1.33, validation therefore covers only the labels, the annotations and a few fields of
+ * the template. Later versions validate the completed template (`types/stateful-template.ts`).
  */
 
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
@@ -307,13 +307,13 @@ function checkRetention(value: InferFields<typeof retentionFields>, path: FieldP
   })
 }
 
-/** Returns a warning about a negative history limit, which keeps all revisions. */
+/** Returns a warning about a negative history limit, which means that all revisions are kept. */
 function historyWarnings({ spec = {} }: StatefulSet, context: RuleContext): string[] {
   if ((spec.revisionHistoryLimit ?? 0) >= 0 || !isAtLeast(emulationOf(context).version, '1.33')) return []
   return ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
 }
 
-/** The version that begins to validate the Service name, the claims and the completed template. */
+/** The Kubernetes version from which on the Service name, the claims and the completed template are validated. */
 const completeRulesSince = '1.34'
 
 function* checkCreate({ metadata, spec = {} }: StatefulSet, context: RuleContext): Sliced<FieldError[]> {

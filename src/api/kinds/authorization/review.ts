@@ -1,4 +1,4 @@
-/** The fields and checks that all access reviews share. */
+/** The fields and the validation that all access reviews share. */
 
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
 import { checkLabelValue } from '../../model/names.ts'
@@ -70,7 +70,7 @@ const nonResourceAttributes = s.object(pathFields, {
   doc: 'An action on a URL path that is not a resource.',
 })
 
-/** The fields that specify the action to authorize. Exactly one of the two must be set. */
+/** The fields that specify the action to authorize. Exactly one of them must be set. */
 export const questionFields = {
   resourceAttributes: field(1, resourceAttributes, {
     doc: 'Action on a resource. Exactly one of `resourceAttributes` and `nonResourceAttributes` must be set.',
@@ -91,7 +91,7 @@ export function checkQuestion(question: Question): FieldError[] {
   ]
 }
 
-/** Requires exactly one of the two fields. */
+/** Requires exactly one of `resourceAttributes` and `nonResourceAttributes`. */
 function checkTarget({ resourceAttributes: resource, nonResourceAttributes: path }: Question): FieldError[] {
   if ((resource === undefined) !== (path === undefined)) return []
   const why =
@@ -121,7 +121,10 @@ function checkSelector(
   ]
 }
 
-/** Accepts unknown operators, which later versions may define. */
+/**
+ * Validates the values of a selector requirement. Unknown operators are accepted, because later versions may define
+ * them.
+ */
 function checkValues({ operator = '', values = [] }: SelectorRequirement, path: FieldPath): FieldError[] {
   const place = child(path, 'values')
   const isMissing = (operator === 'In' || operator === 'NotIn') && values.length === 0

@@ -1,5 +1,5 @@
 /**
- * SubjectAccessReview and LocalSubjectAccessReview: check whether a user may perform an action.
+ * SubjectAccessReview and LocalSubjectAccessReview check whether a user may perform an action.
  * `apiserver/resources/access-reviews.ts` handles the requests. Reviews are never stored. A LocalSubjectAccessReview is
  * namespaced, so a Role in its namespace can grant permission to create it.
  */
@@ -47,7 +47,7 @@ export const localSubjectAccessReview = defineKind({
   lifecycle: { virtual: true, nameless: true },
 })
 
-/** Requires that the review is about resources in its own namespace. */
+/** Requires the review to be about resources in its own namespace. */
 function checkPlace({ metadata, spec = {} }: SubjectAccessReview): FieldError[] {
   const { namespace = '', ...rest } = metadata
   const { resourceAttributes: asked, nonResourceAttributes: path } = spec

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalerBehavior: limits how fast an autoscaler scales up and down. */
+/** HorizontalPodAutoscalerBehavior limits how fast an autoscaler scales up and down. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { parseQuantity } from '../../model/quantity.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
@@ -63,7 +63,7 @@ export type ScalingPolicy = InferFields<typeof policyFields>
 export type ScalingRules = InferFields<typeof ruleFields>
 export type Behavior = InferFields<typeof behaviorFields>
 
-/** Fills in the default scaling rules if a behavior is set. */
+/** The behavior of an autoscaler. If a behavior is set, its unset scaling rules get defaults. */
 export const behavior = s.object(behaviorFields, {
   name: 'HorizontalPodAutoscalerBehavior',
   doc: 'Rules for scaling up and for scaling down.',

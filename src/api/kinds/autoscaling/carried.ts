@@ -1,6 +1,6 @@
 /**
- * Annotations that carry the data for which HorizontalPodAutoscaler v1 and v2beta1 have no fields. Their formats are
- * those of kube-apiserver: metrics and conditions as in v2beta1, and the behavior with capitalized field names.
+ * Annotations with the data for which HorizontalPodAutoscaler v1 and v2beta1 have no fields. The formats are the same
+ * as in kube-apiserver: metrics and conditions as in v2beta1, and the behavior with capitalized field names.
  */
 
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
@@ -46,7 +46,7 @@ export function dropCarried(metadata: ObjectMeta, vendor: Vendor): void {
   if (Object.keys(annotations).length === 0) delete metadata.annotations
 }
 
-/** Returns the decoded value of an annotation, or undefined if the annotation is missing or malformed. */
+/** Returns the decoded value of an annotation. Returns undefined if the annotation is missing or malformed. */
 export function readCarried<S extends Schema>(
   { annotations = {} }: ObjectMeta,
   { part, schema, vendor }: { part: CarriedPart; schema: S; vendor: Vendor },

@@ -1,7 +1,7 @@
 /**
- * The flat format of metrics, which v2beta1 has in fields and v1 in annotations. It has plain fields where v2 has
- * nested objects for the metric, the target and the current value. Members are encoded in the same order as in
- * kube-apiserver.
+ * The flat format of metrics, which v2beta1 uses in fields and v1 in annotations. The flat format has plain fields
+ * where v2 has nested objects for the metric, the target and the current value. Members are encoded in the same order
+ * as in kube-apiserver.
  *
  * The flat format cannot express a target type that differs from the type implied by the value, or a second value that
  * the type does not use. `restoreMetrics` takes both from the stored object.
@@ -281,8 +281,9 @@ export function statusFromV1({
 }
 
 /**
- * Merges metrics that a client sent in the flat format with the stored metrics. Returns them in the order in which the
- * client sent them. Those that it sent back unchanged keep their stored form, which may say more than the flat format.
+ * Merges metrics that a client sent in the flat format with the stored metrics. Returns the metrics in the order in
+ * which the client sent them. A metric that the client sent back unchanged keeps its stored form, which may contain
+ * more than the flat format.
  */
 export function restoreMetrics<M>(
   sentMetrics: readonly M[],

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler v1: has a field for CPU utilization only. Annotations carry all other fields of v2
- * (carried.ts), so that v1 clients read and write v2 objects without losing data.
+ * HorizontalPodAutoscaler v1, which has a metric field only for CPU utilization. Annotations contain all other fields
+ * of v2 (carried.ts), so that v1 clients can read and write v2 objects without losing data.
  */
 import { defined } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -142,7 +142,7 @@ function cpuStatus(averageUtilization: number): MetricStatus {
   return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }
 }
 
-/** Returns the members in the order in which they are encoded. */
+/** Returns a condition with its members in the order in which they are encoded. */
 function orderedCondition({ type, status, lastTransitionTime, reason, message }: InferFields<typeof condition.fields>) {
   return { type, status, lastTransitionTime, reason, message }
 }

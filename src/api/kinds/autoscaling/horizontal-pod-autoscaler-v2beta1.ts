@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler v2beta1: has metrics in the flat format (flat-metrics.ts) and no field for the behavior. An
- * annotation carries the behavior (carried.ts).
+ * HorizontalPodAutoscaler v2beta1, which has metrics in the flat format (flat-metrics.ts) and no field for the
+ * behavior. An annotation contains the behavior (carried.ts).
  */
 import { defined } from '../../json/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -116,7 +116,10 @@ function toStored(
   }
 }
 
-/** Converts like `specFromV1`, but leaves an unset target value of an Object metric unset instead of setting 0. */
+/**
+ * Converts a metric like `specFromV1`, except that an unset target value of an Object metric stays unset instead of
+ * becoming 0.
+ */
 function specFromV2beta1(metric: MetricSpecV1): MetricSpec {
   const { object } = metric
   const converted = specFromV1(metric)

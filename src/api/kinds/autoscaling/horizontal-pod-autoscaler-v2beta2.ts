@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler v2beta2: like v2, except that the status always includes currentReplicas and that the
- * conditions are an atomic list.
+ * HorizontalPodAutoscaler v2beta2, which is the same as v2, except that the status always includes currentReplicas and
+ * that the conditions are an atomic list.
  */
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -13,7 +13,7 @@ import {
 } from './horizontal-pod-autoscaler.ts'
 import { metricStatus } from './metrics.ts'
 
-/** The first fields of the status in the versions before v2. */
+/** The first fields of the status in versions before v2. */
 export const olderStatusFields = {
   ...observedFields,
   currentReplicas: field(3, s.int32(), { zeroValue: 'write', doc: 'Observed number of replicas.' }),
@@ -23,7 +23,7 @@ export const olderStatusFields = {
   }),
 }
 
-/** The conditions are an atomic list in the versions before v2. */
+/** The conditions in versions before v2, where they are an atomic list. */
 export const olderConditions = field(6, s.list(condition), { doc: 'Current conditions of the autoscaler.' })
 
 const status = s.object(

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler: adjusts the number of replicas of an object, between two limits, to keep metrics near their
- * targets. This file defines v2, the storage version, and the validation for all versions.
+ * HorizontalPodAutoscaler adjusts the number of replicas of an object, within limits, to keep metrics close to their
+ * targets. This file defines v2, the storage version, and the validation of all versions.
  */
 
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
@@ -125,7 +125,7 @@ export const horizontalPodAutoscaler = defineKind({
   doc: 'Adjusts the number of replicas of a workload to keep metrics near their targets.',
   fields,
   rules: specAndStatus<HorizontalPodAutoscaler>({
-    // v2 has fields for the data that other versions carry in these annotations.
+    // v2 has fields for the data that other versions store in these annotations.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
     newStatus: () => ({ desiredReplicas: 0 }),
     validateCreate: (object, context) => [
@@ -169,7 +169,10 @@ export const horizontalPodAutoscaler = defineKind({
   },
 })
 
-/** Earlier versions store the object as v1, so every version of it shows what a conversion from v1 adds or reorders. */
+/**
+ * The Kubernetes version from which on objects are stored as v2. Earlier versions store objects as v1, so every API
+ * version shows what a conversion from v1 adds or reorders.
+ */
 const storedAsV2Since = '1.26'
 
 function targetsColumn(describe: TargetText) {
@@ -178,21 +181,21 @@ function targetsColumn(describe: TargetText) {
   )
 }
 
-/** Sets the default metric, CPU utilization, if no metrics are set. */
+/** Sets the default metric, which is CPU utilization, if no metrics are set. */
 function fillMetrics(spec: Spec): void {
   if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuMetric(80)]
 }
 
 /**
- * Moves CPU targets to the end, because a conversion from v1 appends its CPU field to the other metrics. Runs after
- * validation, so that errors report the indexes that the client sent.
+ * Moves CPU metrics to the end, because a conversion from v1 appends its CPU field to the other metrics. Must run after
+ * validation, so that errors contain the indexes that the client sent.
  */
 function orderMetrics(spec: Spec): void {
   const { metrics = [] } = spec
   spec.metrics = [...metrics.filter((metric) => !isCpuTarget(metric)), ...metrics.filter(isCpuTarget)]
 }
 
-/** Whether v1 has a field for this metric. */
+/** Whether v1 has a field for a metric. */
 export function isCpuTarget({ type, resource }: MetricSpec): boolean {
   return type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
 }
@@ -219,7 +222,7 @@ function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: F
 }
 
 /**
- * Checks the target of an autoscaler. Since 1.34, new targets must name their API group. Core kinds other than
+ * Validates the target of an autoscaler. From 1.34 on, a new target must name its API group. Core kinds other than
  * ReplicationController cannot be scaled.
  */
 function checkTarget(
@@ -236,7 +239,10 @@ function checkTarget(
   return [invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'must specify the API group')]
 }
 
-/** From 1.26 to 1.35, v1 shows an unset target value of an Object metric as 0, and rejects it when it is written back. */
+/**
+ * Validates values as they appear in v1. From 1.26 to 1.35, v1 shows an unset target value of an Object metric as 0,
+ * and rejects the 0 when a client writes it back.
+ */
 function checkThroughV1({ spec }: HorizontalPodAutoscaler, context: RuleContext): FieldError[] {
   if (context.through !== 'autoscaling/v1' || !isSince(storedAsV2Since, context) || isSince('1.36', context)) return []
   return (spec?.metrics ?? []).flatMap(({ object }, i) =>

@@ -1,6 +1,6 @@
 /**
  * The metrics of a HorizontalPodAutoscaler: their sources, target values and last observed values. A metric has one
- * type and sets only the source field of that type.
+ * type, and only the source field of that type is set.
  */
 import {
   child,
@@ -31,7 +31,7 @@ const identifier = s.object(identifierFields, {
   check: ({ name = '' }, path) => checkSegment(name, child(path, 'name')),
 })
 
-/** The identifier of a metric without validation, for metrics in a status. */
+/** The identifier of a metric in a status, which is not validated. */
 const seenIdentifier = s.object(identifierFields, identifierNames)
 
 const targetFields = {
@@ -67,7 +67,7 @@ const metricValue = s.object(
   { name: 'MetricValueStatus', doc: 'Last observed value of a metric.' },
 )
 
-/** Options of fields that are encoded even if empty and that the published schema requires. */
+/** The options of fields that are encoded even if empty and that the published schema requires. */
 const part = { zeroValue: 'write', published: 'required' } as const
 
 const target = field(2, metricTarget, { ...part, doc: 'Target of the metric.' })
@@ -135,7 +135,7 @@ const specFields = {
   }),
 }
 
-/** If several sources are set, only the first in this order is validated. */
+/** The order in which sources are validated. If several sources are set, only the first of them is validated. */
 const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 export const metricSpec = s.object(specFields, {
@@ -180,7 +180,7 @@ export const metricStatus = s.object(statusFields, { name: 'MetricStatus', doc: 
 export type MetricSpec = InferFields<typeof specFields>
 export type MetricStatus = InferFields<typeof statusFields>
 
-/** The field with the source of each metric type. */
+/** The field that contains the source, for each metric type. */
 const sources = {
   ContainerResource: 'containerResource',
   External: 'external',
@@ -209,8 +209,8 @@ function checkSpec(spec: MetricSpec, path: FieldPath): FieldError[] {
 const targetTypes = ['Utilization', 'Value', 'AverageValue']
 
 /**
- * Accepts every target in a status update, because a stored target can have the value 0 (see `fillAskedValue`), which
- * clients must not send.
+ * Validates the target of a metric. A status update accepts every target, because a stored target can have the value 0
+ * (see `fillAskedValue`), which clients must not send.
  */
 function checkTarget(
   { type = '', value, averageValue, averageUtilization }: MetricTarget,
@@ -238,7 +238,7 @@ function checkPositive(quantity: string | undefined, path: FieldPath): FieldErro
   return quantity === undefined || isPositive(quantity) ? [] : [invalid(path, quantity, 'must be positive')]
 }
 
-/** Requires that at least one of two target fields is set. The error names the second field. */
+/** Requires at least one of two target fields to be set. The error names the second field. */
 function needOne(target: MetricTarget, names: readonly [keyof MetricTarget, keyof MetricTarget], path: FieldPath) {
   const [first, second] = names
   if (target[first] !== undefined || target[second] !== undefined) return []
@@ -273,7 +273,7 @@ function checkContainer(
 }
 
 /**
- * Requires a metric that exists without pods if the autoscaler may scale to zero. Otherwise nothing could trigger
+ * Requires a metric that exists without pods if the autoscaler may scale to zero. Otherwise no metric could trigger
  * scaling up again.
  */
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
@@ -283,7 +283,7 @@ export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: nu
 
 /**
  * Sets an unset target value of an Object metric to 0, because v1 and v2beta1 always have this field and all versions
- * must return the same data. Validation rejects the 0 if a client writes it back. Changes the metric.
+ * must return the same data. Validation rejects the 0 if a client writes it back. Changes the metric in place.
  */
 export function fillAskedValue({ object }: MetricSpec): void {
   if (object !== undefined) object.target = { ...object.target, value: object.target?.value ?? '0' }
@@ -291,7 +291,7 @@ export function fillAskedValue({ object }: MetricSpec): void {
 
 /**
  * Sets the unset current value of each source to 0, because v1 and v2beta1 always have this field and all versions must
- * return the same data. Changes the metric.
+ * return the same data. Changes the metric in place.
  */
 export function fillSeenValues({ object, external, pods, resource, containerResource }: MetricStatus): void {
   for (const seen of [object, external])

@@ -1,4 +1,4 @@
-/** CrossVersionObjectReference: refers to an object in the same namespace by kind and name. */
+/** CrossVersionObjectReference refers to an object in the same namespace by kind and name. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
@@ -15,10 +15,10 @@ export type ObjectReference = InferFields<typeof fields>
 
 export const objectReference = s.object(fields, { ...names, check: checkReference })
 
-/** A reference without validation, for references in a status. */
+/** A reference in a status, which is not validated. */
 export const freeObjectReference = s.object(fields, names)
 
-/** A reference for v1, in which it is atomic: server-side apply owns and replaces it as a whole. */
+/** A reference in v1, which is atomic: server-side apply owns and replaces it as a whole. */
 export const wholeObjectReference = s.object(fields, { ...names, check: checkReference, atomic: true })
 
 function checkReference({ kind = '', name = '' }: ObjectReference, path: FieldPath): FieldError[] {

@@ -1,6 +1,6 @@
 /**
- * Scale: the desired and the observed number of replicas of an object. Scale is the type of the `scale` subresource and
- * is never stored.
+ * Scale contains the desired and the observed number of replicas of an object. Scale is the type of the `scale`
+ * subresource and is never stored.
  */
 import { ageColumn, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

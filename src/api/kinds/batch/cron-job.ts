@@ -1,4 +1,4 @@
-/** CronJob: creates Jobs on a schedule. */
+/** CronJob creates Jobs on a schedule. */
 
 import { scheduleFault } from '../../model/cron-expression.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
@@ -20,8 +20,8 @@ import { jobWarnings } from './job.ts'
 import { type JobSpec, jobSpec, unvalidatedFields } from './types/job-spec.ts'
 
 /**
- * Does not validate the selector, because `checkMadeSelector` rejects any selector. Fields of disabled features stay
- * until the template creates a Job.
+ * The specification of the Jobs to create. The selector is not validated, because `checkMadeSelector` rejects every
+ * selector. Fields of disabled features are kept until a Job is created.
  */
 const templateSpec: typeof jobSpec = {
   ...jobSpec,
@@ -166,7 +166,9 @@ export const cronJob = defineKind({
   },
 })
 
-/** CronJob v1beta1: the same as v1, except that deleting a CronJob through v1beta1 orphans its Jobs by default. */
+/**
+ * CronJob v1beta1, which is the same as v1, except that deleting a CronJob through v1beta1 orphans its Jobs by default.
+ */
 export const cronJobV1beta1 = defineVersion(cronJob, {
   version: 'v1beta1',
   fields,
@@ -204,8 +206,8 @@ function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPat
 }
 
 /**
- * Maximum length of a name. It leaves room for the scheduled time in the names of Jobs, and for the suffix in the names
- * of their pods.
+ * Maximum length of the name of a CronJob. Longer names would leave no room for the scheduled time in the names of
+ * Jobs, and for the suffix in the names of their pods.
  */
 const maxNameLength = 52
 
@@ -215,11 +217,11 @@ function checkLength(name: string): FieldError[] {
     : [invalid('metadata.name', name, `must be no more than ${maxNameLength} characters`)]
 }
 
-/** Since this version, new schedules cannot contain a time zone. */
+/** The Kubernetes version from which on a new schedule cannot contain a time zone. */
 const onlyFieldSince = '1.29'
 
 /**
- * Checks the time zone and the schedule together. A CronJob whose schedule already contains a time zone may keep it.
+ * Validates the time zone and the schedule together. A CronJob whose stored schedule contains a time zone may keep it.
  */
 function checkZones({ spec = {} }: CronJob, previous: CronJob | undefined, context: RuleContext): FieldError[] {
   const { schedule = '', timeZone } = spec

@@ -1,5 +1,5 @@
 /**
- * Job: runs pods until enough of them have succeeded. Unless manualSelector is true, the server generates the selector
+ * Job runs pods until enough of them have succeeded. Unless manualSelector is true, the server generates the selector
  * and the matching pod labels.
  */
 
@@ -95,7 +95,7 @@ export const job = defineKind({
 const unlimitedRetries = 2_147_483_647
 
 /**
- * Sets defaults. A Job without labels shares the label object of its template, so that `generateLabels` can recognize
+ * Sets defaults. A Job without labels shares the labels object of its template, so that `generateLabels` can recognize
  * the copied labels.
  */
 function fillDefaults({ spec, metadata }: Job, context: RuleContext): void {
@@ -115,7 +115,10 @@ function fillDefaults({ spec, metadata }: Job, context: RuleContext): void {
   if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
 }
 
-/** Returns the annotation that marks Jobs whose pods are tracked with finalizers. Clients cannot add it. */
+/**
+ * Returns the key of the annotation that marks Jobs whose pods are tracked with finalizers. Clients cannot add this
+ * annotation.
+ */
 function trackingKey(vendor: Vendor): string {
   return vendorKey(vendor, 'job-tracking', 'batch')
 }
@@ -124,7 +127,7 @@ function isTracked({ metadata }: Job, vendor: Vendor): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, trackingKey(vendor))
 }
 
-/** Removes the annotation. It has no meaning since 1.27. */
+/** Removes the annotation for pod tracking, which has no meaning from 1.27 on. */
 function dropTracking(object: Job, context: RuleContext): void {
   const { vendor } = context
   if (!isTracked(object, vendor) || isAtLeast(emulationOf(context).version, '1.27')) return
@@ -133,7 +136,7 @@ function dropTracking(object: Job, context: RuleContext): void {
   object.metadata = Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata
 }
 
-/** Drops rules that fail a single index from a new Job if the feature is disabled. */
+/** Drops rules that fail a single index from a new Job if their feature gate is disabled. */
 function dropPerIndexRules({ spec }: Job, context: PrepareContext): void {
   const policy = spec?.podFailurePolicy
   if (policy?.rules === undefined || emulationOf(context).gates.has('JobBackoffLimitPerIndex')) return
@@ -148,7 +151,7 @@ function checkJob({ metadata, spec = {} }: Job, context: RuleContext): FieldErro
   ]
 }
 
-/** Checks the hostnames of the pods of an Indexed Job, which consist of the name of the Job and an index. */
+/** Validates the hostnames of the pods of an Indexed Job, which consist of the name of the Job and an index. */
 function checkHostnames({ name = '' }: ObjectMeta, { completionMode, completions = 0 }: JobSpec): FieldError[] {
   if (completionMode !== 'Indexed' || completions <= 0) return []
   const longest = `${name}-${completions - 1}`
@@ -169,7 +172,7 @@ function checkUpdate(next: Job, previous: Job, context: RuleContext): FieldError
   ]
 }
 
-/** Rejects changes of the completions, except that an Indexed Job can be scaled together with its parallelism. */
+/** Rejects a change of the completions, unless an Indexed Job changes its parallelism to the same number. */
 function checkCompletions(next: JobSpec, stored: JobSpec, context: RuleContext): FieldError[] {
   const path = 'spec.completions'
   const { completions, parallelism, completionMode } = next
@@ -179,7 +182,7 @@ function checkCompletions(next: JobSpec, stored: JobSpec, context: RuleContext):
   return [invalid(path, completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
-/** Returns the warnings about the specification of a Job, also for the templates of CronJobs. */
+/** Returns warnings about the specification of a Job, or about the Job template of a CronJob. */
 export function jobWarnings(spec: JobSpec = {}, path: FieldPath, context: RuleContext): string[] {
   const { completionMode, completions = 0, parallelism = 0 } = spec
   const isLarge = completionMode === 'Indexed' && completions > manyCompletions && parallelism > maxWithManyCompletions
@@ -195,7 +198,7 @@ export function jobWarnings(spec: JobSpec = {}, path: FieldPath, context: RuleCo
 
 const shownConditions = ['Complete', 'Failed', 'Suspended', 'FailureTarget', 'SuccessCriteriaMet']
 
-/** Returns the most important condition. A deletion is more important than all conditions but the final ones. */
+/** Returns the most important condition of a Job. Only a final condition is more important than a deletion. */
 function jobState({ metadata, status = {} }: Job): string {
   const current = new Set(status.conditions?.filter((each) => each.status === 'True').map(({ type }) => type))
   const shown = shownConditions.find((type) => current.has(type)) ?? 'Running'
@@ -203,7 +206,7 @@ function jobState({ metadata, status = {} }: Job): string {
   return metadata.deletionTimestamp && !isFinal ? 'Terminating' : shown
 }
 
-/** Returns the progress, such as `2/5`, or `0/1 of 3` for a work queue with a parallelism of 3. */
+/** Returns the progress of a Job, such as `2/5`, or `0/1 of 3` for a work queue with a parallelism of 3. */
 function completions({ spec = {}, status = {} }: Job): string {
   const { succeeded = 0 } = status
   if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`

@@ -1,8 +1,8 @@
 /**
- * CertificateSigningRequest: a request to a signer for a certificate. The server records the requesting user, and the
- * spec is immutable. Approvers write conditions through the `approval` subresource. Signers write the certificate and
- * the `Failed` condition through the `status` subresource, but cannot approve or deny. Permission to approve or sign is
- * checked elsewhere.
+ * CertificateSigningRequest asks a signer for a certificate. The server records the requesting user, and the spec is
+ * immutable. Approvers write conditions through the `approval` subresource. Signers write the certificate and the
+ * `Failed` condition through the `status` subresource, but cannot approve or deny a request. Other files check the
+ * permission to approve or sign.
  */
 import { humanDuration } from '../../../base/time/human-duration.ts'
 import {
@@ -30,9 +30,9 @@ import { checkSignerName } from './signer-name.ts'
 
 const minExpirationSeconds = 600
 
-/** Condition types that cannot be removed and are always True. */
+/** The condition types that cannot be removed and are always True. */
 const finalTypes = ['Approved', 'Denied', 'Failed']
-/** Condition types that record the decision of an approver. */
+/** The condition types that record the decision of an approver. */
 const decisions = ['Approved', 'Denied']
 
 const spec = s.object(
@@ -195,7 +195,10 @@ function requestedDuration({ spec }: CertificateSigningRequest): string {
   return spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)
 }
 
-/** Returns the state for display: `Pending`, `Approved`, `Approved,Issued`, `Denied`, `Approved,Failed`, ... */
+/**
+ * Returns the state of a request for display, such as `Pending`, `Approved`, `Approved,Issued`, `Denied` or
+ * `Approved,Failed`.
+ */
 function progressOf(object: CertificateSigningRequest): string {
   const has = (type: string) => countOf(object, type) > 0
   const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'
@@ -206,7 +209,7 @@ function countOf({ status }: CertificateSigningRequest, type: string): number {
   return (status?.conditions ?? []).filter((condition) => condition.type === type).length
 }
 
-/** Takes only the conditions from the approver. */
+/** Accepts only the conditions that an approver sends. */
 function prepareApproval(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,
@@ -218,7 +221,7 @@ function prepareApproval(
   next.status = conditions.length === 0 ? otherStatus : { ...otherStatus, conditions }
 }
 
-/** Takes the certificate and the conditions from the signer, but restores the stored decisions. */
+/** Accepts the certificate and the conditions that a signer sends, but restores the stored decisions. */
 function prepareStatus(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,
@@ -229,7 +232,7 @@ function prepareStatus(
   next.status = { ...next.status, conditions: withTimes(withDecisions(next, previous), previous, now) }
 }
 
-/** Restores the stored decisions, but not if the client added or removed one, so that validation rejects the change. */
+/** Restores the stored decisions, unless the client added or removed one. Validation then rejects the change. */
 function withDecisions(next: CertificateSigningRequest, previous: CertificateSigningRequest): Condition[] {
   const conditions = next.status?.conditions ?? []
   const stored = decisions
@@ -264,7 +267,10 @@ function checkSpec({ spec = {} }: CertificateSigningRequest, vendor: Vendor): Fi
   ]
 }
 
-/** Checks only the first items of a long list: by then an invalid or repeated usage must have occurred. */
+/**
+ * Validates key usages. Only the first items of a long list are checked, because any longer list must contain an
+ * invalid or duplicate usage among them.
+ */
 function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
   if (usages.length === 0) return [required(path, 'usages must be provided')]
   return usages
@@ -275,7 +281,7 @@ function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
     ])
 }
 
-/** Rejects the legacy signer, which exists only for requests made before signers had names. */
+/** Rejects the legacy signer, which exists only for requests that were created before signers had names. */
 function checkSigner(name: string, vendor: Vendor): FieldError[] {
   const path = 'spec.signerName'
   if (name === vendor.signers.legacyUnknown) return [invalid(path, name, 'this signer accepts no new requests')]
@@ -288,8 +294,8 @@ function checkConditionStatus({ type = '', status = '' }: { type?: string; statu
 }
 
 /**
- * Rejects several conditions of the same type, and Approved together with Denied. Since 1.34, the latter is reported
- * for the whole list.
+ * Rejects several conditions of the same type, and Approved together with Denied. From 1.34 on, the latter error is
+ * reported for the whole list.
  */
 function checkTypes(conditions: readonly Condition[], path: FieldPath, context: RuleContext): FieldError[] {
   const reportsList = isSince('1.34', context)
@@ -323,8 +329,8 @@ function checkFinalTypes(
 }
 
 /**
- * Rejects the approval of a request with several common names for a built-in signer, because programs disagree about
- * the identity in such a certificate.
+ * Rejects the approval of a request for a built-in signer that contains several common names, because programs disagree
+ * about the identity in such a certificate.
  */
 function checkApproved(
   next: CertificateSigningRequest,
@@ -341,14 +347,14 @@ function hasSeveralNames(request: string): boolean {
   try {
     return readCertificateRequest(Buffer.from(request, 'base64')).subject.commonNames.length > 1
   } catch (error) {
-    // The request may be older than this validation and therefore malformed. Approving it is harmless, because it
-    // cannot be signed.
+    // The request may have been created before this validation existed, and may be malformed. Approving a malformed
+    // request is harmless, because it cannot be signed.
     if (error instanceof MalformedInput) return false
     throw error
   }
 }
 
-/** Validates a new certificate and rejects changes to an existing one. */
+/** Validates a new certificate and rejects changes of an existing one. */
 function checkCertificate(next: CertificateSigningRequest, previous: CertificateSigningRequest): FieldError[] {
   const path = 'status.certificate'
   const { certificate = '' } = next.status ?? {}
@@ -362,7 +368,7 @@ function checkCertificate(next: CertificateSigningRequest, previous: Certificate
   ]
 }
 
-/** Reports malformed data. The message shows a placeholder instead of the data. */
+/** Reports malformed data. The message contains a placeholder instead of the data. */
 function checkBytes(path: FieldPath, shown: string, check: () => unknown): FieldError[] {
   try {
     check()

@@ -1,6 +1,7 @@
 /**
- * ClusterTrustBundle: root certificates that workloads trust, for one signer or for a purpose of their own. The name of
- * a bundle for a signer starts with the name of the signer. Who may write bundles for a signer is checked elsewhere.
+ * ClusterTrustBundle contains root certificates that workloads trust, either for a signer or for another purpose. The
+ * name of a bundle for a signer starts with the name of the signer. Other files check the permission to write bundles
+ * for a signer.
  */
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { child, type FieldError, type FieldPath, invalid, tooLong } from '../../model/field-error.ts'
@@ -75,7 +76,7 @@ function signerOf({ spec }: ClusterTrustBundle): string {
   return spec?.signerName || '<none>'
 }
 
-/** Requires that the name of a bundle for a signer starts with the signer's name, with colons instead of slashes. */
+/** Requires the name of a bundle for a signer to start with the name of the signer, with colons instead of slashes. */
 function checkName({ metadata: { name = '' }, spec }: ClusterTrustBundle): FieldError[] {
   const path = 'metadata.name'
   const { signerName = '' } = spec ?? {}
@@ -89,7 +90,7 @@ function checkName({ metadata: { name = '' }, spec }: ClusterTrustBundle): Field
 const bundlePath: FieldPath = 'spec.trustBundle'
 const maxBundleBytes = 1024 * 1024
 
-/** Checks the certificates of a bundle. Errors omit the bundle, which may be long. */
+/** Validates the certificates of a bundle. The errors do not contain the bundle, which may be long. */
 function* checkBundle(bundle: string): Sliced<FieldError[]> {
   const bytes = Buffer.from(bundle)
   if (bytes.length > maxBundleBytes) return [tooLong(bundlePath, maxBundleBytes)]

@@ -1,4 +1,4 @@
-/** The key usages that a CertificateSigningRequest can specify. */
+/** The key usages that a CertificateSigningRequest can contain. */
 export const keyUsages: readonly string[] = [
   'any',
   'cert sign',

@@ -1,6 +1,6 @@
 /**
- * PodCertificateRequest: a node agent's request to a signer for a certificate of a pod. The spec is immutable. Signers
- * write the certificate or the reason for a refusal through the `status` subresource, once.
+ * PodCertificateRequest is a request from a node agent to a signer for a certificate of a pod. The spec is immutable. A
+ * signer writes either the certificate or the reason for a refusal through the `status` subresource, and only once.
  */
 import { child, type FieldError, type FieldPath, invalid, required, tooLong } from '../../model/field-error.ts'
 import { checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
@@ -81,7 +81,7 @@ export type PodCertificateRequest = ObjectOf<typeof fields>
 type Spec = InferFields<typeof specFields>
 type Status = InferFields<typeof statusFields>
 
-/** Condition types that end a request. Exactly one of them may exist. */
+/** The condition types that end a request. A request has at most one of them. */
 const outcomes = ['Denied', 'Failed', 'Issued']
 
 export const podCertificateRequest = defineKind({
@@ -161,7 +161,7 @@ function checkUid(uid: string, path: FieldPath): FieldError[] {
   return uid.length > maxUidLength ? [tooLong(path, maxUidLength)] : []
 }
 
-/** Checks the requested lifetime: at most a day for built-in signers, and at most 91 days for other signers. */
+/** Validates the requested lifetime: at most a day for built-in signers, and at most 91 days for other signers. */
 function checkExpiration(
   { maxExpirationSeconds: seconds = 0, signerName = '' }: Spec,
   path: FieldPath,
@@ -172,7 +172,10 @@ function checkExpiration(
   return seconds >= hour && seconds <= max ? [] : [invalid(path, seconds, `must be in the range [${hour}, ${max}]`)]
 }
 
-/** Checks the public key and the proof of possession of the private key. Since 1.36, a stub request contains both. */
+/**
+ * Validates the public key and the proof of possession of the private key. From 1.36 on, a certificate signing request
+ * in stub form contains both.
+ */
 function checkKey(value: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const { pkixPublicKey = '', proofOfPossession = '', stubPKCS10Request = '', podUID = '' } = value
   if (isSince('1.36', context)) {
@@ -198,7 +201,7 @@ function checkBytes(base64: string, path: FieldPath, check: (bytes: Buffer) => v
   return faultsOf(path, () => check(bytes))
 }
 
-/** Converts errors of the check. The errors omit the value, which may be long. */
+/** Converts the errors that `check` throws. The converted errors do not contain the value, which may be long. */
 function faultsOf(path: FieldPath, check: () => void): FieldError[] {
   try {
     check()
@@ -211,7 +214,7 @@ function faultsOf(path: FieldPath, check: () => void): FieldError[] {
 
 const times = ['notBefore', 'beginRefreshAt', 'notAfter'] as const
 
-/** Rejects changes of the status of a request that already has an outcome, because an outcome is final. */
+/** Rejects changes to the status of a request that already has an outcome, because an outcome is final. */
 function checkStatus(next: Status, previous: Status): FieldError[] {
   const path = 'status'
   if (isDecided(previous)) return immutableField(path, next, previous)

@@ -1,4 +1,7 @@
-/** Validation of signer names: a domain name of at least two labels, a slash and a path, as in `example.com/signer`. */
+/**
+ * Validation of signer names. A signer name consists of a domain name with at least two labels, a slash and a path, as
+ * in `example.com/signer`.
+ */
 import { shorten } from '../../../base/text/shorten.ts'
 import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
@@ -20,7 +23,7 @@ export function checkSignerName(path: FieldPath, name: string): FieldError[] {
   ]
 }
 
-/** Returns the errors of the first invalid label. */
+/** Returns the errors of the first invalid label of a domain name. */
 function checkLabels(path: FieldPath, text: string, check: NameCheck): FieldError[] {
   for (const label of text.split('.')) {
     const faults = check(label)

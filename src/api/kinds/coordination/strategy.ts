@@ -5,8 +5,8 @@ import { checkQualifiedName } from '../../model/names.ts'
 const strategies = ['OldestEmulationVersion']
 
 /**
- * Checks the name of a strategy. Strategies of third parties have a domain. For an unknown strategy, clients expect
- * that the path of the error contains the name of the field twice.
+ * Validates the name of a strategy. Strategies of third parties have a domain. For an unknown strategy, clients expect
+ * the path in the error to contain the name of the field twice.
  */
 export function checkStrategy(strategy: string, path: FieldPath): FieldError[] {
   if (!strategy.includes('/'))

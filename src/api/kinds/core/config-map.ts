@@ -1,4 +1,4 @@
-/** ConfigMap: configuration data that Pods consume, as text or bytes. */
+/** ConfigMap contains configuration data for pods, as text or bytes. */
 import { at, type FieldError, invalid, tooLong } from '../../model/field-error.ts'
 import { checkConfigKey } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'

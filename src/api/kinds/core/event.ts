@@ -1,7 +1,7 @@
 /**
- * Event: a report of something that happened to an object. Two generations of reporters share the kind. Older reporters
- * count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are hardly validated. Newer
- * reporters set `eventTime`, count in `series`, and must identify themselves and the action.
+ * Event reports something that happened to an object. There are two generations of clients that report events. Older
+ * clients count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are hardly validated.
+ * Newer clients set `eventTime`, count repetitions in `series`, and must identify themselves and the action.
  */
 import { at, type FieldError, invalid, maxFaults, required } from '../../model/field-error.ts'
 import { checkFinalizerDomain } from '../../model/finalizers.ts'
@@ -173,7 +173,7 @@ function reporterOf({ source = {}, reportingComponent, reportingInstance }: Even
   return instance ? `${component}, ${instance}` : component
 }
 
-/** Checks an event of an older reporter. Events about cluster-scoped objects belong in `default`. */
+/** Validates an event of an older client. An event about a cluster-scoped object must be in the namespace `default`. */
 function checkOlder({ metadata, involvedObject }: Event): FieldError[] {
   const namespace = involvedObject?.namespace ?? ''
   const agree = namespace === metadata.namespace || (namespace === '' && metadata.namespace === 'default')
@@ -182,12 +182,12 @@ function checkOlder({ metadata, involvedObject }: Event): FieldError[] {
 
 const maxWordLength = 128
 const maxMessageLength = 1024
-/** Namespaces that may hold events about cluster-scoped objects. */
+/** The namespaces that may contain events about cluster-scoped objects. */
 const withoutNamespace = ['default', 'kube-system']
 
 /**
- * Checks an event of a newer reporter. Errors use the field name of the events group (`reportingController`). Since 1.24,
- * writes through the core group get the name that this group uses.
+ * Validates an event of a newer client. Errors use the field name of the events group (`reportingController`). From
+ * 1.24 on, errors for writes through the core group use the field name of the core group.
  */
 function checkNewer(object: Event, context: RuleContext): FieldError[] {
   const isCore = context.through !== 'events/v1' && isAtLeast(emulationOf(context).version, '1.24')
@@ -206,7 +206,7 @@ function checkNewer(object: Event, context: RuleContext): FieldError[] {
   ]
 }
 
-/** Fields that writes through the events group cannot change: all except the series and metadata. */
+/** The fields that writes through the events group cannot change. Only the series and the metadata can change. */
 const fixedFields = [
   'involvedObject',
   'reason',
@@ -229,9 +229,7 @@ function checkUnchanged(next: Event, previous: Event): FieldError[] {
   ]
 }
 
-/**
- * Performs additional checks on events created through the events group, which rejects the fields of older reporters.
- */
+/** Validates events that are created through the events group, which rejects the fields of older clients. */
 function checkStrictly({ eventTime, series, type = '', ...older }: Event): FieldError[] {
   const { firstTimestamp, lastTimestamp, count, source } = older
   const unset = { firstTimestamp, lastTimestamp, count, source: source?.component || source?.host }
@@ -244,7 +242,7 @@ function checkStrictly({ eventTime, series, type = '', ...older }: Event): Field
   ]
 }
 
-/** Checks the name. The core API accepts any event name. */
+/** Validates the name of an event. The core API accepts any name. */
 function checkNames({ metadata }: Event): FieldError[] {
   const { name = '', generateName: prefix = '' } = metadata
   return [
@@ -255,7 +253,7 @@ function checkNames({ metadata }: Event): FieldError[] {
   ]
 }
 
-/** Checks the domain of each finalizer. The core API accepts finalizers without a domain. */
+/** Requires each finalizer to have a domain. The core API accepts finalizers without a domain. */
 function checkFinalizers({ metadata }: Event, vendor: Vendor): FieldError[] {
   return (metadata.finalizers ?? [])
     .slice(0, maxFaults)

@@ -1,6 +1,6 @@
 /**
- * LimitRange: bounds on the resources of each container, pod and claim in a namespace, and defaults for containers that
- * set none. Missing defaults are derived from the bounds.
+ * LimitRange contains limits on the resources of each container, pod and claim in a namespace, and defaults for
+ * containers that set none. Missing defaults are derived from the limits.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -89,12 +89,12 @@ export const limitRange = defineKind({
   },
 })
 
-/** Generates a name if the metadata has none. A name is optional because no other object refers to a LimitRange. */
+/** Generates a name if the metadata has none. The name is optional, because no other object refers to a LimitRange. */
 function nameIt(metadata: LimitRange['metadata']): void {
   metadata.name ||= randomUUID()
 }
 
-/** Derives missing defaults: `default` from `max`, `defaultRequest` from `default` or else `min`. Mutates the item. */
+/** Derives missing defaults in place: `default` from `max`, and `defaultRequest` from `default` or else from `min`. */
 function fillBounds(bounds: Item): void {
   for (const name of amounts) roundResources(bounds[name])
   if (bounds.type !== 'Container') return
@@ -155,8 +155,8 @@ function isDefault(part: string): boolean {
 }
 
 /**
- * Rejects defaults for pods, because only containers set requests and limits, and rejects claim items that do not
- * bound storage.
+ * Rejects defaults for pods, because only containers have requests and limits, and rejects claim items that do not
+ * limit storage.
  */
 function checkPlaces(bounds: Item, path: FieldPath): FieldError[] {
   const { type, min, max } = bounds
@@ -197,7 +197,7 @@ function checkOrder(bounds: Item, path: FieldPath, vendor: Vendor): FieldError[]
 }
 
 /**
- * Pairs of amounts where `low` must not exceed `high`, the field that reports the error, and the names in the message.
+ * Pairs of amounts of which `low` must not exceed `high`, with the field for the error and the names for the message.
  */
 const orders = [
   { low: 'min', high: 'max', at: 'min', texts: ['min value', 'max value'] },
@@ -225,7 +225,10 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
   })
 }
 
-/** Skips the defaults of a Pod item because `checkPlaces` already rejects them. */
+/**
+ * Whether a part of an item is compared. The defaults of a Pod item are not, because `checkPlaces` already rejects
+ * them.
+ */
 function isCompared({ type }: Item, part: string): boolean {
   return !(type === 'Pod' && isDefault(part))
 }
@@ -247,7 +250,7 @@ function checkRatio(name: string, { maxLimitRequestRatio, min, max }: Item, path
   ]
 }
 
-/** Whether the ratio exceeds `upper` divided by `lower`. Always false if `lower` is zero. */
+/** Whether a ratio exceeds `upper` divided by `lower`. Always false if `lower` is zero. */
 function isAbove(ratio: Quantity, upper: Quantity, lower: Quantity): boolean {
   return lower.nanos !== 0n && Number(ratio.nanos) / Number(one.nanos) > Number(upper.nanos) / Number(lower.nanos)
 }

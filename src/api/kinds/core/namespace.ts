@@ -1,6 +1,6 @@
 /**
- * Namespace: a scope for object names and access control. Deletion has two phases: the namespace stays in phase
- * Terminating while `spec.finalizers` is not empty. A controller deletes the content and then removes its finalizer
+ * Namespace is a scope for object names and access control. A namespace is deleted in two phases: it stays in phase
+ * Terminating while `spec.finalizers` is not empty, and a controller deletes the content and then removes its finalizer
  * through the `finalize` subresource.
  */
 import { at, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
@@ -82,7 +82,7 @@ export const namespace = defineKind({
     verbs: verbsWithout('deletecollection'),
     holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
     beginDeletion: (object) => {
-      // A namespace has no grace period: deletion waits only for its content to be removed.
+      // A namespace has no grace period. Its deletion waits only until its content is removed.
       delete object.metadata.deletionGracePeriodSeconds
       object.status = { ...object.status, phase: 'Terminating' }
     },
@@ -109,7 +109,7 @@ export const namespace = defineKind({
   },
 })
 
-/** Sets the name label, so that label selectors can match a namespace by name. */
+/** Sets the label with the name of the namespace, so that label selectors can select a namespace by name. */
 function labelWithName({ metadata }: Namespace, vendor: Vendor): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [vendorKey(vendor, 'metadata.name')]: metadata.name }
 }

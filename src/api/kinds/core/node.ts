@@ -1,6 +1,6 @@
 /**
- * Node: a machine that runs pods. The node agent creates the Node and reports its status. Administrators label and
- * taint it. The pod address ranges and the provider ID can be set only once.
+ * Node is a machine that runs pods. The node agent creates the Node and reports its status, and administrators set
+ * labels and taints. The pod address ranges and the provider ID can be set only once.
  */
 
 import { isObject, type Json, sameJson } from '../../json/json.ts'
@@ -144,7 +144,7 @@ export const node = defineKind({
   },
 })
 
-/** Keeps `podCIDR`, the older field, equal to the first entry of `podCIDRs`. Mutates the spec. */
+/** Keeps the older field `podCIDR` equal to the first entry of `podCIDRs`. Changes the spec in place. */
 function agreeOnRanges(spec: NodeSpec): void {
   const { podCIDR, podCIDRs = [] } = spec
   if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) spec.podCIDRs = [podCIDR]
@@ -157,7 +157,10 @@ function stateOf({ spec, status }: Node): string {
   return spec?.unschedulable ? `${state},SchedulingDisabled` : state
 }
 
-/** Returns the suffixes of labels such as `node-role.orch.io/worker`, and the value of the label `orch.io/role`. */
+/**
+ * Returns the roles of a node: the suffixes of labels such as `node-role.orch.io/worker`, and the value of the label
+ * `orch.io/role`.
+ */
 function rolesOf({ metadata }: Node, vendor: Vendor): string {
   const prefix = vendorKey(vendor, '', 'node-role')
   const { labels = {} } = metadata
@@ -170,7 +173,7 @@ function addressOf({ status }: Node, addressType: string): string {
   return status?.addresses?.find(({ type }) => type === addressType)?.address ?? '<none>'
 }
 
-/** Skips status updates because they cannot change the spec. */
+/** Validates the spec of a node, except in status updates, which cannot change the spec. */
 function checkSpec({ spec = {} }: Node, { subresource }: RuleContext): FieldError[] {
   if (subresource !== '') return []
   return [...checkTaints(spec.taints ?? [], 'metadata.taints'), ...checkRanges(spec.podCIDRs ?? [], 'spec.podCIDRs')]
@@ -210,7 +213,7 @@ function rangesOf({ spec }: Node): Located[] {
 
 const featureName = /^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z0-9]+)*$/
 
-/** Requires that the declared features of a node are sorted and have names such as `MyFeature/part`. */
+/** Requires the declared features of a node to be sorted and to have names such as `MyFeature/part`. */
 function checkFeatures({ declaredFeatures: names = [] }: NodeStatus): FieldError[] {
   const path = 'status.declaredFeatures'
   return names.slice(0, maxFaults).flatMap((name, i) => {
@@ -223,7 +226,10 @@ function checkFeatures({ declaredFeatures: names = [] }: NodeStatus): FieldError
   })
 }
 
-/** Returns warnings about deprecated fields, since 1.26, and about spellings of ranges, since 1.33. */
+/**
+ * Returns warnings about a node. From 1.26 on, there are warnings about deprecated fields, and from 1.33 on about
+ * address ranges that are not in canonical form.
+ */
 function warningsFor(node: Node, context: RuleContext): string[] {
   const { version } = emulationOf(context)
   if (context.subresource !== '' || !isAtLeast(version, '1.26')) return []
@@ -252,7 +258,8 @@ function checkSetOnce(next: NodeSpec, previous: NodeSpec): FieldError[] {
 }
 
 /**
- * Checks the preferAvoidPods annotation: JSON that asks schedulers to keep pods of certain controllers off this node.
+ * Validates the preferAvoidPods annotation. Its value is JSON that asks schedulers not to place pods of certain
+ * controllers on the node.
  */
 function checkAvoidedPods({ metadata }: Node, vendor: Vendor): FieldError[] {
   const key = vendorKey(vendor, 'preferAvoidPods', 'scheduler.alpha')
@@ -265,7 +272,7 @@ function checkAvoidedPods({ metadata }: Node, vendor: Vendor): FieldError[] {
   return entries.slice(0, maxFaults).flatMap((entry, i) => checkAvoided(entry, child(at(path, i), 'PodSignature')))
 }
 
-/** Returns undefined if the text is not valid JSON of the expected structure. */
+/** Parses the preferAvoidPods annotation. Returns undefined if the text is not valid JSON of the expected structure. */
 function avoidedPods(text: string): Json[] | undefined {
   try {
     const value = JSON.parse(text) as Json

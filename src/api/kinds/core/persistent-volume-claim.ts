@@ -1,6 +1,6 @@
 /**
- * PersistentVolumeClaim: a request for storage. A claim binds to one volume. A bound claim may request more storage.
- * The rest of its spec is immutable.
+ * PersistentVolumeClaim requests storage and binds to one volume. A bound claim may request more storage. The rest of
+ * its spec is immutable.
  */
 
 import { parseQuantity } from '../../model/quantity.ts'
@@ -83,12 +83,15 @@ function hasVolumeName({ spec }: PersistentVolumeClaim): boolean {
   return !!spec?.volumeName
 }
 
-/** Returns the storage class. The annotation predates the field and takes precedence. */
+/** Returns the storage class of a claim. The annotation is older than the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolumeClaim, vendor: Vendor): string {
   return metadata.annotations?.[classKey(vendor)] ?? spec?.storageClassName ?? ''
 }
 
-/** Drops fields behind a disabled feature gate, unless the stored object already has them. */
+/**
+ * Restores everything except the status. Drops status fields whose feature gate is disabled, unless the stored object
+ * already has them.
+ */
 function keepAllButStatus(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, context: RuleContext): void {
   keep(next, previous, 'spec')
   if (next.status === undefined || mayRecover(context)) return

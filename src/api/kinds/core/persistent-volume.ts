@@ -1,6 +1,6 @@
 /**
- * PersistentVolume: a piece of storage with a lifecycle independent of any pod. A claim binds to it through `claimRef`.
- * The volume source and node affinity are immutable once set.
+ * PersistentVolume is a piece of storage whose lifecycle does not depend on a pod. A claim binds to the volume through
+ * `claimRef`. The volume source and the node affinity are immutable once set.
  */
 import { posix } from 'node:path'
 import { defined, type Json, sameJson } from '../../json/json.ts'
@@ -131,7 +131,7 @@ function currentTime({ now }: PrepareContext): string {
   return timestamp(now)
 }
 
-/** Sets the transition time when the phase changes, unless the client sets it. */
+/** Sets the transition time when the phase changes, unless the client sets the time. */
 function keepSpecAndRecordTransition(
   next: PersistentVolume,
   previous: PersistentVolume,
@@ -157,12 +157,12 @@ function claimOf({ claimRef }: PersistentVolumeSpec): string {
   return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : ''
 }
 
-/** Returns the storage class. The annotation predates the field and takes precedence. */
+/** Returns the storage class of a volume. The annotation is older than the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolume, vendor: Vendor): string {
   return metadata.annotations?.[vendorKey(vendor, 'storage-class', 'volume.beta')] ?? spec?.storageClassName ?? ''
 }
 
-/** Requires a storage capacity and no other resource. */
+/** Requires a storage capacity, and rejects other resources. */
 function checkCapacity(capacity: ResourceList = {}): FieldError[] {
   const path = 'spec.capacity'
   const names = Object.keys(capacity)
@@ -175,7 +175,7 @@ function checkCapacity(capacity: ResourceList = {}): FieldError[] {
   ]
 }
 
-/** Rejects the Recycle policy for the host path `/` because recycling deletes everything below the path. */
+/** Rejects the reclaim policy Recycle for the host path `/`, because recycling deletes everything below the path. */
 function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: PersistentVolumeSpec): FieldError[] {
   if (policy !== 'Recycle' || !hostPath?.path || posix.normalize(hostPath.path) !== '/') return []
   return [forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'Recycle' for a hostPath of '/'")]
@@ -187,7 +187,7 @@ function checkPortal({ metadata, spec }: PersistentVolume): FieldError[] {
   return [invalid('spec.iscsi.targetportal', iscsi.targetPortal, 'is too long in combination with the volume name')]
 }
 
-/** Sources that support the mount options annotation, which predates the field `mountOptions`. */
+/** The volume sources that support the mount options annotation, which is older than the field `mountOptions`. */
 const mountedWithOptions = [
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -213,8 +213,8 @@ function checkMountAnnotation({ metadata, spec = {} }: PersistentVolume, vendor:
 }
 
 /**
- * Rejects any change of the source, except adding the expansion secret: CSI drivers gained expansion after volumes
- * existed.
+ * Rejects a change of the volume source. Only the secret for expansion may be added, because CSI drivers did not
+ * support expansion at first.
  */
 function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeSpec): FieldError[] {
   const { controllerExpandSecretRef: added, ...csi } = next.csi ?? {}
@@ -223,7 +223,7 @@ function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeS
   return same ? [] : [forbidden('spec', 'the volume source may not change after creation')]
 }
 
-/** Rejects changes of the node affinity. Since 1.25, a deprecated node label may be replaced by its successor. */
+/** Rejects a change of the node affinity. From 1.25 on, a deprecated node label may be replaced with its successor. */
 function checkSameNodes(
   { nodeAffinity: next }: PersistentVolumeSpec,
   { nodeAffinity: previous }: PersistentVolumeSpec,

@@ -1,7 +1,8 @@
 /**
- * Pod: containers that run together on one node. Most of a pod is immutable after creation. Ephemeral containers are
- * added through a separate subresource. An unassigned or finished pod is deleted immediately. Otherwise the node gets a
- * grace period to stop the pod, which later delete requests can only shorten.
+ * Pod is a group of containers that run together on one node. Most of a pod is immutable after creation. Ephemeral
+ * containers are added through a separate subresource. A pod that is not assigned to a node, or that has finished, is
+ * deleted immediately. Otherwise the node gets a grace period to stop the pod, which later delete requests can only
+ * shorten.
  */
 
 import { defined, sameJson } from '../../json/json.ts'
@@ -88,7 +89,7 @@ export const pod = defineKind({
     rowConditions: podRowConditions,
     selectable: ({ spec = {}, status = {} }) => ({
       'spec.nodeName': spec.nodeName ?? '',
-      // The old name of the field. Clients still use it in selectors.
+      // The old name of the field `spec.nodeName`, which clients still use in selectors.
       'spec.host': spec.nodeName ?? '',
       'spec.restartPolicy': spec.restartPolicy ?? '',
       'spec.hostNetwork': `${spec.hostNetwork ?? false}`,
@@ -96,8 +97,8 @@ export const pod = defineKind({
       'spec.serviceAccountName': spec.serviceAccountName ?? '',
       'status.phase': status.phase ?? '',
       'status.podIP': status.podIP ?? '',
-      // This field can be selected but is always empty, because a selector compares a single value and the field is a
-      // list.
+      // The field `status.podIPs` can be selected but is always empty, because it is a list and a selector compares a
+      // single value.
       'status.podIPs': '',
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
@@ -120,7 +121,7 @@ export const pod = defineKind({
   },
 })
 
-/** Fills defaults that apply to pods but not to pod templates. */
+/** Sets defaults that apply to pods but not to pod templates. */
 function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   dropOlderAnnotations(metadata, vendor)
   spec.enableServiceLinks ??= true
@@ -129,7 +130,7 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   fillPodRequests(spec)
 }
 
-/** Returns the condition of a pod that the scheduler must not consider yet. */
+/** Returns the condition of a pod that the scheduler must not schedule yet. */
 function gatedCondition(context: PrepareContext): PodCondition {
   return {
     type: 'PodScheduled',
@@ -140,7 +141,7 @@ function gatedCondition(context: PrepareContext): PodCondition {
   }
 }
 
-/** Defaults missing requests to the limits. */
+/** Sets missing resource requests to the limits. */
 function requestLimits({ resources }: Container): void {
   if (resources?.limits === undefined) return
   resources.requests = resources.requests ? { ...resources.limits, ...resources.requests } : { ...resources.limits }
@@ -160,7 +161,8 @@ function prepareNew(object: Pod, context: PrepareContext): void {
 }
 
 /**
- * Keeps the owner references and the deletion timestamp, because old node agents send status updates with other values.
+ * Restores the spec and the metadata, including owner references and the deletion timestamp, which old node agents send
+ * with other values in status updates.
  */
 function keepAllButStatus(next: Pod, previous: Pod): void {
   keep(next, previous, 'spec')
@@ -169,7 +171,10 @@ function keepAllButStatus(next: Pod, previous: Pod): void {
   next.metadata = { ...metadata, ...defined({ ownerReferences, deletionTimestamp }) }
 }
 
-/** Keeps the metadata as stored. Before 1.33, this includes the field managers, so ephemeral containers have no owner. */
+/**
+ * Restores everything except the ephemeral containers. Before 1.33, the field managers are restored too, so ephemeral
+ * containers have no owner.
+ */
 function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: PrepareContext): void {
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
@@ -190,7 +195,10 @@ function keepAllButResources(next: Pod, previous: Pod, context: PrepareContext):
   countPodGeneration(next, previous, context)
 }
 
-/** Pods have a generation since 1.33. An older pod gets one when its spec changes. */
+/**
+ * Increments the generation of a pod. Pods have a generation from 1.33 on. An older pod gets a generation when its spec
+ * changes.
+ */
 function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): void {
   const { generation = 0 } = previous.metadata
   if (!isSince('1.33', context)) return
@@ -200,7 +208,7 @@ function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): 
 function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldError[] {
   const { vendor, subresource } = context
   const { annotations = {} } = metadata
-  // Writes to status and binding do not change the spec, so they skip this check.
+  // Writes to the status and binding subresources do not change the spec, so the service account is not checked.
   const hasAccount = spec.serviceAccountName || subresource === 'status' || subresource === 'binding'
   return [
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
@@ -216,7 +224,7 @@ function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldErro
 }
 
 /**
- * Requires a reference in each volume from an image. Pod templates may omit the reference because the controller can
+ * Requires a reference in each image volume. In a pod template, the reference is optional because the controller can
  * add it.
  */
 function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
@@ -226,7 +234,8 @@ function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
 }
 
 /**
- * Checks that the names of claims from templates are valid. A claim is named after the pod and its entry in the pod.
+ * Validates the names of claims that are created from templates. The name of such a claim consists of the name of the
+ * pod and the name of the entry in the pod.
  */
 function checkClaimNames(pod: string, { resourceClaims = [] }: PodSpec): FieldError[] {
   return resourceClaims.flatMap(({ name = '', resourceClaimTemplateName, source = {} }, i) => {
@@ -237,7 +246,7 @@ function checkClaimNames(pod: string, { resourceClaims = [] }: PodSpec): FieldEr
   })
 }
 
-/** Rejects projected tokens in a pod without a service account. */
+/** Rejects projected service account tokens in a pod without a service account. */
 function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
   return volumes.flatMap(({ projected }, i) =>
     (projected?.sources ?? []).flatMap(({ serviceAccountToken }, j) =>
@@ -254,8 +263,8 @@ function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
 }
 
 /**
- * Rejects a volume that uses the claim of an ephemeral volume of the same pod. Such a claim is named after the pod and
- * the volume.
+ * Rejects a volume that uses the claim of an ephemeral volume of the same pod. The name of such a claim consists of the
+ * names of the pod and the volume.
  */
 function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
   const nameOf = ({ name = '', ephemeral }: Volume) => (ephemeral ? `${pod}-${name}` : undefined)
@@ -297,7 +306,7 @@ function checkNew({ metadata, spec = {} }: Pod, context: RuleContext): FieldErro
   ]
 }
 
-/** Accepts an invalid deletion cost if the stored pod already has one. */
+/** Validates the deletion cost of a pod. An invalid deletion cost is accepted if the stored pod already has it. */
 function checkCostUpdate({ metadata: next }: Pod, { metadata: previous }: Pod, vendor: Vendor): FieldError[] {
   const faults = checkDeletionCost(next.annotations ?? {}, 'metadata.annotations', vendor)
   const wasSound = checkDeletionCost(previous.annotations ?? {}, '', vendor).length === 0
@@ -331,8 +340,8 @@ function checkUpdate(next: Pod, previous: Pod, context: RuleContext): FieldError
 const defaultGrace = 30
 
 /**
- * Returns the grace period in seconds. A node needs time to stop a pod, but an unassigned or finished pod needs no
- * grace period.
+ * Returns the grace period for deleting a pod in seconds. A node needs time to stop a pod, but a pod that is unassigned
+ * or finished needs no grace period.
  */
 function gracePeriod({ spec = {}, status = {} }: Pod, requested: number | undefined): number {
   const ended = status.phase === 'Succeeded' || status.phase === 'Failed'

@@ -1,4 +1,4 @@
-/** ReplicationController: keeps a number of identical pods running. Superseded by ReplicaSet and Deployment. */
+/** ReplicationController keeps a number of identical pods running. ReplicaSet and Deployment supersede it. */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -106,7 +106,7 @@ export const replicationController = defineKind({
   },
 })
 
-/** Defaults the selector and the labels to the labels of the template. */
+/** Sets missing labels, and a missing selector, to the labels of the template. */
 function fillFromTemplate({ metadata, spec }: ReplicationController): void {
   const labels = spec?.template?.metadata?.labels
   if (spec === undefined || labels === undefined) return

@@ -1,6 +1,6 @@
 /**
- * ResourceQuota: limits on the total resources and the number of objects in a namespace. Scopes restrict a quota to
- * some pods or claims. A controller maintains the status: the enforced limits and the current usage.
+ * ResourceQuota limits the total resources and the number of objects in a namespace. Scopes restrict a quota to some
+ * pods or claims. A controller maintains the status, which contains the enforced limits and the current usage.
  */
 
 import { own } from '../../json/json.ts'

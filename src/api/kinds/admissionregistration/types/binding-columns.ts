@@ -1,4 +1,4 @@
-/** The columns of bindings of admission policies. */
+/** The table columns for bindings of admission policies. */
 import type { ObjectMeta } from '../../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../../schema/columns.ts'
 import type { ParamRef } from './policy-parts.ts'

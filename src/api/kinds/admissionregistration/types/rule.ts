@@ -1,4 +1,4 @@
-/** RuleWithOperations: matches requests for a webhook by operation and resource. `*` matches everything. */
+/** RuleWithOperations matches requests by operation and resource. `*` matches everything. */
 import {
   at,
   child,
@@ -14,7 +14,7 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 const list = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc })
 
-/** The fields of a rule that are inlined from another message in Protobuf, with its tag. */
+/** The fields of a rule that belong to an inlined message in Protobuf, with the tag of that message. */
 const resourceFields = {
   apiGroups: list(1, 'API groups to match. An empty string stands for the core group and `*` for all groups.'),
   apiVersions: list(2, 'API versions to match. `*` matches all versions.'),
@@ -34,7 +34,7 @@ const fields = {
   ...inlined(2, resourceFields),
 }
 
-/** Returns the fields of a rule for a message that inlines a whole rule under this tag. */
+/** Returns the fields of a rule for a message that inlines the whole rule with this tag. */
 export function ruleFields(tag: number) {
   return inlined(tag, fields)
 }
@@ -87,7 +87,7 @@ function checkResources(resources: readonly string[], path: FieldPath): FieldErr
   ]
 }
 
-// Rejects an item that an earlier item covers, such as `pods/log` after `pods/*` or `*/log`.
+// Rejects an item that an earlier item already covers, such as `pods/log` after `pods/*` or `*/log`.
 function checkCovered(resources: readonly string[], path: FieldPath): FieldError[] {
   const wholes = new Set<string>()
   const anywhere = new Set<string>()

@@ -1,6 +1,6 @@
 /**
- * The webhooks of a configuration: the address to call, the matching requests, and the failure policy. v1beta1 has
- * other defaults and looser validation. An update tolerates violations that the stored object already had.
+ * The webhooks of a configuration: the address to call, the requests that match, and the failure policy. v1beta1 has
+ * other defaults and looser validation. An update may keep violations that the stored object already contains.
  */
 
 import {
@@ -67,13 +67,15 @@ const defaults = {
   },
 } as const
 
-/** Protobuf tags that differ between mutating and validating webhooks. */
+/** The Protobuf tags that differ between mutating and validating webhooks. */
 export interface WebhookTags {
   readonly objectSelector: number
   readonly matchConditions: number
 }
 
-/** Returns the fields that mutating and validating webhooks share. Only some Protobuf tags differ. */
+/**
+ * Returns the fields of mutating and validating webhooks. The two kinds of webhooks differ only in some Protobuf tags.
+ */
 export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
   const { failurePolicy, matchPolicy, timeoutSeconds, unsaid } = defaults[version]
   const must = version === 'v1' ? ({ published: 'required' } as const) : {}
@@ -143,7 +145,7 @@ function matchConditionsOf({ matchConditions }: WebhookTags) {
 
 export type Webhook = InferFields<ReturnType<typeof webhookFields>>
 
-/** Validates a webhook by the rules that apply in every version. */
+/** Validates a webhook by the rules that apply to every version. */
 export function checkWebhook(webhook: Webhook, path: FieldPath): FieldError[] {
   const { name = '', sideEffects, timeoutSeconds: seconds = 1, admissionReviewVersions: versions = [] } = webhook
   const isInTime = seconds >= 1 && seconds <= 30
@@ -159,12 +161,12 @@ export function checkWebhook(webhook: Webhook, path: FieldPath): FieldError[] {
 
 const allSideEffects = ['None', 'NoneOnDryRun', 'Some', 'Unknown']
 const noSideEffects = ['None', 'NoneOnDryRun']
-/** The AdmissionReview versions that this server can send. */
+/** The versions of AdmissionReview that this server can send. */
 const knownVersions = ['v1', 'v1beta1']
 
 /**
- * Applies the stricter rules for new webhooks. An update skips each rule that the stored webhooks already violate.
- * v1beta1 allows side effects and repeated names.
+ * Validates webhooks by the stricter rules for new webhooks. An update ignores each rule that the stored webhooks
+ * already violate. v1beta1 allows side effects and duplicate names.
  */
 export function checkNewWebhooks(
   webhooks: readonly Webhook[],
@@ -205,7 +207,10 @@ function hasSideEffects({ sideEffects = '' }: Webhook): boolean {
   return !noSideEffects.includes(sideEffects)
 }
 
-/** Skips unknown values of `sideEffects`, which `checkSideEffects` has already reported. */
+/**
+ * Rejects webhooks with side effects. Unknown values of `sideEffects` are ignored, because `checkSideEffects` already
+ * reports them.
+ */
 function checkNoSideEffects(webhooks: readonly Webhook[]): FieldError[] {
   return webhooks.flatMap(({ sideEffects = '' }, i) =>
     allSideEffects.includes(sideEffects)

@@ -1,4 +1,7 @@
-/** Validates the pod template of a StatefulSet as its pods will be: with a volume for each volume claim template. */
+/**
+ * Validates the pod template of a StatefulSet as the controller completes it, with a volume for each volume claim
+ * template.
+ */
 import type { Sliced } from '../../../../base/concurrency/time-slice.ts'
 import type { FieldError } from '../../../model/field-error.ts'
 import type { RuleContext } from '../../../schema/context.ts'
@@ -16,7 +19,7 @@ interface Templates {
   volumeClaimTemplates?: PersistentVolumeClaim[]
 }
 
-/** The validated parts of a StatefulSet, at their paths. */
+/** The parts of a StatefulSet that are validated, at their paths. */
 const checkedParts = s.object({
   spec: field(
     1,
@@ -28,8 +31,8 @@ const checkedParts = s.object({
 })
 
 /**
- * Returns the errors of the template and, for a new StatefulSet, the errors of the claims. Claims of an existing
- * StatefulSet are immutable.
+ * Returns the errors of the completed template and, for a new StatefulSet, the errors of its claims. The claims of an
+ * existing StatefulSet are immutable.
  */
 export function* checkCompleteTemplate(
   spec: Templates,
@@ -43,7 +46,9 @@ export function* checkCompleteTemplate(
   return yield* validateSliced(checkedParts, { spec: { template, volumeClaimTemplates } }, context)
 }
 
-/** Adds the volumes of the claims. Like the controller, replaces volumes of the same name. */
+/**
+ * Returns the template with a volume for each claim. Volumes with the same name are replaced, as the controller does.
+ */
 function withClaims(template: PodTemplateSpec, claims: readonly PersistentVolumeClaim[]) {
   const names = claims.map(({ metadata }) => metadata?.name ?? '')
   const replaced = new Set(names)

@@ -1,6 +1,6 @@
 /**
- * The selector and the pod labels that the server generates for a Job. The labels hold the name and the UID of the Job,
- * since 1.27 also under keys with a prefix.
+ * The selector and the pod labels that the server generates for a Job. The labels contain the name and the UID of the
+ * Job. From 1.27 on, there are also labels whose keys have a prefix.
  */
 import { at, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkLabelValue } from '../../../model/names.ts'
@@ -16,7 +16,7 @@ interface LabeledJob {
   spec?: JobSpec
 }
 
-/** The keys of the two labels. */
+/** The keys of the two labels for the name and the UID. */
 interface LabelKeys {
   readonly name: string
   readonly uid: string
@@ -28,20 +28,20 @@ function prefixedKeys(vendor: Vendor): LabelKeys {
   return { name: vendorKey(vendor, plainKeys.name, 'batch'), uid: vendorKey(vendor, plainKeys.uid, 'batch') }
 }
 
-/** Returns the label keys for new Jobs. The selector uses the first pair of keys. */
+/** Returns the label keys for a new Job. The selector uses the first pair of keys. */
 function keysFor(context: RuleContext): readonly LabelKeys[] {
   return isAtLeast(emulationOf(context).version, '1.27') ? [prefixedKeys(context.vendor), plainKeys] : [plainKeys]
 }
 
-/** Returns the labels that identify the pods of the Job. */
+/** Returns the labels that identify the pods of a Job. */
 function ownLabels({ metadata }: LabeledJob, keys: readonly LabelKeys[]): { [key: string]: string } {
   const { name = '', uid = '' } = metadata
   return Object.fromEntries(keys.flatMap((key) => [[key.name, name] as const, [key.uid, uid] as const]))
 }
 
 /**
- * Generates the selector and the pod labels. Keeps labels and selectors that the user has set, which validation rejects
- * if they differ. If the labels of the Job are a copy of the template's labels, also updates the copy.
+ * Generates the selector and the pod labels. Labels and selectors that the user has set are kept, and validation
+ * rejects them if they differ. If the labels of the Job are a copy of the template's labels, the copy is updated too.
  */
 export function generateLabels(object: LabeledJob, context: RuleContext): void {
   const { spec = {}, metadata } = object
@@ -55,7 +55,7 @@ export function generateLabels(object: LabeledJob, context: RuleContext): void {
     template: { ...template, metadata: { ...template.metadata, labels } },
   }
   const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
-  // Skips a name that is too long for a label, so that validation reports it only once, for the template.
+  // A name that is too long for a label is skipped, so that validation reports it only once, for the template.
   if (follows && checkLabelValue(metadata.name ?? '').length === 0)
     object.metadata = { ...metadata, labels: { ...labels } }
 }
@@ -75,7 +75,7 @@ export function checkGeneratedLabels(job: LabeledJob, previous: LabeledJob | und
   ]
 }
 
-/** Returns the keys of an existing Job, which may be older than the prefix. */
+/** Returns the label keys of an existing Job, which may have been created before the keys had a prefix. */
 function keysOf({ spec = {} }: LabeledJob, { vendor }: RuleContext): readonly LabelKeys[] {
   const labels = spec.template?.metadata?.labels ?? {}
   const prefixed = prefixedKeys(vendor)

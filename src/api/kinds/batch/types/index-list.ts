@@ -1,10 +1,10 @@
-/** Lists of indexes of an Indexed Job, as numbers and ranges in ascending order, such as `1,3-5,7`. */
+/** Lists of indexes of an Indexed Job: numbers and ranges in ascending order, such as `1,3-5,7`. */
 import { shorten } from '../../../../base/text/shorten.ts'
 
 /** A range of indexes that includes both ends. */
 type IndexRange = readonly [first: number, last: number]
 
-/** Returns the number of indexes in the list, or the error as a string. `limit` is the number of completions. */
+/** Returns the number of indexes in a list, or an error message. `limit` is the number of completions. */
 export function countIndexes(text: string, limit: number): number | string {
   if (text === '') return 0
   let total = 0
@@ -20,7 +20,7 @@ export function countIndexes(text: string, limit: number): number | string {
   return total
 }
 
-/** Returns an index that both lists contain. Ignores malformed parts, which `countIndexes` reports. */
+/** Returns an index that both lists contain. Malformed parts are ignored, because `countIndexes` reports them. */
 export function commonIndex(a: string, b: string, limit: number): number | undefined {
   const left = readableRanges(a, limit)
   const right = readableRanges(b, limit)

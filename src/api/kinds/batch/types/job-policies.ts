@@ -1,4 +1,4 @@
-/** The failure and success policies of a Job. `policy-rules.ts` validates how they fit the rest of the Job. */
+/** The failure policy and the success policy of a Job. `policy-rules.ts` validates them against the rest of the Job. */
 import {
   at,
   child,
@@ -55,7 +55,7 @@ const conditionFields = {
 const onPodCondition = s.object(conditionFields, {
   name: 'PodFailurePolicyOnPodConditionsPattern',
   doc: 'A pod condition that a failed pod must have to match a rule.',
-  // Earlier versions apply the default only in Jobs: a template of a CronJob must set the status.
+  // Earlier versions apply the default only in Jobs, so the template of a CronJob must set the status.
   fill: (value, context) => {
     if (isAtLeast(emulationOf(context).version, '1.32')) value.status ||= 'True'
   },
@@ -138,7 +138,7 @@ function atMost(limit: number, count: number, path: FieldPath): FieldError[] {
   return count > limit ? [tooMany(path, count, limit)] : []
 }
 
-/** Requires a value that is among the supported ones. */
+/** Requires one of the supported values. */
 function checkChoice(value = '', supported: readonly string[], path: FieldPath): FieldError[] {
   if (value === '') return [required(path, `valid values: ${supported.join(', ')}`)]
   return supported.includes(value) ? [] : [notSupported(path, value, supported)]
@@ -164,7 +164,7 @@ function actionsOf(context: RuleContext): string[] {
   return ['Count', ...perIndex, 'FailJob', 'Ignore']
 }
 
-/** Returns an error of the whole rule, which omits the value. */
+/** Returns an error for a whole rule. The error does not contain the value. */
 function ruleFault(path: FieldPath, detail: string): FieldError {
   return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${detail}` }
 }

@@ -1,4 +1,4 @@
-/** JobSpec: the specification of a Job, used in Jobs and in the Job templates of CronJobs. */
+/** JobSpec is the specification of a Job, in a Job or in the Job template of a CronJob. */
 
 import {
   child,
@@ -105,7 +105,10 @@ export const jobSpec = s.object(fields, {
   check: checkJobSpec,
 })
 
-/** Skips the rules of a success policy that the completion mode does not allow at all. */
+/**
+ * Returns the fields that are not validated. The rules of a success policy are not validated if the completion mode
+ * does not allow a success policy.
+ */
 export function unvalidatedFields({ completionMode }: JobSpec): string[] {
   return completionMode === 'Indexed' ? [] : ['successPolicy']
 }
@@ -135,17 +138,15 @@ function checkJobSpec(spec: JobSpec, path: FieldPath): FieldError[] {
 const modes = ['NonIndexed', 'Indexed']
 
 /**
- * Maximum parallelism and maximum number of failed indexes of an Indexed Job. They are limited because the controller
+ * Maximum parallelism, and maximum number of failed indexes of an Indexed Job. Both are limited because the controller
  * tracks each index.
  */
 const maxParallel = 100_000
 const maxFailed = 100_000
 
-/**
- * Above this number of completions, `maxFailedIndexes` is required and lower limits apply to a backoff limit per index.
- */
+/** Number of completions above which `maxFailedIndexes` is required and a backoff limit per index has lower limits. */
 export const manyCompletions = 100_000
-/** Maximum parallelism and number of failed indexes of a Job with many completions. */
+/** Maximum parallelism and maximum number of failed indexes of a Job with many completions. */
 export const maxWithManyCompletions = 10_000
 
 function checkMode(spec: JobSpec, path: FieldPath): FieldError[] {
@@ -200,7 +201,10 @@ function checkManager(name: string | undefined, path: FieldPath): FieldError[] {
   return [...checkDomainPath(name, path), ...(name.length > maxManagerLength ? [tooLong(path, maxManagerLength)] : [])]
 }
 
-/** Rejects Always, because pods of a Job must terminate. Defaulting has already turned an unset policy into Always. */
+/**
+ * Rejects the restart policy Always, because the pods of a Job must terminate. An unset policy has already been
+ * defaulted to Always.
+ */
 function checkRestarts({ template, podFailurePolicy }: JobSpec, path: FieldPath): FieldError[] {
   const { restartPolicy = 'Always' } = template?.spec ?? {}
   const allowed = ['OnFailure', 'Never']

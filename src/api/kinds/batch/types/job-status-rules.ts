@@ -1,7 +1,7 @@
 /**
- * Validation of the status of a Job. With the gate JobManagedBy, any controller may write it, so the rules then protect
- * clients from impossible transitions. They apply only to fields that a write changes: a status may break them after
- * the spec has changed, until the controller has updated it.
+ * Validation of the status of a Job. With the feature gate JobManagedBy, any controller may write the status, so
+ * validation protects clients from impossible transitions. The rules apply only to fields that a write changes: a
+ * change of the spec may make the stored status invalid until the controller updates it.
  */
 import { sameJson } from '../../../json/json.ts'
 import { at, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
@@ -30,7 +30,7 @@ export function checkStatusUpdate(next: JobState, previous: JobState, context: R
   ]
 }
 
-/** A change of the status of a Job. */
+/** Transition is a change of the status of a Job. */
 class Transition {
   readonly spec: JobSpec
   readonly status: JobStatus
@@ -46,12 +46,12 @@ class Transition {
     this.isFinished = this.has('Complete') || this.has('Failed')
   }
 
-  /** Whether the condition is True after the change. */
+  /** Whether a condition is True after the change. */
   has(type: ConditionType): boolean {
     return hasCondition(this.status, type)
   }
 
-  /** Whether the condition was True before the change. */
+  /** Whether a condition was True before the change. */
   had(type: ConditionType): boolean {
     return hasCondition(this.previous, type)
   }
@@ -61,12 +61,12 @@ class Transition {
     return names.some((name) => !sameJson(this.status[name], this.previous[name]))
   }
 
-  /** Whether the status of one of the conditions changes to or from True. */
+  /** Whether one of the conditions changes to or from True. */
   switches(...types: readonly ConditionType[]): boolean {
     return types.some((type) => this.has(type) !== this.had(type))
   }
 
-  /** Whether the Job becomes finished or becomes unfinished again. */
+  /** Whether the change finishes the Job or makes a finished Job unfinished. */
   get switchesFinished(): boolean {
     return this.isFinished !== (this.had('Complete') || this.had('Failed'))
   }
@@ -97,7 +97,7 @@ function checkUids(all: readonly string[], places: readonly FieldPath[]): FieldE
   })
 }
 
-/** Validates the condition SuccessCriteriaMet, which precedes Complete. */
+/** Validates the condition SuccessCriteriaMet, which must precede Complete. */
 function checkSuccessCriteria(transition: Transition, context: RuleContext): FieldError[] {
   const { spec, isIndexed } = transition
   const isMet = transition.has('SuccessCriteriaMet')
@@ -122,7 +122,7 @@ function checkSuccessCriteria(transition: Transition, context: RuleContext): Fie
   ]
 }
 
-/** Whether the condition also marks successes without a success policy, as newer controllers do. */
+/** Whether the condition also marks successes of Jobs without a success policy, as newer controllers do. */
 function marksEverySuccess(transition: Transition, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!isAtLeast(version, '1.31')) return false
@@ -167,7 +167,7 @@ function needed(transition: Transition, type: ConditionType, before: ConditionTy
   return conditionFaults([[isMissing, `cannot set ${type}=True condition without the ${before}=True condition`]])
 }
 
-/** Returns the errors of the conditions whose rows apply. They omit the value. */
+/** Returns the errors in `rows` that apply to the conditions. The errors do not contain the value. */
 function conditionFaults(rows: readonly (readonly [isFault: boolean, detail: string])[]): FieldError[] {
   return rows.flatMap(([isFault, detail]) =>
     isFault ? [{ fault: 'FieldValueInvalid', path: 'status.conditions', text: `Invalid value: ${detail}` }] : [],
@@ -203,7 +203,7 @@ function isBefore(time: string | undefined, other: string | undefined): boolean 
   return time !== undefined && other !== undefined && Date.parse(time) < Date.parse(other)
 }
 
-/** Returns the error for a changed start time. Before 1.35, it is the error for a removed start time. */
+/** Returns the error for a changed start time. Before 1.35, a changed start time is reported as removed. */
 function changedStart(start: string | undefined, context: RuleContext): FieldError {
   const path = 'status.startTime'
   return start === undefined || !isAtLeast(emulationOf(context).version, '1.35')
@@ -211,7 +211,7 @@ function changedStart(start: string | undefined, context: RuleContext): FieldErr
     : invalid(path, start, 'field is immutable for unsuspended job once set')
 }
 
-/** Checks that a finished Job has a start time, and neither active nor terminating nor uncounted pods. */
+/** Requires a finished Job to have a start time, and to have no active, terminating or uncounted pods. */
 function checkFinished(transition: Transition): FieldError[] {
   const { status, isFinished, switchesFinished } = transition
   const { active = 0, terminating = 0, startTime, uncountedTerminatedPods: uncounted = {} } = status
@@ -237,7 +237,7 @@ function checkFinished(transition: Transition): FieldError[] {
 function checkCounters(transition: Transition): FieldError[] {
   const { spec, status, previous, isIndexed } = transition
   const { active = 0, ready = 0 } = status
-  // Scaling down an Indexed Job may remove succeeded indexes.
+  // Scaling down an Indexed Job may remove indexes that have succeeded.
   const isElastic = isIndexed && spec.completions === spec.parallelism
   const counters = isElastic ? (['failed'] as const) : (['failed', 'succeeded'] as const)
   return [

@@ -1,6 +1,6 @@
 /**
  * Updates of the pod template of a Job. The template is immutable, except that a suspended Job without active pods may
- * change where its pods run, and since 1.35 which resources they need.
+ * change where its pods run. From 1.35 on, such a Job may also change the resources of its pods.
  */
 import type { FieldError } from '../../../model/field-error.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
@@ -26,8 +26,8 @@ export function checkTemplateUpdate({ template: next = {} }: JobSpec, previous: 
 }
 
 /**
- * Whether the Job is suspended and has no active pods. A Job that has started counts only if `evenIfStarted`, once its
- * controller reports the suspension.
+ * Whether a Job is suspended and has no active pods. With `evenIfStarted`, a Job that has started counts as inactive
+ * once its controller reports the suspension.
  */
 function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { evenIfStarted: boolean }): boolean {
   if (!spec.suspend) return false
@@ -37,8 +37,8 @@ function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { 
 }
 
 /**
- * Checks the parts of the template that may change. Errors of the pod spec have the path of the pod spec, because only
- * parts of it are immutable.
+ * Validates the parts of the template that may change. Errors in the pod spec contain the path of the whole pod spec,
+ * because only parts of it are immutable.
  */
 function checkParts(
   { spec: nextSpec, ...next }: PodTemplateSpec,
@@ -47,7 +47,7 @@ function checkParts(
   return [...immutableField('spec.template', next, previous), ...immutableField('spec.template.spec', nextSpec, spec)]
 }
 
-/** Returns the stored template with the scheduling directives, labels and annotations of the next one. */
+/** Returns the stored template with the scheduling directives, labels and annotations of the new template. */
 function withDirectivesOf(next: PodTemplateSpec, template: PodTemplateSpec): PodTemplateSpec {
   const { labels: _l, annotations: _a, ...metadata } = template.metadata ?? {}
   const { nodeSelector: _n, tolerations: _t, affinity: _f, schedulingGates: _g, ...pods } = template.spec ?? {}
@@ -74,7 +74,7 @@ function comparedAffinity({ spec: next = {} }: PodTemplateSpec, { spec: stored =
   return nodeAffinity === undefined ? others : { ...others, nodeAffinity }
 }
 
-/** Returns the stored template with the resource requests and limits of the next one. */
+/** Returns the stored template with the resource requests and limits of the new template. */
 function withResourcesOf({ spec: next = {} }: PodTemplateSpec, template: PodTemplateSpec): PodTemplateSpec {
   const { spec = {} } = template
   const { containers, initContainers } = spec

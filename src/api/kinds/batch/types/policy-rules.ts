@@ -12,7 +12,7 @@ import type { PodTemplateSpec } from '../../core/types/pod-template-spec.ts'
 import { countIndexes } from './index-list.ts'
 import type { FailurePolicy, FailureRule, SuccessPolicy, SuccessRule } from './job-policies.ts'
 
-/** The fields of a Job's specification that matter for its policies. */
+/** The fields of a Job specification that matter for its policies. */
 interface JobParts {
   template?: PodTemplateSpec
   completionMode?: string
@@ -23,7 +23,7 @@ interface JobParts {
   successPolicy?: SuccessPolicy
 }
 
-/** Checks that the failure policy refers to existing containers, and that its actions and restarts are possible. */
+/** Validates that the failure policy refers to existing containers, and that its actions and restarts are possible. */
 export function checkFailurePolicy(spec: JobParts, path: FieldPath): FieldError[] {
   const { podFailurePolicy, template } = spec
   if (podFailurePolicy === undefined) return []
@@ -37,7 +37,7 @@ export function checkFailurePolicy(spec: JobParts, path: FieldPath): FieldError[
 
 interface RuleSurroundings {
   readonly spec: JobParts
-  /** Names of the containers in the template. */
+  /** The names of the containers in the template. */
   readonly names: ReadonlySet<string>
   readonly path: FieldPath
 }
@@ -67,7 +67,7 @@ export function checkReplacement({ podReplacementPolicy: policy, podFailurePolic
   return [notSupported(child(path, 'podReplacementPolicy'), policy, supported)]
 }
 
-/** Checks the indexes and counts of a success policy, which only Indexed Jobs may have. */
+/** Validates the indexes and counts of a success policy, which only Indexed Jobs may have. */
 export function checkSuccessPolicy(spec: JobParts, path: FieldPath): FieldError[] {
   const { successPolicy, completionMode, completions = 0 } = spec
   const place = child(path, 'successPolicy')
