@@ -27,20 +27,20 @@ export const admissionFlags = {
     value: 'SECONDS',
     default: '300',
     read: readCount,
-    help: 'seconds that a pod stays on a node that is not ready, unless the pod sets its own toleration',
+    help: 'seconds that a pod stays on a node that is not ready, unless the pod specifies a toleration',
   }),
   unreachableTolerationSeconds: flag({
     name: 'default-unreachable-toleration-seconds',
     value: 'SECONDS',
     default: '300',
     read: readCount,
-    help: 'seconds that a pod stays on an unreachable node, unless the pod sets its own toleration',
+    help: 'seconds that a pod stays on an unreachable node, unless the pod specifies a toleration',
   }),
   enableBreakGlass: flag({
     name: 'enable-break-glass',
     value: 'BOOL',
     default: 'false',
     read: readBoolean,
-    help: 'skip admission webhooks for requests with the Break-Glass header; callers need permission to create admissionbypasses',
+    help: 'let requests with the Break-Glass header skip admission webhooks; callers need permission to create admissionbypasses',
   }),
 }

@@ -29,7 +29,7 @@ export const apiFlags = {
   ),
   allowVersionDowngrade: toggle({
     name: 'allow-version-downgrade',
-    help: 'allow an --emulated-version that is lower than the version of the store; the server then hides newer fields, and drops them when it writes an object',
+    help: 'allow an --emulated-version that is lower than the version recorded in the store; the server then hides newer fields, and drops them when it writes an object',
   }),
   runtimeConfig: flag({
     name: 'runtime-config',
@@ -47,7 +47,7 @@ export const apiFlags = {
     name: 'extensions',
     default: 'true',
     read: readBoolean,
-    help: 'support the query parameters fields, sort and count for lists, which Kubernetes does not have',
+    help: 'support the list query parameters fields, sort and count, which Kubernetes does not have',
   }),
   serviceClusterIpRange: flag({
     name: 'service-cluster-ip-range',

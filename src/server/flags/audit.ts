@@ -76,7 +76,7 @@ export const auditFlags = {
     value: 'TIME',
     default: '1s',
     read: readTime,
-    help: 'maximum time that the audit log collects events for a batch, in batch mode',
+    help: 'in batch mode: maximum time to collect audit events before writing a batch',
   }),
   ...truncation('log'),
   auditWebhookConfigFile: flag({
@@ -114,14 +114,14 @@ export const auditFlags = {
     value: 'TIME',
     default: '30s',
     read: readTime,
-    help: 'maximum time that the audit webhook collects events for a batch, in batch mode',
+    help: 'in batch mode: maximum time to collect audit events before sending a batch',
   }),
   auditWebhookBatchThrottleEnable: flag({
     name: 'audit-webhook-batch-throttle-enable',
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'limit the number of audit webhook calls per second',
+    help: 'limit the rate of audit webhook calls',
   }),
   auditWebhookBatchThrottleQps: flag({
     name: 'audit-webhook-batch-throttle-qps',

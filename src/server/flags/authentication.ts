@@ -29,7 +29,7 @@ export const authenticationFlags = {
   }),
   enableBootstrapTokenAuth: toggle({
     name: 'enable-bootstrap-token-auth',
-    help: 'accept bootstrap tokens, stored as Secrets in kube-system; on by default in orch up',
+    help: 'accept bootstrap tokens, which are Secrets in kube-system; on by default in orch up',
   }),
   requestheaderClientCaFile: flag({
     name: 'requestheader-client-ca-file',
@@ -47,7 +47,7 @@ export const authenticationFlags = {
     name: 'requestheader-username-headers',
     value: 'HEADERS',
     read: readHeaderNames,
-    help: 'proxy headers with the user name, such as X-Remote-User, separated by commas; the first non-empty header wins',
+    help: 'proxy headers with the user name, such as X-Remote-User, separated by commas; the server uses the first header that is not empty',
   }),
   requestheaderGroupHeaders: flag({
     name: 'requestheader-group-headers',

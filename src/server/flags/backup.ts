@@ -46,7 +46,7 @@ const eventTtl = flag({
   value: 'TIME',
   default: '1h0m0s',
   read: readTtl,
-  help: 'lifetime of the copied events, counted from now',
+  help: 'remaining lifetime of the copied events',
 })
 
 /** Flags of `orch backup`. */
@@ -61,7 +61,7 @@ export const backupFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: "administrator's kubeconfig; defaults to the one that orchctl uses",
+    help: "administrator's kubeconfig; defaults to the kubeconfig that orchctl uses",
   }),
   ...placeFlags,
 }
@@ -74,7 +74,7 @@ export const restoreFlags = {
     name: 'profile',
     value: 'NAME',
     read: readProfile,
-    help: 'required profile of the backup; the command fails if the backup has another profile',
+    help: 'profile that the backup must have; the command fails if the profile differs',
   }),
   eventTtl,
 }
@@ -87,13 +87,13 @@ export const checkFlags = {
     name: 'encryption-provider-config',
     value: 'FILE',
     read: text,
-    help: 'the EncryptionConfiguration file that the servers use, required to check encrypted objects in a store',
+    help: 'EncryptionConfiguration file that the servers use; needed to check encrypted objects in a store',
   }),
   setAside: flag({
     name: 'set-aside',
     value: 'FILE',
     read: text,
-    help: 'file to move damaged objects to; they are removed from the store',
+    help: 'file to move damaged objects to, which removes them from the store',
   }),
 }
 
@@ -137,7 +137,7 @@ export const migrateFlags = {
   }),
   fromKubernetes: toggle({
     name: 'from-kubernetes',
-    help: 'read --from-etcd-servers as the etcd of a kube-apiserver',
+    help: 'treat --from-etcd-servers as the etcd cluster of a kube-apiserver',
   }),
   emulatedVersion: ifGiven(
     flag({

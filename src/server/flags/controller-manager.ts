@@ -14,13 +14,13 @@ const connectionFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig with the API server and credentials; defaults to the kubeconfig that orchctl uses',
+    help: 'kubeconfig with the URL of the API server and credentials; defaults to the kubeconfig that orchctl uses',
   }),
   useServiceAccountCredentials: flag({
     name: 'use-service-account-credentials',
     default: 'false',
     read: readBoolean,
-    help: 'run each control loop as its own service account in kube-system instead of the kubeconfig user',
+    help: 'run each control loop with its own service account in kube-system instead of as the kubeconfig user',
   }),
 }
 
@@ -30,7 +30,7 @@ const loopFlags = {
     name: 'root-ca-file',
     value: 'FILE',
     read: text,
-    help: 'PEM bundle of CAs that verify the API server, published in every namespace and in token Secrets',
+    help: 'PEM bundle of CAs that verify the API server; the manager publishes the bundle in every namespace and in token Secrets',
   }),
   serviceAccountPrivateKeyFile: flag({
     name: 'service-account-private-key-file',
@@ -112,7 +112,7 @@ const electionFlags = {
     value: 'TYPE',
     default: 'leases',
     read: oneOf(['leases']),
-    help: 'type of the object for leader election: leases',
+    help: 'resource type used for leader election; only leases is supported',
   }),
   resourceName: flag({
     name: 'leader-elect-resource-name',

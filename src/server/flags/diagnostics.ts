@@ -12,6 +12,6 @@ export const diagnosticsFlags = {
     name: 'tracing-config-file',
     value: 'FILE',
     read: text,
-    help: 'TracingConfiguration file; request spans are sent to its endpoint as OTLP/HTTP with JSON',
+    help: 'TracingConfiguration file; the server sends request spans as OTLP/HTTP with JSON to the endpoint in the file',
   }),
 }

@@ -21,19 +21,19 @@ export const sharedLoopFlags = {
     value: 'TIME',
     default: '2m',
     read: readTime,
-    help: 'time between full recounts of ResourceQuota usage; must be longer than any write takes',
+    help: 'time between full recounts of ResourceQuota usage; must be longer than the slowest write',
   }),
   schedulerConfig: flag({
     name: 'scheduler-config',
     value: 'FILE',
     read: text,
-    help: 'KubeSchedulerConfiguration file for the scheduler loop: profiles, plugins, back-offs',
+    help: 'KubeSchedulerConfiguration file with the profiles, plugins and back-off times of the scheduler',
   }),
   createTokenSecrets: flag({
     name: 'create-token-secrets',
     default: 'false',
     read: readBoolean,
-    help: 'create a token Secret for every service account; such tokens do not expire',
+    help: 'create a token Secret for every service account; tokens in these Secrets do not expire',
   }),
 }
 
@@ -60,20 +60,20 @@ export const upLoopFlags = {
     name: 'enable-bootstrap-token-auth',
     default: 'true',
     read: readBoolean,
-    help: 'accept bootstrap tokens, stored as Secrets in kube-system',
+    help: 'accept bootstrap tokens, which are Secrets in kube-system',
   }),
   consoleLink: flag({
     name: 'console-link',
     value: 'WHEN',
     default: 'auto',
     read: oneOf(['auto', 'true', 'false']),
-    help: 'print a console link that signs in the administrator; the link works once, within 10 minutes; auto prints it if the output is a terminal',
+    help: 'print a link that signs the administrator in to the web console; the link works once, within 10 minutes; auto prints the link only to a terminal',
   }),
   clusterInfoServer: flag({
     name: 'cluster-info-server',
     value: 'URL',
     read: readServer,
-    help: "API server URL for joining clients, published in the ConfigMap cluster-info; defaults to this server's URL",
+    help: "API server URL that new nodes use to join, published in the ConfigMap cluster-info; defaults to this server's URL",
   }),
 }
 

@@ -15,7 +15,7 @@ const nodeFlags = {
     value: 'IP',
     default: '127.0.0.1',
     read: readAddress,
-    help: 'IP address that the node reports',
+    help: 'IP address that the node reports in its status',
   }),
   nodeLabels: flag({
     name: 'node-labels',
@@ -76,7 +76,7 @@ const joinFlags = {
     value: 'TIME',
     default: '5m',
     read: readTime,
-    help: 'maximum time to wait for the client certificate',
+    help: 'maximum time to wait until the client certificate is issued',
   }),
 }
 

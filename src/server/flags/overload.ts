@@ -7,7 +7,7 @@ export const overloadFlags = {
     name: 'enable-priority-and-fairness',
     default: 'true',
     read: readBoolean,
-    help: 'limit requests by FlowSchemas and PriorityLevelConfigurations; false limits only the number of requests in flight',
+    help: 'limit requests by FlowSchemas and PriorityLevelConfigurations; if false, limit only the number of requests in flight',
   }),
   maxRequests: flag({
     name: 'max-requests-inflight',
@@ -35,6 +35,6 @@ export const overloadFlags = {
     value: 'SECONDS',
     default: '1800',
     read: readCount,
-    help: 'minimum duration in seconds of watches that set no timeout; the server picks a random duration up to twice as long',
+    help: 'minimum duration in seconds of watches without a timeout; the server picks a random duration up to twice as long',
   }),
 }

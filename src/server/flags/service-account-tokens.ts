@@ -33,7 +33,7 @@ export const serviceAccountFlags = {
     name: 'service-account-lookup',
     default: 'true',
     read: readBoolean,
-    help: 'reject tokens from a token Secret if the Secret or its service account no longer exists; requested tokens are always checked',
+    help: 'reject a token from a token Secret if the Secret or its service account no longer exists; tokens from the TokenRequest API are always checked',
   }),
   serviceAccountMaxTokenExpiration: flag({
     name: 'service-account-max-token-expiration',
@@ -46,13 +46,13 @@ export const serviceAccountFlags = {
     name: 'service-account-extend-token-expiration',
     default: 'true',
     read: readBoolean,
-    help: 'extend tokens in pod volumes to one year although they are renewed hourly; uses after the first hour are counted as stale',
+    help: 'extend the lifetime of tokens in pod volumes from one hour to one year; the server counts uses after the first hour as stale',
   }),
   serviceAccountJwksUri: flag({
     name: 'service-account-jwks-uri',
     value: 'URL',
     read: readKeysAddress,
-    help: "https URL of the issuer's public keys if another server publishes them",
+    help: 'https URL of the public keys of the issuer, if another server publishes the keys',
   }),
 }
 

@@ -23,7 +23,7 @@ export const servingFlags = {
     name: 'advertise-address',
     value: 'IP',
     read: (value) => (value === '' ? '' : readAddress(value)),
-    help: "this server's IP address in the Endpoints of the API server's Service; defaults to the bind address",
+    help: "IP address at which clients reach this server, published in the Endpoints of the API server's Service; defaults to the bind address",
   }),
   tlsCertFile: flag({
     name: 'tls-cert-file',
@@ -79,7 +79,7 @@ export const servingFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'maximum startup time; during the startup, the server waits for etcd, and /livez passes while /readyz fails; with 0s, the port opens only when the server is ready',
+    help: 'maximum time to start, during which the server waits for etcd; until the server is ready, /livez passes and /readyz fails; with 0s, the port opens only when the server is ready',
   }),
   shutdownDelay: flag({
     name: 'shutdown-delay-duration',
@@ -93,7 +93,7 @@ export const servingFlags = {
     value: 'TIME',
     default: '10s',
     read: readTime,
-    help: 'time that in-flight requests have to finish when the server stops',
+    help: 'maximum time that in-flight requests have to finish when the server stops',
   }),
   workers: flag({
     name: 'workers',
@@ -107,7 +107,7 @@ export const servingFlags = {
     value: 'N',
     default: '0',
     read: readMaxConnections,
-    help: 'maximum number of open connections, the last few reserved for system:masters; 0 means 80% of the open-file limit',
+    help: 'maximum number of open connections, a few of them reserved for system:masters; 0 means 80% of the open-file limit',
   }),
   maxConnectionsPerUser: flag({
     name: 'max-connections-per-user',
@@ -121,7 +121,7 @@ export const servingFlags = {
     value: 'PART',
     default: '0',
     read: readChance,
-    help: 'probability, from 0 to 0.02, that the server sends GOAWAY after an HTTP/2 request, so that clients reconnect and spread across the servers',
+    help: 'probability, from 0 to 0.02, that the server sends GOAWAY after an HTTP/2 request, so that clients reconnect, possibly to another server',
   }),
   httpEngine: flag({
     name: 'http-engine',

@@ -15,7 +15,7 @@ export const simulationSpeedFlag = flag({
   value: 'FACTOR',
   default: '1',
   read: readSpeed,
-  help: 'factor by which simulated containers start, exit, restart and sleep faster than in real time',
+  help: 'speed of simulated containers relative to real time; applies to starts, exits, restarts and sleeps',
 })
 
 export const simulatedNodeFlags = {
@@ -33,7 +33,7 @@ export const simulatedNodeFlags = {
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'for pods on simulated nodes, write configMap, secret, downwardAPI, projected and emptyDir volumes to an in-memory directory; false saves time and memory with thousands of pods',
+    help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of simulated pods to an in-memory directory; false saves time and memory with thousands of pods',
   }),
   nodeStages: repeated({
     name: 'node-stages',

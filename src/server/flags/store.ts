@@ -35,7 +35,7 @@ export const storeFlags = {
     name: 'encryption-provider-config',
     value: 'FILE',
     read: text,
-    help: 'EncryptionConfiguration file, which specifies the resources to encrypt in the store and the keys',
+    help: 'EncryptionConfiguration file, which specifies the resources to encrypt in the store and the encryption keys',
   }),
   historyDuration: flag({
     name: 'history-duration',

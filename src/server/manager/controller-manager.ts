@@ -158,7 +158,7 @@ class Manager {
     this.#client = new Client(parts.connections.own.send, { userAgent: 'kube-controller-manager' })
     const status = {
       name: 'leader_election_master_status',
-      help: '1 if this manager is the leader, otherwise 0.',
+      help: 'Set to 1 if this controller manager is the leader, otherwise 0.',
       labels: [],
     }
     this.exposer = new Exposer([...this.#workQueues.metrics, new Gauge(status, () => [[[], this.#leads ? 1 : 0]])])

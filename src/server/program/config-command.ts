@@ -20,7 +20,7 @@ export const configFlags = {
     value: serverCommands.join('|'),
     default: 'up',
     read: oneOf(serverCommands),
-    help: 'command that the configuration file is for',
+    help: 'command for which the configuration file is written or checked',
   }),
 } satisfies Flags
 

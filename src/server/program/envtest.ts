@@ -22,31 +22,31 @@ const etcdFlags = {
     value: 'URLS',
     default: 'http://127.0.0.1:2379',
     read: text,
-    help: 'URLs at which to serve /health',
+    help: 'URLs on which to serve /health',
   }),
   advertiseClientUrls: flag({
     name: 'advertise-client-urls',
     value: 'URLS',
     read: text,
-    help: 'accepted for compatibility and ignored',
+    help: 'accepted for compatibility with etcd, but has no effect',
   }),
   listenPeerUrls: flag({
     name: 'listen-peer-urls',
     value: 'URLS',
     read: text,
-    help: 'accepted for compatibility and ignored',
+    help: 'accepted for compatibility with etcd, but has no effect',
   }),
   dataDir: flag({
     name: 'data-dir',
     value: 'DIR',
     read: text,
-    help: 'accepted for compatibility and ignored, because nothing is stored',
+    help: 'accepted for compatibility with etcd, but has no effect, because this program stores nothing',
   }),
   unsafeNoFsync: flag({
     name: 'unsafe-no-fsync',
     default: 'false',
     read: readBoolean,
-    help: 'accepted for compatibility and ignored, because nothing is stored',
+    help: 'accepted for compatibility with etcd, but has no effect, because this program stores nothing',
   }),
 } satisfies Flags
 

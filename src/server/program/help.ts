@@ -43,14 +43,14 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   },
   token: {
     form: 'token create [TOKEN] | list | delete ID [flags]',
-    summary: 'manage bootstrap tokens, with which nodes join a cluster',
+    summary: 'manage the bootstrap tokens that nodes use to join a cluster',
     about: 'A node uses the token to request its certificate. The token expires after --ttl.',
     flagGroups: async () => (await import('../../tools/joining/token-commands.ts')).tokenFlagGroups,
   },
   join: {
     form: 'join [flags]',
     summary: 'join a cluster as a node, using a bootstrap token',
-    about: 'Verifies the cluster with the token, then requests a certificate for this node.',
+    about: 'The command verifies the cluster with the token, and then requests a certificate for the node.',
     flagGroups: async () => ({ Join: (await import('../../tools/joining/join.ts')).joinFlags }),
   },
   'node-agent': {
@@ -62,7 +62,7 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   encryption: {
     form: 'encryption rewrite [flags]',
     summary: 'encrypt the existing data of a store while no server runs',
-    about: 'Encrypts with the first key in the --encryption-provider-config file.',
+    about: 'The command encrypts the data with the first key in the --encryption-provider-config file.',
     flagGroups: async () => ({ Storage: serverFlagGroups.Storage }),
   },
   backup: backupCommand('backup --to FILE [flags]', 'back up a server or a store to a file'),
@@ -73,25 +73,26 @@ export const commands: { readonly [name: string]: CommandHelp } = {
     form: 'envtest etcd|kube-apiserver|install [flags]',
     summary: 'replace the etcd and kube-apiserver binaries that envtest starts',
     about:
-      "Set KUBEBUILDER_ASSETS to this package's bin/envtest directory, or to the directory that orch envtest install writes and prints.",
+      "Set KUBEBUILDER_ASSETS to this package's bin/envtest directory, or to the directory that orch envtest install prints.",
     flagGroups: async () => ({ Install: (await import('./envtest-install.ts')).installFlags }),
   },
   config: {
     form: 'config defaults | check FILE [flags]',
-    summary: 'print or check a configuration file for --config',
+    summary: 'print or check a configuration file for the --config flag',
     about: 'The file has a field for every flag of orch up or orch apiserver. See docs/operate/configuration.md.',
     flagGroups: async () => ({ Config: (await import('./config-command.ts')).configFlags }),
   },
   status: {
     form: 'status [flags]',
     summary: 'show the state of a running server, its data and its last backup',
-    about: 'Exits with 1 if the server is not ready.',
+    about: 'The exit code is 1 if the server is not ready.',
     flagGroups: async () => ({ Status: (await import('./status-command.ts')).statusFlags }),
   },
   reset: {
     form: 'reset [flags]',
     summary: 'delete the data of a stopped server and its kubeconfig',
-    about: 'Asks before it deletes anything. To keep a copy, run orch backup first.',
+    about:
+      'The command asks for confirmation before deleting anything. To keep a copy of the data, run orch backup first.',
     flagGroups: async () => ({ Reset: (await import('./reset-command.ts')).resetFlags }),
   },
   version: {

@@ -15,7 +15,7 @@ import { serverFlagGroups } from '../flags/options.ts'
 export const resetFlags = {
   dataDir: serverFlagGroups.Storage.dataDir,
   adminKubeconfig: serverFlagGroups.Serving.adminKubeconfig,
-  yes: toggle({ name: 'yes', letter: 'y', help: 'delete without asking' }),
+  yes: toggle({ name: 'yes', letter: 'y', help: 'delete the data without asking for confirmation' }),
 } satisfies Flags
 
 /** Entries of a data directory: the store, its lock files, the directory of an interrupted compaction, and the certificates. */

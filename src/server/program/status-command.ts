@@ -17,7 +17,7 @@ export const statusFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: 'kubeconfig of a user who may read /metrics; defaults to the one that orchctl uses',
+    help: 'kubeconfig of a user who may read /metrics; defaults to the kubeconfig that orchctl uses',
   }),
 } satisfies Flags
 

@@ -30,7 +30,7 @@ export class StoreMetrics {
   readonly #fullness = new Gauge(
     {
       name: 'orch_store_full',
-      help: '1 while the store rejects writes because it is full, otherwise 0.',
+      help: 'Set to 1 while the store rejects writes because it is full, otherwise 0.',
       labels: [],
       across: 'max',
     },
@@ -54,7 +54,7 @@ export class StoreMetrics {
   readonly #info = new Gauge(
     {
       name: 'orch_store_info',
-      help: 'Always 1; a label contains the location of the store, which is the data directory or the etcd members.',
+      help: 'Always 1. A label contains the location of the store, which is the data directory or the etcd members.',
       labels: ['location'],
       across: 'max',
     },

@@ -34,12 +34,17 @@ export const joinFlags = {
     read: readPin,
     help: 'hash of the public key of a cluster CA, as sha256:<hex>; the command then trusts only CAs with this hash, so that an attacker who knows the token cannot impersonate the cluster',
   }),
-  nodeName: flag({ name: 'node-name', value: 'NAME', read: readNodeName, help: 'name of the node to join as' }),
+  nodeName: flag({
+    name: 'node-name',
+    value: 'NAME',
+    read: readNodeName,
+    help: 'name under which the node joins the cluster',
+  }),
   kubeconfig: flag({
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: "file to write the node agent's kubeconfig to; must not exist yet",
+    help: "file to write the node agent's kubeconfig to; the file must not exist yet",
   }),
   timeout: flag({
     name: 'timeout',

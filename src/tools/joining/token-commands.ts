@@ -32,7 +32,7 @@ const connectionFlags = {
     name: 'kubeconfig',
     value: 'FILE',
     read: text,
-    help: "administrator's kubeconfig; defaults to the one that orchctl uses",
+    help: "administrator's kubeconfig; defaults to the kubeconfig that orchctl uses",
   }),
 }
 
@@ -43,7 +43,7 @@ const createFlags = {
     value: 'TIME',
     default: '24h',
     read: readLife,
-    help: 'lifetime of the token; 0s means that it never expires',
+    help: 'lifetime of the token; with 0s, the token never expires',
   }),
   description: flag({ name: 'description', value: 'TEXT', read: text, help: "description of the token's purpose" }),
   groups: flag({
@@ -57,7 +57,7 @@ const createFlags = {
     name: 'node-name',
     value: 'NAME',
     read: readNodeName,
-    help: 'name of the only node that can join with the token; by default, the token is valid for any name',
+    help: 'name of the only node that can join with the token; by default, any node can use the token',
   }),
   quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the token instead of the join command' }),
 }

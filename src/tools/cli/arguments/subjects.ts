@@ -38,15 +38,15 @@ export const subjectFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
+    help: "label selector, such as app=web,tier!=cache or 'env in (dev,test)'",
   }),
   fieldSelector: flag({
     name: 'field-selector',
     value: 'SELECTOR',
     read: text,
-    help: 'field selector, such as metadata.name=a',
+    help: 'field selector, such as metadata.name=web',
   }),
-  all: toggle({ name: 'all', help: 'select all objects of the type' }),
+  all: toggle({ name: 'all', help: 'select all objects of the given type' }),
   allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'select objects in all namespaces' }),
 }
 
@@ -55,7 +55,7 @@ export const chunkSizeFlag = flag({
   value: 'NUMBER',
   default: '500',
   read: readCount,
-  help: 'number of objects per list request; 0 for all at once',
+  help: 'number of objects to fetch per list request; 0 fetches all objects in one request',
 })
 
 export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> & { readonly chunkSize?: number }

@@ -12,11 +12,11 @@ import { requestOptions, type WritingOptions } from './report-write.ts'
 
 export const recordFlag = toggle({
   name: 'record',
-  help: "record this command in the object's change-cause annotation",
+  help: 'record the command line in the change-cause annotation of the object',
 })
 export const saveConfigFlag = toggle({
   name: 'save-config',
-  help: 'record the configuration in an annotation for use by a later apply',
+  help: 'record the configuration in an annotation of the object, for a later orchctl apply',
 })
 
 export interface NoteOptions {

@@ -23,7 +23,7 @@ export const resourceVersionFlag = flag({
   name: 'resource-version',
   value: 'VERSION',
   read: text,
-  help: 'precondition: resourceVersion of the object; only for a single named object',
+  help: 'resourceVersion that the object must currently have; only for a single named object',
 })
 
 export interface Change {

@@ -32,7 +32,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     commands: [
       {
         name: 'view-last-applied',
-        summary: 'show the last applied configuration',
+        summary: 'show the last applied configuration of objects',
         load: async () => (await import('./apply/view-last-applied.ts')).viewLastAppliedCommand,
       },
       {
@@ -49,16 +49,16 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'explain-admission',
-    summary: 'show how admission would process the objects in files',
+    summary: 'show how admission plugins and webhooks would process objects',
     load: async () => (await import('./explain-admission.ts')).explainAdmissionCommand,
   },
   {
     name: 'policy',
-    summary: 'test admission policies',
+    summary: 'test admission policies from files',
     commands: [
       {
         name: 'test',
-        summary: 'evaluate policies in files without a server',
+        summary: 'evaluate admission policies from files without a server',
         load: async () => (await import('./policy/test.ts')).policyTestCommand,
       },
     ],
@@ -234,7 +234,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'simulate',
-    summary: 'make simulated pods and nodes fail',
+    summary: 'make simulated pods and nodes fail, for tests',
     commands: [
       {
         name: 'pod',

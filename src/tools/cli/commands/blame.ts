@@ -21,9 +21,9 @@ import { defineCommand } from '../program/command.ts'
 export const blameCommand = defineCommand({
   name: 'blame',
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
-  about: `Show each field of an object with the change that set it: revision, time, user and field manager.
+  about: `Show who last set each field of an object, with the revision, time, user and field manager of that change.
 
-Fields that were set before the history starts are shown without a change.`,
+If a field was set before the recorded history begins, the command shows no change for that field.`,
   examples: ['orchctl blame deployment web', 'orchctl blame cm/greeting'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {

@@ -21,7 +21,7 @@ import { defineCommand } from '../program/command.ts'
 const flags = {
   ...subjectFlags,
   ...deletionFlags,
-  now: toggle({ name: 'now', help: 'same as --grace-period=1' }),
+  now: toggle({ name: 'now', help: 'terminate pods quickly, the same as --grace-period=1' }),
   force: toggle({
     name: 'force',
     help: 'with --grace-period=0: delete a pod without waiting for its node to confirm that it has stopped',
@@ -35,7 +35,7 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'name']),
-    help: 'output format: name prints only the names',
+    help: 'output format: name, which prints only the names',
   }),
   ...connectionFlags,
 }

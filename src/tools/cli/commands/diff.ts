@@ -42,7 +42,7 @@ const flags = {
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'compare the named object with its state at this revision, time or age',
+    help: 'compare the named object with its state at a past revision, at a time, or a duration ago such as 90m',
   }),
   ...connectionFlags,
 }

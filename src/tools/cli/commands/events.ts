@@ -14,9 +14,14 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
   allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'list events in all namespaces' }),
-  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'list only events for this object' }),
-  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'list only these event types: Normal, Warning' }),
-  watch: toggle({ name: 'watch', letter: 'w', help: 'list events, then watch for new ones until Ctrl-C' }),
+  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'list only events about the given object' }),
+  types: flag({
+    name: 'types',
+    value: 'TYPE,...',
+    read: text,
+    help: 'list only events of the given types: Normal, Warning',
+  }),
+  watch: toggle({ name: 'watch', letter: 'w', help: 'list events, then print new events until Ctrl-C' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }

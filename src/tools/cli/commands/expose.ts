@@ -85,7 +85,7 @@ const flags = {
     value: 'service/v1|service/v2',
     default: 'service/v2',
     read: oneOf(['service/v1', 'service/v2']),
-    help: 'generator; with service/v1, a single port gets the name "default"',
+    help: 'name of the generator, for compatibility; service/v1 names a single port "default"',
   }),
   ...creationFlags,
   record: recordFlag,

@@ -18,8 +18,8 @@ const flags = {
     read: readLimit,
     help: 'maximum number of changes to show',
   }),
-  all: toggle({ name: 'all', help: 'include status changes' }),
-  values: toggle({ name: 'values', help: 'show every changed field with its old and new values' }),
+  all: toggle({ name: 'all', help: 'also show changes that only affect the status' }),
+  values: toggle({ name: 'values', help: 'show each changed field with its old and new value' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }

@@ -23,14 +23,14 @@ const flags = {
   kustomize: subjectFlags.kustomize,
   local: localFlag,
   record: recordFlag,
-  patch: flag({ name: 'patch', letter: 'p', value: 'PATCH', read: text, help: 'patch in JSON or YAML' }),
-  patchFile: flag({ name: 'patch-file', value: 'FILE', read: text, help: 'file with the patch' }),
+  patch: flag({ name: 'patch', letter: 'p', value: 'PATCH', read: text, help: 'patch to apply, in JSON or YAML' }),
+  patchFile: flag({ name: 'patch-file', value: 'FILE', read: text, help: 'file that contains the patch' }),
   type: flag({
     name: 'type',
     value: 'strategic|merge|json',
     default: 'strategic',
     read: oneOf(['strategic', 'merge', 'json']),
-    help: 'type of the patch',
+    help: 'patch type: json, merge or strategic',
   }),
   subresource: flag({
     name: 'subresource',

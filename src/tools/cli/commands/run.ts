@@ -37,7 +37,12 @@ const flags = {
     help: 'container port; 0 for none',
   }),
   expose: toggle({ name: 'expose', help: 'also create a service for --port' }),
-  env: repeated({ name: 'env', value: 'NAME=VALUE', read: text, help: 'environment variable to set in the container' }),
+  env: repeated({
+    name: 'env',
+    value: 'NAME=VALUE',
+    read: text,
+    help: 'environment variable to set in the container, as NAME=VALUE',
+  }),
   labels: flag({
     name: 'labels',
     letter: 'l',
@@ -51,9 +56,12 @@ const flags = {
     value: 'POLICY',
     default: 'Always',
     read: oneOf(['Always', 'OnFailure', 'Never']),
-    help: 'restart policy: Always, OnFailure or Never',
+    help: 'restart policy of the pod: Always, OnFailure or Never',
   }),
-  command: toggle({ name: 'command', help: 'treat the words after -- as the command instead of as its arguments' }),
+  command: toggle({
+    name: 'command',
+    help: 'use the words after -- as the command of the container instead of as its arguments',
+  }),
   imagePullPolicy: flag({
     name: 'image-pull-policy',
     value: 'POLICY',
@@ -66,14 +74,19 @@ const flags = {
     read: text,
     help: 'resource limits, such as cpu=200m,memory=512Mi',
   }),
-  requests: flag({ name: 'requests', value: 'WHAT=AMOUNT,...', read: text, help: 'resource requests' }),
+  requests: flag({
+    name: 'requests',
+    value: 'WHAT=AMOUNT,...',
+    read: text,
+    help: 'resource requests, such as cpu=100m,memory=256Mi',
+  }),
   serviceAccount: flag({ name: 'serviceaccount', value: 'NAME', read: text, help: 'service account for the pod' }),
   hostPort: flag({
     name: 'hostport',
     value: 'PORT',
     default: '0',
     read: readCount,
-    help: 'port on the node that forwards to the container port in --port; 0 for none',
+    help: 'port on the node that forwards to the container port set with --port; 0 for none',
   }),
   privileged: toggle({ name: 'privileged', help: 'run the container in privileged mode' }),
   overrides: flag({
@@ -95,9 +108,16 @@ const flags = {
     help: "keep the container's standard input open and connect it to the local standard input",
   }),
   tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),
-  attach: flag({ name: 'attach', read: readOptional, help: 'attach to the container; default: true with -i' }),
-  leaveStdinOpen: toggle({ name: 'leave-stdin-open', help: 'keep stdin open after the client detaches' }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the output of the command' }),
+  attach: flag({ name: 'attach', read: readOptional, help: 'attach to the running container; default: true with -i' }),
+  leaveStdinOpen: toggle({
+    name: 'leave-stdin-open',
+    help: "keep the container's standard input open after the client detaches",
+  }),
+  quiet: toggle({
+    name: 'quiet',
+    letter: 'q',
+    help: 'print only the output of the command, without messages from orchctl',
+  }),
   rm: toggle({ name: 'rm', help: 'with -i or --attach: delete the pod on exit' }),
   podRunningTimeout: flag({
     name: 'pod-running-timeout',

@@ -31,7 +31,7 @@ const flags = {
     value: 'NUMBER',
     default: '-1',
     read: readWhole,
-    help: 'precondition: current number of replicas; -1 for any',
+    help: 'number of replicas that the object must currently have; the command fails if the number differs; -1 accepts any number',
   }),
   resourceVersion: resourceVersionFlag,
   timeout: flag({
@@ -39,7 +39,7 @@ const flags = {
     value: 'TIME',
     default: '0',
     read: readTime,
-    help: 'maximum time to wait until the replicas exist; 0 means do not wait',
+    help: 'maximum time to wait for the new number of replicas; 0 returns immediately',
   }),
   ...chosenBy,
   ...writeFlags,

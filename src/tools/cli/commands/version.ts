@@ -10,8 +10,8 @@ import { escapeLine } from '../printers/escape.ts'
 import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
-  client: toggle({ name: 'client', help: 'print only the client version; contacts no server' }),
-  short: toggle({ name: 'short', help: 'print only the version numbers, which is the default without -o' }),
+  client: toggle({ name: 'client', help: 'print only the client version, without contacting the server' }),
+  short: toggle({ name: 'short', help: 'print only the version numbers; this is the default without -o' }),
   output: flag({
     name: 'output',
     letter: 'o',

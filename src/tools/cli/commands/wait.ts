@@ -25,7 +25,7 @@ const flags = {
     value: 'TIME',
     default: '30s',
     read: readTimeout,
-    help: 'maximum time to wait for each object; 0 checks once, and a negative value means one week',
+    help: 'maximum time to wait for each object; 0 checks the condition once; a negative value means one week',
   }),
   ...subjectFlags,
   ...shownFlags,

@@ -57,7 +57,7 @@ export const connectionFlags = {
     name: 'tls-server-name',
     value: 'NAME',
     read: text,
-    help: "host name that the server's certificate must be valid for",
+    help: "host name for which the server's certificate must be valid; default: the host name in the URL",
   }),
   clientCertificate: flag({
     name: 'client-certificate',
@@ -96,7 +96,7 @@ export const connectionFlags = {
   }),
   warningsAsErrors: toggle({
     name: 'warnings-as-errors',
-    help: 'exit with an error if the server sent warnings',
+    help: 'exit with an error if the server sends a warning',
   }),
   matchServerVersion: toggle({
     name: 'match-server-version',
@@ -108,7 +108,7 @@ export const connectionFlags = {
     value: 'LEVEL',
     default: '0',
     read: readLevel,
-    help: 'verbosity: 5 reports the timeout of a watch, 6 shows requests and their durations, 7 adds headers, 8 adds bodies, 9 adds whole bodies and curl commands',
+    help: 'log verbosity: 5 logs watch timeouts, 6 adds requests with their durations, 7 adds headers, 8 adds truncated bodies, 9 adds full bodies and curl commands',
   }),
   ...refusedFlags,
 }

@@ -52,13 +52,13 @@ export const templateFlags = {
     name: 'template',
     value: 'TEMPLATE',
     read: text,
-    help: 'template string or path of a template file; implies -o go-template',
+    help: 'Go template, or path of a template file; implies -o go-template',
   }),
   allowMissingTemplateKeys: flag({
     name: 'allow-missing-template-keys',
     default: 'true',
     read: readBoolean,
-    help: 'allow missing keys in templates',
+    help: 'ignore fields and map keys of a template that the object does not have',
   }),
 }
 

@@ -32,7 +32,7 @@ export const applyFlags = {
     name: 'overwrite',
     default: 'true',
     read: readBoolean,
-    help: 'overwrite fields that others changed since the last apply; with false, report the conflicts and change nothing',
+    help: 'overwrite fields that others changed since the last apply; if false, report the conflicts and change nothing',
   }),
   openapiPatch: refusedFlag(
     'openapi-patch',
@@ -48,7 +48,7 @@ export const applyFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'label selector for objects in the files and, with --prune, for the objects to prune',
+    help: 'label selector for the objects in the files and, with --prune, for the objects to delete',
   }),
   prune: toggle({
     name: 'prune',
@@ -59,7 +59,7 @@ export const applyFlags = {
     name: 'prune-allowlist',
     value: 'GROUP/VERSION/KIND',
     read: readType,
-    help: 'with --prune: delete only objects of these kinds',
+    help: 'with --prune: delete only objects of the given kinds, such as core/v1/ConfigMap',
   }),
   pruneWhitelist: repeated({
     name: 'prune-whitelist',

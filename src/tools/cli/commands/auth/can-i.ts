@@ -27,7 +27,8 @@ type Options = OptionsOf<typeof flags>
 export const canICommand = defineCommand({
   name: 'auth can-i',
   forms: ['VERB (TYPE [NAME] | TYPE/NAME | /PATH) [flags]', '--list [flags]'],
-  about: 'Check whether an action is allowed: print yes, or no with exit code 1. With --as, check for another user.',
+  about:
+    'Check whether an action is allowed. The command prints yes, or prints no and exits with code 1. With --as, check for another user.',
   examples: [
     'orchctl auth can-i create configmaps',
     'orchctl auth can-i delete pod/web -n shop --as alice',

@@ -22,7 +22,11 @@ export const whoCanCommand = defineCommand({
   about: 'List who can perform an action, and the role and binding that allow it.',
   examples: ['orchctl auth who-can delete secrets -n shop', 'orchctl auth who-can get /metrics'],
   flags: {
-    allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check at cluster scope' }),
+    allNamespaces: toggle({
+      name: 'all-namespaces',
+      letter: 'A',
+      help: 'check permissions for the whole cluster instead of one namespace',
+    }),
     ...connectionFlags,
   },
   run: async (context, { options, words }) => {

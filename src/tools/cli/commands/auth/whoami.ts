@@ -25,7 +25,7 @@ const flags = {
 export const whoamiCommand = defineCommand({
   name: 'auth whoami',
   forms: ['[flags]'],
-  about: 'Show the user name and groups that the server authenticated you as.',
+  about: 'Show your user name and groups, as authenticated by the server.',
   examples: ['orchctl auth whoami', 'orchctl auth whoami --as alice -o yaml'],
   flags,
   run: async (context, { options, words }) => {

@@ -20,7 +20,11 @@ import { defineCommand } from '../../program/command.ts'
 import { readQuestion } from './question.ts'
 
 const flags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check at cluster scope' }),
+  allNamespaces: toggle({
+    name: 'all-namespaces',
+    letter: 'A',
+    help: 'check permissions for the whole cluster instead of one namespace',
+  }),
   user: flag({ name: 'user', value: 'NAME', read: text, help: 'user to check; default: the current user' }),
   ...connectionFlags,
 }
@@ -30,7 +34,7 @@ type Options = OptionsOf<typeof flags>
 export const whyCommand = defineCommand({
   name: 'auth why',
   forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
-  about: `Explain why an action is allowed or denied: the closest rules, and the smallest rule that would allow the action.
+  about: `Explain why an action is allowed or denied. Shows the closest rules, and the smallest rule that would allow the action.
 
 Users who may create accessexplanations also see the roles and bindings. All other users see only their own rules.`,
   examples: [

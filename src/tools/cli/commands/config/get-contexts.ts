@@ -12,7 +12,7 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'name']),
-    help: 'output format: name prints only the names',
+    help: 'output format: name, which prints only the names',
   }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...configFlags,

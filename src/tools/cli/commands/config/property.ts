@@ -19,7 +19,7 @@ const flags = { kubeconfig: configFlags.kubeconfig }
 const setFlags = {
   setRawBytes: toggle({
     name: 'set-raw-bytes',
-    help: 'treat VALUE as raw bytes and encode it for a base64 field (...-data)',
+    help: 'encode VALUE in base64, for fields whose name ends in -data',
   }),
   ...flags,
 }

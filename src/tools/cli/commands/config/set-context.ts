@@ -5,7 +5,7 @@ import { configFlags, readConfig } from './config-files.ts'
 import { setConfigEntry } from './set-entry.ts'
 
 const flags = {
-  current: toggle({ name: 'current', help: 'change the current context instead of a named context' }),
+  current: toggle({ name: 'current', help: 'change the current context' }),
   cluster: ifGiven(flag({ name: 'cluster', value: 'NAME', read: text, help: 'cluster of the context' })),
   user: ifGiven(flag({ name: 'user', value: 'NAME', read: text, help: 'user of the context' })),
   namespace: ifGiven(

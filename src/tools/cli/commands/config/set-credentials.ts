@@ -48,7 +48,7 @@ const flags = {
     name: 'exec-env',
     value: 'NAME=VALUE',
     read: text,
-    help: 'environment variable to set for the credential plugin',
+    help: 'environment variable to set for the credential plugin, as NAME=VALUE',
   }),
   execApiVersion: flag({
     name: 'exec-api-version',

@@ -16,7 +16,7 @@ import { configFlags } from './config-files.ts'
 const flags = {
   output: { ...writeOutputFlag, default: 'yaml' },
   ...templateFlags,
-  raw: toggle({ name: 'raw', help: 'include keys, certificates and tokens' }),
+  raw: toggle({ name: 'raw', help: 'show private keys, certificates and tokens instead of hiding them' }),
   flatten: toggle({
     name: 'flatten',
     help: 'embed the contents of referenced files, so that the kubeconfig can be moved',
@@ -25,9 +25,9 @@ const flags = {
     name: 'merge',
     default: 'true',
     read: readBoolean,
-    help: 'merge several kubeconfig files; false shows only the first file',
+    help: 'merge all kubeconfig files; if false, show only the first file',
   }),
-  minify: toggle({ name: 'minify', help: 'show only the current context with its cluster and user' }),
+  minify: toggle({ name: 'minify', help: 'show only the current context, with its cluster and user' }),
   ...configFlags,
 }
 

@@ -10,7 +10,7 @@ import { codeOf } from '../../../../base/text/errors.ts'
 import type { Context } from '../../program/command.ts'
 
 export const dataFlags = {
-  fromLiteral: repeated({ name: 'from-literal', value: 'KEY=VALUE', read: text, help: 'key and literal value' }),
+  fromLiteral: repeated({ name: 'from-literal', value: 'KEY=VALUE', read: text, help: 'entry to store, as KEY=VALUE' }),
   fromFile: repeated({
     name: 'from-file',
     value: '[KEY=]FILE',

@@ -91,7 +91,10 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
 }
 
 /** A flag for ConfigMaps and Secrets whose names change with their content. */
-export const appendHashFlag = toggle({ name: 'append-hash', help: 'append a hash of the content to the name' })
+export const appendHashFlag = toggle({
+  name: 'append-hash',
+  help: 'append a hash of the contents to the name of the object',
+})
 
 async function withHash(
   object: ApiObject,

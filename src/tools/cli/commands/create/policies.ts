@@ -16,7 +16,12 @@ export const createQuotaCommand = defineGenerator({
     'orchctl create quota best --hard=pods=5 --scopes=BestEffort',
   ],
   flags: {
-    hard: flag({ name: 'hard', value: 'WHAT=AMOUNT,...', read: text, help: 'hard limits by resource' }),
+    hard: flag({
+      name: 'hard',
+      value: 'WHAT=AMOUNT,...',
+      read: text,
+      help: 'hard limits, such as cpu=4,memory=8Gi,pods=20',
+    }),
     scopes: flag({
       name: 'scopes',
       value: 'SCOPE,...',
@@ -43,7 +48,7 @@ export const createPriorityClassCommand = defineGenerator({
       value: 'NUMBER',
       default: '0',
       read: readValue,
-      help: 'priority value; pods with higher values are scheduled first',
+      help: 'priority of the pods; the scheduler places pods with a higher priority first',
     }),
     globalDefault: toggle({ name: 'global-default', help: 'use the new priority class for pods that specify none' }),
     description: flag({

@@ -9,7 +9,7 @@ const tcp = repeated({
   name: 'tcp',
   value: 'PORT[:TARGET]',
   read: text,
-  help: "service port, and the pods' target port if it differs",
+  help: 'port of the service and, if different, the target port on the pods',
 })
 
 export const createClusterIpCommand = defineGenerator({

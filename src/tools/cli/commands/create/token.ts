@@ -47,7 +47,7 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'json', 'yaml']),
-    help: 'output format: json or yaml prints the whole TokenRequest',
+    help: 'output format: json or yaml, which print the whole TokenRequest; default: only the token',
   }),
   ...connectionFlags,
 }

@@ -24,11 +24,11 @@ import type { Context } from '../../program/command.ts'
 
 export const markFlags = {
   ...subjectFlags,
-  overwrite: toggle({ name: 'overwrite', help: 'replace existing values' }),
+  overwrite: toggle({ name: 'overwrite', help: 'allow existing values to be replaced' }),
   local: localFlag,
   resourceVersion: resourceVersionFlag,
   record: recordFlag,
-  list: toggle({ name: 'list', help: 'list the current values without changing them' }),
+  list: toggle({ name: 'list', help: 'print the current values without changing them' }),
   ...writeFlags,
   ...connectionFlags,
 }

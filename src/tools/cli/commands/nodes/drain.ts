@@ -23,7 +23,7 @@ import { nodeFlags, nodeWords, setSchedulable } from './cordon.ts'
 import { choosePods, type DrainedPod } from './drained-pods.ts'
 
 const flags = {
-  force: toggle({ name: 'force', help: 'also evict pods without a controller, although they are not recreated' }),
+  force: toggle({ name: 'force', help: 'also evict pods that no controller will recreate' }),
   ignoreDaemonSets: toggle({ name: 'ignore-daemonsets', help: 'ignore pods managed by daemon sets' }),
   deleteEmptyDirData: toggle({
     name: 'delete-emptydir-data',
@@ -41,14 +41,14 @@ const flags = {
     value: 'SECONDS',
     default: '-1',
     read: readSeconds,
-    help: 'seconds that pods have to terminate; -1 for their own grace period',
+    help: 'seconds that pods have to terminate gracefully; -1 uses the grace period of each pod',
   }),
   skipWaitForDeleteTimeout: flag({
     name: 'skip-wait-for-delete-timeout',
     value: 'SECONDS',
     default: '0',
     read: readCount,
-    help: 'do not wait for pods that were deleted more than this many seconds ago; 0 waits for all pods',
+    help: 'do not wait for pods whose deletion started more than this number of seconds ago; 0 waits for all pods',
   }),
   timeout: flag({
     name: 'timeout',
@@ -66,7 +66,7 @@ export const drainCommand = defineCommand({
   name: 'drain',
   forms: ['(NODE... | -l SELECTOR) [flags]'],
   about:
-    'Evict all pods from nodes, for maintenance, and mark the nodes unschedulable. To undo that, run `orchctl uncordon`.',
+    'Prepare nodes for maintenance: mark the nodes unschedulable and evict their pods. To make the nodes schedulable again, run `orchctl uncordon`.',
   examples: ['orchctl drain n1 --ignore-daemonsets', 'orchctl drain n1 --force --grace-period=30 --timeout=5m'],
   flags,
   run: async (context, { options, words }) => {

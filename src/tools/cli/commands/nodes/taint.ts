@@ -17,8 +17,8 @@ const flags = {
     read: text,
     help: 'label selector for nodes',
   }),
-  all: toggle({ name: 'all', help: 'update all nodes' }),
-  overwrite: toggle({ name: 'overwrite', help: 'replace taints with the same key and effect' }),
+  all: toggle({ name: 'all', help: 'change the taints of all nodes' }),
+  overwrite: toggle({ name: 'overwrite', help: 'allow existing taints with the same key and effect to be replaced' }),
   validate: refusedFlag('validate', 'taints are always checked', { accepted: 'true' }),
   ...writeFlags,
   ...connectionFlags,
@@ -27,7 +27,7 @@ const flags = {
 export const taintCommand = defineCommand({
   name: 'taint',
   forms: ['node NAME... KEY[=VALUE]:EFFECT... [KEY[:EFFECT]-...] [flags]', 'nodes (-l SELECTOR | --all) ... [flags]'],
-  about: `Set or remove taints on nodes. Taints keep away pods that do not tolerate them.
+  about: `Set or remove taints on nodes. The scheduler assigns a pod to a tainted node only if the pod tolerates the taint.
 
 EFFECT is NoSchedule, PreferNoSchedule or NoExecute.`,
   examples: [

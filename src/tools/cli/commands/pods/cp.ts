@@ -33,9 +33,12 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readWhole,
-    help: 'number of retries if the connection breaks while copying from a container; -1 for no limit',
+    help: 'number of retries if the connection breaks while copying from a container; -1 retries without limit',
   }),
-  noPreserve: toggle({ name: 'no-preserve', help: 'do not preserve owner and permissions in the container' }),
+  noPreserve: toggle({
+    name: 'no-preserve',
+    help: 'do not preserve the owner and permissions of files copied to the container',
+  }),
   ...connectionFlags,
 }
 

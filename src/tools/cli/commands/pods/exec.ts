@@ -23,7 +23,11 @@ export const interactiveFlags = {
   }),
   stdin: toggle({ name: 'stdin', letter: 'i', help: 'send standard input to the command' }),
   tty: toggle({ name: 'tty', letter: 't', help: 'allocate a terminal' }),
-  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print only the output of the command' }),
+  quiet: toggle({
+    name: 'quiet',
+    letter: 'q',
+    help: 'print only the output of the command, without messages from orchctl',
+  }),
   podRunningTimeout: podRunningTimeoutFlag,
 }
 

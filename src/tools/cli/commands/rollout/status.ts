@@ -17,7 +17,7 @@ const flags = {
     letter: 'w',
     default: 'true',
     read: readBoolean,
-    help: 'wait until the rollout finishes',
+    help: 'wait until the rollout finishes; if false, print the current progress and exit',
   }),
   timeout: flag({
     name: 'timeout',
@@ -31,7 +31,7 @@ const flags = {
     value: 'NUMBER',
     default: '0',
     read: readRevision,
-    help: 'expected revision; the command fails if another revision is rolled out; 0 allows any revision',
+    help: 'revision that the rollout must have; the command fails if the revision differs; 0 accepts any revision',
   }),
   ...workloadFlags,
   ...connectionFlags,

@@ -15,7 +15,7 @@ export const workloadFlags = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
+    help: "label selector, such as app=web,tier!=cache or 'env in (dev,test)'",
   }),
 }
 

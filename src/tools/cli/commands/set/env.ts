@@ -22,14 +22,14 @@ export const envFlags = {
     value: 'NAME',
     default: '*',
     read: text,
-    help: 'containers to change; * matches any characters',
+    help: 'names of the containers to change; * matches any sequence of characters',
   }),
   env: repeated({
     name: 'env',
     letter: 'e',
     value: 'NAME=VALUE',
     read: text,
-    help: 'variable to set, same as an argument after the objects; - reads standard input',
+    help: 'environment variable to set, as NAME=VALUE; - reads variables from standard input',
   }),
   from: flag({
     name: 'from',
@@ -37,16 +37,19 @@ export const envFlags = {
     read: text,
     help: 'ConfigMap or Secret to import, one variable per key',
   }),
-  keys: flag({ name: 'keys', value: 'KEY,...', read: text, help: 'with --from: keys to import instead of all keys' }),
+  keys: flag({ name: 'keys', value: 'KEY,...', read: text, help: 'with --from: keys to import; default: all keys' }),
   prefix: flag({ name: 'prefix', value: 'TEXT', read: text, help: 'with --from: prefix for variable names' }),
   overwrite: flag({
     name: 'overwrite',
     default: 'true',
     read: readBoolean,
-    help: 'replace existing variables',
+    help: 'allow existing variables to be replaced; if false, fail',
   }),
-  list: toggle({ name: 'list', help: 'list variables without changing them' }),
-  resolve: toggle({ name: 'resolve', help: 'with --list: resolve references to ConfigMaps and Secrets' }),
+  list: toggle({ name: 'list', help: 'print the environment variables without changing them' }),
+  resolve: toggle({
+    name: 'resolve',
+    help: 'with --list: print the values of variables that refer to ConfigMaps and Secrets',
+  }),
   ...setFlags,
 }
 

@@ -21,7 +21,7 @@ export const setResourcesCommand = defineCommand({
       value: 'NAME',
       default: '*',
       read: text,
-      help: 'containers to change; * matches any characters',
+      help: 'names of the containers to change; * matches any sequence of characters',
     }),
     limits: flag({
       name: 'limits',

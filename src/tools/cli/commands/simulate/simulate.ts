@@ -21,7 +21,7 @@ const flags = {
     name: 'delay',
     value: 'DURATION',
     read: text,
-    help: 'time until containers exit (crash-loop, oom), start (slow-start) or have their volumes (slow-volumes)',
+    help: 'time until containers exit (crash-loop, oom), start (slow-start) or receive their volumes (slow-volumes)',
   }),
   ...connectionFlags,
 }
@@ -36,14 +36,14 @@ interface Target {
 export const simulatePodCommand = simulateCommand({
   word: 'pod',
   failures: podFailures.filter((failure) => failure !== 'none'),
-  about: 'Make a pod on a simulated node fail, or let it recover.',
+  about: 'Make a pod on a simulated node fail, or make the pod recover.',
   examples: ['orchctl simulate pod web-1 crash-loop', 'orchctl simulate pod web-1 recover'],
 })
 
 export const simulateNodeCommand = simulateCommand({
   word: 'node',
   failures: nodeFailures,
-  about: 'Make a simulated node fail, or let it recover.',
+  about: 'Make a simulated node fail, or make the node recover.',
   examples: ['orchctl simulate node node-3 down', 'orchctl simulate node node-3 recover'],
 })
 

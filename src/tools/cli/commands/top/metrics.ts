@@ -19,7 +19,7 @@ const common = {
     letter: 'l',
     value: 'SELECTOR',
     read: text,
-    help: 'label selector, such as a=b,c!=d,e in (f,g),h,!i',
+    help: "label selector, such as app=web,tier!=cache or 'env in (dev,test)'",
   }),
   sortBy: flag({
     name: 'sort-by',
@@ -58,9 +58,9 @@ const podFlags = {
     name: 'field-selector',
     value: 'SELECTOR',
     read: text,
-    help: 'field selector for pods, such as spec.nodeName=n1',
+    help: 'field selector for pods, such as spec.nodeName=node-1',
   }),
-  sum: toggle({ name: 'sum', help: 'add a line with the total' }),
+  sum: toggle({ name: 'sum', help: 'print a line with the total usage' }),
   ...common,
 }
 
