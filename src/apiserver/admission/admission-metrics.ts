@@ -1,6 +1,6 @@
 /**
- * Admission metrics: the duration of each control and of each phase, by operation and outcome. The wrapped controls and
- * chains contain no measurement code.
+ * Admission metrics: the duration of each control and of each phase, by operation and outcome. The measurements wrap
+ * the controls, which contain no measurement code.
  */
 
 import { type Distribution, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
@@ -21,7 +21,7 @@ interface Outcomes {
   readonly rejected: Distribution
 }
 
-/** Measures the duration of admission by control and operation, and counts rejections. */
+/** Measures the duration of admission by control and operation, and counts the requests that each control rejects. */
 export class AdmissionMetrics {
   readonly #clock: Clock
   readonly #controls = new Histogram(
@@ -56,7 +56,10 @@ export class AdmissionMetrics {
     this.#clock = clock
   }
 
-  /** Wraps a control with measurements. A synchronous control stays synchronous. */
+  /**
+   * Wraps an admission control so that its duration and rejections are measured. A synchronous control stays
+   * synchronous.
+   */
   measuredControl(control: Control): Control {
     const { name, mutate, validate } = control
     return {
@@ -66,7 +69,7 @@ export class AdmissionMetrics {
     }
   }
 
-  /** Wraps a whole chain with measurements. */
+  /** Wraps a chain of admission controls so that the duration of each phase is measured. */
   measuredChain({ mutate, validate }: Admission): Admission {
     return {
       mutate: this.#measured(mutate, byOperation(this.#steps, 'admit')),

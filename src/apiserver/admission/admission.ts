@@ -1,7 +1,7 @@
 /**
- * Admission: checks every write before it is stored. A control may change the object, reject it, or both. The chain
- * runs all mutating controls in order, then all validating controls on the object as it would be stored.
- * `controls/all.ts` lists all controls.
+ * Admission checks every write before the write is stored. An admission control may change the object or reject the
+ * write. The chain runs all mutating controls in order, then all validating controls on the object as it would be
+ * stored. `controls/all.ts` lists all controls.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'
@@ -16,7 +16,7 @@ import type { Dependency, Ending, KeyReservations } from './commit-terms.ts'
 import type { AdmissionExplanation, ControlChange } from './explanation.ts'
 import type { ObjectForms } from './object-forms.ts'
 
-/** Operations, named as in admission reviews. */
+/** The admission operations, with the names that AdmissionReview uses. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** A kind and its resource type, with the names that the API uses. */
@@ -32,11 +32,11 @@ export interface AdmittedType {
 export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly operation: AdmissionOperation
   readonly vendor: Vendor
-  /** The type of the object that controls see. It is the storage version. */
+  /** Resource type of the object in its storage version. Controls receive the object in this version. */
   readonly type: AdmittedType
-  /** The type of the request, which may be another version. */
+  /** Resource type of the request. Its version may differ from the storage version. */
   readonly requested: AdmittedType
-  /** The representations of the object for webhooks. */
+  /** The object in the versions that webhooks may request. */
   readonly forms: ObjectForms
   /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
@@ -46,8 +46,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   /** Whether the object is deleted as part of a collection. If so, the request itself names no object. */
   readonly ofCollection?: boolean | undefined
   /**
-   * The generateName prefix, as long as another name may still be generated. Rejections show it as the name of the
-   * object.
+   * The generateName prefix, while the server may still generate another name. Rejections report the prefix instead of
+   * a name.
    */
   readonly drawnFrom?: string | undefined
   readonly user: User
@@ -69,25 +69,25 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   /** Collects audit annotations. Undefined if the request is not recorded. */
   readonly audit?: AuditNotes | undefined
   /**
-   * Makes the write depend on the state of another object: the commit succeeds only if that object still has this
-   * revision. Otherwise, admission runs again. If this function is undefined, the control must look up the latest
-   * state.
+   * Makes the write depend on another object: the commit succeeds only if the other object still has the given
+   * revision. Otherwise admission runs again. If this function is undefined, a control must read the latest state from
+   * the store.
    */
   readonly dependOn?: ((state: Dependency) => void) | undefined
   /**
-   * Adds keys that the commit creates if it stores the object and deletes if it removes the object. Used by controls
-   * that keep account of objects. Absent if nothing is stored.
+   * Adds keys that the commit creates if it stores the object, and deletes if it removes the object. Controls that
+   * account for objects use such keys. Undefined if the request stores nothing.
    */
   readonly commitWith?: ((ending: Ending, reservations: KeyReservations) => void) | undefined
   /**
-   * Registers a callback for the outcome of the write. Controls use it to undo or complete changes elsewhere, for
-   * example to release charged quota if the write failed. Undefined if nothing is stored, as in a dry run. In that
-   * case, controls must not change anything.
+   * Registers a callback for the outcome of the write. Controls use the callback to undo or complete side effects, for
+   * example to refund a quota if the write failed. Undefined if the request stores nothing, as in a dry run. In that
+   * case, controls must not have side effects.
    */
   readonly onOutcome?: ((settle: Settle) => void) | undefined
-  /** Collects the decisions of the controls. Undefined if the client wants no explanation. */
+  /** Collects the decisions of the controls. Undefined if the client did not request an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
-  /** Whether this is the second round, which runs after a webhook has changed the object. */
+  /** Whether admission runs a second time because a webhook has changed the object. */
   readonly again?: boolean | undefined
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
@@ -97,16 +97,19 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly oldObject: Exclude<T, undefined> | undefined
 }
 
-/** Completes work after a write. It must not fail, because the outcome of the write is already decided. */
+/**
+ * Completes the side effects of a write. The function must not fail, because the outcome of the write can no longer
+ * change.
+ */
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
 
 /**
- * Outcome of a write. `removed` means that the object no longer exists, `failed` that nothing has changed, and
- * `unknown` that the store's response was lost, so the write may have happened.
+ * Outcome of a write. `removed` means that the object no longer exists. `failed` means that nothing has changed.
+ * `unknown` means that the store's response was lost, so the write may have succeeded.
  */
 export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
-/** The chain of all controls, as used by the registry. */
+/** The chain of all admission controls. The registry calls the chain for every write. */
 export interface Admission {
   /**
    * Runs the mutating phase. Returns the changed object, or undefined if it is unchanged. Throws ApiError to reject the
@@ -118,44 +121,44 @@ export interface Admission {
 }
 
 /**
- * An admission control with its public name. A control for certain kinds names their type, such as `Control<Pod>`. The
- * chain calls it only for requests that it handles, so its methods may accept narrower requests.
+ * An admission control with its public name. A control for certain kinds declares their type, such as `Control<Pod>`.
+ * The chain calls a control only for the requests that the control handles, so its methods may accept narrower types of
+ * requests.
  */
 export interface Control<T = ApiObject | undefined> {
   readonly name: string
   readonly handles: Handled<T>
   /**
-   * Whether the control calls webhooks. If a webhook changes the object, all controls run once more, because built-in
-   * controls have not seen the change. The control's rejections contain the webhook's own text.
+   * Whether the control calls webhooks. If a webhook changes the object, all controls run once more, because the
+   * built-in controls have not checked the change. Rejections by such a control contain the text of the webhook.
    */
   readonly asksOthers?: boolean
-  /** Whether the control can be skipped because it currently affects no request. */
+  /** Whether the chain can skip the control because its configuration currently affects no request. */
   readonly isIdle?: () => boolean
   /**
-   * Whether the control keeps account of existing objects. If so, it also sees deletions by the server itself, which
-   * skip all other controls, and must not reject deletions.
+   * Whether the control accounts for existing objects. Such a control is also called when the server itself deletes an
+   * object, although all other controls are skipped then. It must not reject deletions.
    */
   readonly accounts?: boolean
   /**
    * Changes the object. Returns the changed object, or undefined if nothing changes. Throws ApiError to reject the
-   * write. `memory` is the same object in both rounds of a write, so that a control can keep state for the second
-   * round.
+   * write. Both rounds of a write pass the same `memory`, so that a control can keep state for the second round.
    */
   mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
   /** Checks the request. Throws ApiError to reject the write. */
   validate?(request: AdmissionRequest<T>): void | Promise<void>
 }
 
-/** The requests that a control handles. */
+/** Selects the requests that a control handles. */
 export interface Handled<T = unknown> {
   readonly operations: readonly AdmissionOperation[]
-  /** Types by group id. If undefined, the control handles all types. */
+  /** Resource types by group name. If undefined, the control handles all types. */
   readonly types?: readonly StoredType<Exclude<T, undefined>>[]
   /** Subresources, where '' is the object itself. If undefined, the control handles all subresources. */
   readonly subresources?: readonly string[]
 }
 
-/** Creates the chain of controls. Results of synchronous controls are not awaited. */
+/** Creates the chain of admission controls. The results of synchronous controls are not awaited. */
 export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const mutating = prepare(controls, 'mutate', vendor)
   const validating = prepare(controls, 'validate', vendor)
@@ -194,8 +197,8 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
 }
 
 /**
- * Calls a control. The explanation of a rejection always names the control. The message names it if the text is from
- * this server.
+ * Calls a control. If the control rejects the request, the explanation always contains the control's name. The error
+ * message contains the name if this server wrote the message.
  */
 function asking<P extends 'mutate' | 'validate'>(
   control: Control,
@@ -221,7 +224,7 @@ interface Traced {
   readonly explanation: AdmissionExplanation
 }
 
-/** Calls a control like `asking`, but also records which controls ran and for how long. */
+/** Calls a control and records its name and duration for the explanation. */
 async function traced(control: Control, step: 'mutate' | 'validate', { request, memory, explanation }: Traced) {
   const began = performance.now()
   const note = (said?: string) =>
@@ -251,10 +254,10 @@ function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequ
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }
 
-/** Returns the controls that handle a request, in order. */
+/** Returns the controls that handle a request, in the order in which they run. */
 type ControlsFor = (request: AdmissionRequest) => readonly Control[]
 
-/** Prepares the controls of one phase by operation. */
+/** Groups the controls of one phase by the operation that they handle. */
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
   const forOperation = (operation: AdmissionOperation): ControlsFor =>
@@ -270,7 +273,7 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
   }
 }
 
-/** Caches the controls per type and subresource, so that a request runs only those that apply to it. */
+/** Caches the controls per resource type and subresource, so that a request runs only the controls that apply to it. */
 function controlSelector(controls: readonly Control[], vendor: Vendor): ControlsFor {
   const controlsByType = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
   return ({ type, subresource }) => {
@@ -292,5 +295,5 @@ function concerns({ types, subresources }: Handled, { type, subresource, vendor 
   return ofType !== false && (subresources === undefined || subresources.includes(subresource))
 }
 
-/** Admits everything. Used for the server's own writes. */
+/** An admission chain without controls, for the server's own writes. */
 export const admitAll: Admission = { mutate: async ({ object }) => object, validate: async () => {} }

@@ -1,6 +1,6 @@
-/** Conditions of a commit on other keys of the store, and its side effects on them. */
+/** Conditions that a commit places on other keys of the store, and the other keys that the commit writes. */
 
-/** A key that must have this revision or must merely exist. The revision 0 means that the key must be absent. */
+/** A key that must have the given revision or must merely exist. The revision 0 requires that the key is absent. */
 export interface Dependency {
   readonly key: string
   readonly revision: number | 'present'
@@ -12,11 +12,11 @@ export interface ReservedKey {
   readonly value: Uint8Array
 }
 
-/** Keys to create and delete in the same commit. */
+/** Keys that the commit of an object also creates and deletes. */
 export interface KeyReservations {
   readonly reserves?: readonly ReservedKey[]
   readonly releases?: readonly string[]
 }
 
-/** Result of a successful write: whether the object exists afterwards. */
+/** Result of a successful write: whether the object exists after the write. */
 export type Ending = 'stored' | 'removed'

@@ -1,6 +1,7 @@
 /**
- * Prevents privilege escalation: users may write roles only with rules that they have, and bind roles only if they have
- * all their rules. The verbs `escalate` and `bind` and the superuser group are exempt. No flag disables this check.
+ * Prevents privilege escalation: users may write roles only with rules that they have themselves, and may bind a role
+ * only if they have all of its rules. Users with the verb `escalate` or `bind` and the superuser group are exempt. No
+ * flag disables this check.
  */
 
 import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../../api/model/api-error.ts'
@@ -29,7 +30,8 @@ export function refuseEscalation(access: Access, version: EmulatedVersion): Cont
       types: plurals.map((plural) => ({ group: rbacGroup, plural })),
       subresources: [''],
     },
-    // Runs after all mutating controls and before validation, because forbidden writes should not be validated.
+    // This control runs after all mutating controls and before validation, because a forbidden write should not be
+    // validated.
     mutate: async (request) => {
       const { user, object, oldObject, type } = request
       if (
@@ -51,7 +53,7 @@ async function assertRole(access: Access, request: AdmissionRequest, object: Api
   const rules = (object.rules ?? []) as readonly PolicyRule[]
   await assertHeld(access, request, rules)
   if (object.aggregationRule === undefined && request.oldObject?.aggregationRule === undefined) return
-  // An aggregated role may get any rule.
+  // An aggregated role may collect rules from any role, so its author needs all permissions.
   if ((await missing(access, request, everything)).length > 0)
     throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule')
 }
@@ -67,7 +69,7 @@ async function assertBinding(
   if (await may(access, request, { verb: 'bind', plural, name })) return
   const rules = access.policy.role(binding.role, request.namespace)
   if (rules === undefined) {
-    // Since 1.34, the error names the resource of the request instead of the resource of the role.
+    // Since 1.34, the error contains the resource of the request instead of the resource of the role.
     const missing = isAtLeast(version, '1.34') ? request.type.plural : plural
     throw notFound({ group: request.type.group, plural: missing }, name)
   }
@@ -109,14 +111,14 @@ async function assertHeld(access: Access, request: AdmissionRequest, rules: read
 }
 
 const maxReportedItems = 20
-/** Maximum length of the listed groups in characters. */
+/** Maximum length in characters of the groups in the error. */
 const maxGroups = 4000
 
 function groupsOf({ groups }: User): string {
   return shorten(groups.map((group) => JSON.stringify(group)).join(' '), maxGroups)
 }
 
-/** Returns the rules that the user does not have in this namespace, up to a limit. */
+/** Returns the rules that the user does not have in the namespace, up to a limit. */
 async function missing(
   { policy }: Access,
   { user, namespace }: AdmissionRequest,

@@ -1,21 +1,22 @@
 /**
- * Explains admission to users: which control changed which fields, and which rejected the write, even if the error
- * message does not. Fields are named as in errors, such as `spec.tolerations[1]`. For a new value, only its root path
- * is reported. The explanation is sent in headers, so its length is limited: further entries are only counted.
+ * Explains admission to users: which control changed which fields, and which control rejected the write, even if the
+ * error message does not name the control. Fields are named as in errors, such as `spec.tolerations[1]`. For a new
+ * value, only its root path is reported. The explanation is sent in headers, so its length is limited and further
+ * entries are only counted.
  */
 
 import { isObject, type Json } from '../../api/json/json.ts'
 import { at, child, type FieldPath } from '../../api/model/field-error.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
-/** The fields that a control changed. */
+/** An admission control and the fields that it changed. */
 export interface ControlChange {
   readonly control: string
   readonly before: ApiObject | undefined
   readonly after: ApiObject
 }
 
-/** A call of a control or webhook: its duration and result. */
+/** A call of a control or webhook, with its duration and result. */
 export interface Look {
   readonly control: string
   readonly webhook?: string
@@ -23,7 +24,7 @@ export interface Look {
   readonly ms: number
   /** The result of a webhook, or the reason of a rejection. */
   readonly said?: string
-  /** Set if a policy was evaluated. */
+  /** The evaluated policy. Undefined if the call evaluated no policy. */
   readonly policy?: PolicyLook
 }
 
@@ -32,7 +33,7 @@ export interface PolicyLook {
   readonly name: string
   readonly binding: string
   readonly params?: string
-  /** The expression that decided. Absent if the policy allowed the request. */
+  /** The expression that denied the request. Absent if the policy allowed the request. */
   readonly expression?: string
   /** Whether the policy rejected or changed the object. */
   readonly hasEffect: boolean
@@ -41,8 +42,8 @@ export interface PolicyLook {
 }
 
 /**
- * Explains a write. The controls add to it while they run. If a write has several attempts or objects, it describes the
- * last of them.
+ * Collects the explanation of a write while admission runs. If a write has several attempts or objects, the explanation
+ * describes the last of them.
  */
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
@@ -50,7 +51,7 @@ export class AdmissionExplanation {
   /** The control that rejected the write. */
   refusedBy: string | undefined
 
-  /** Starts a new run of the controls. `changes` will collect their changes. */
+  /** Begins a new run of the controls. `changes` collects their changes. */
   begin(changes: readonly ControlChange[]): void {
     this.#changes = changes
     this.#looks = []
@@ -61,7 +62,7 @@ export class AdmissionExplanation {
     this.#looks.push(look)
   }
 
-  /** Returns the controls that ran, in order. Undefined if no control ran. */
+  /** Returns the controls that ran, in execution order. Undefined if no control ran. */
   get trace(): string | undefined {
     return this.#looks.length === 0 ? undefined : describeLooks(this.#looks)
   }
@@ -72,19 +73,19 @@ export class AdmissionExplanation {
   }
 }
 
-/** Maximum number of fields per control, length of a path, and length of the whole text. */
+/** Maximum number of fields per control, maximum length of a path, and maximum length of the explanation. */
 const maxFields = 20
 const maxPathLength = 200
 const maxTextLength = 4000
 
-/** Returns ASCII JSON such as `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. */
+/** Returns the changes as ASCII JSON, such as `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`. */
 export function describeChanges(changes: readonly ControlChange[]): string {
   return bounded(
     changes.map(({ control, before, after }) => ascii(JSON.stringify(entryOf(control, changedFields(before, after))))),
   )
 }
 
-/** Joins as many entries as fit, followed by the number of omitted entries. */
+/** Joins as many entries as fit into the limit, followed by the number of omitted entries. */
 function bounded(entries: readonly string[], omitted = 0): string {
   const told: string[] = []
   let length = 0
@@ -100,8 +101,8 @@ function bounded(entries: readonly string[], omitted = 0): string {
 const maxSaidLength = 300
 
 /**
- * Returns ASCII JSON: `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`. If the text would be too long, omits the
- * policies without effect first.
+ * Returns the calls as ASCII JSON, such as `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`. If the text would
+ * be too long, policies without effect are omitted first.
  */
 function describeLooks(looks: readonly Look[]): string {
   const entries = looks.map(lookText)
@@ -131,14 +132,14 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** Returns the paths of the fields that differ. Stops after one more path than the maximum that is reported. */
+/** Returns the paths of the fields that differ. Stops after one path more than the number that is reported. */
 function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })
   return paths
 }
 
-/** Compares by identity first, because controls share unchanged parts with the previous object. */
+/** Compares by identity first, because the new object shares unchanged parts with the previous object. */
 function compare(a: Json | undefined, b: Json | undefined, { path, paths }: { path: FieldPath; paths: FieldPath[] }) {
   if (a === b || paths.length > maxFields) return
   if (Array.isArray(a) && Array.isArray(b)) {

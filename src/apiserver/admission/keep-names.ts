@@ -1,5 +1,5 @@
 /**
- * Protects metadata from webhooks and policies: keeps the namespace and a generated name, and restores invalid
+ * Protects metadata from webhooks and policies: preserves the namespace and a generated name, and restores invalid
  * managedFields.
  */
 import { sameJson } from '../../api/json/json.ts'
@@ -16,7 +16,7 @@ export class OtherNamespace extends ApiError {
 }
 
 /**
- * Returns the changed object. Keeps a generated name unless the change set one, and restores managedFields if they
+ * Returns the changed object. Restores a generated name unless the change set a name, and restores managedFields that
  * became invalid. Throws OtherNamespace if the namespace changed.
  */
 export function keepNames(request: AdmissionRequest, before: ApiObject, after: ApiObject): ApiObject {

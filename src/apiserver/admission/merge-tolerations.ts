@@ -3,7 +3,10 @@
 import { sameJson } from '../../api/json/json.ts'
 import type { Toleration } from '../../api/kinds/core/types/scheduling.ts'
 
-/** Longer lists are not deduplicated. Duplicates are harmless, and comparing all pairs would take too long. */
+/**
+ * Longer lists are merged without removing duplicates. Duplicates are harmless, and comparing all pairs would take too
+ * long.
+ */
 const maxCompared = 500
 
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
@@ -22,7 +25,7 @@ function same(a: Toleration, b: Toleration): boolean {
   return sameJson(a, b)
 }
 
-/** Whether the first toleration covers everything that the second tolerates, for at least as long. */
+/** Whether the first toleration covers every taint that the second one tolerates, for at least as long. */
 export function covers(first: Toleration, second: Toleration): boolean {
   if (same(first, second)) return true
   const { key = '', operator = 'Equal', value = '', effect = '' } = first

@@ -1,7 +1,7 @@
 /**
- * Makes a decision based on the labels or annotations of the request's namespace. The write depends on that state, so
- * that it is not stored if the namespace changes. Before a rejection, the decision is repeated with the latest state,
- * because another server may have changed it.
+ * Makes a decision based on the labels or annotations of the request's namespace. The write depends on the revision of
+ * the namespace, so that the commit fails if the namespace changes. Before a request is rejected, the decision is
+ * repeated with the latest namespace, because another server may have changed it.
  */
 import { namespace as namespaces } from '../../api/kinds/core/namespace.ts'
 import { notFound } from '../../api/model/api-error.ts'

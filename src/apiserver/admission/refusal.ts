@@ -1,4 +1,4 @@
-/** Creates the 403 error of a rejection. */
+/** Creates the 403 error for a rejected request. */
 import { type ApiError, forbiddenError } from '../../api/model/api-error.ts'
 import type { AdmissionRequest } from './admission.ts'
 
@@ -11,7 +11,7 @@ export function refusal(request: Refused, why: string): ApiError {
   return forbiddenError(type, name, `${full} "${name}" is forbidden: ${why}`)
 }
 
-/** Returns the object's name for messages. A name generated for this attempt is not shown. */
+/** Returns the object's name for messages. A name that was generated for this attempt is omitted. */
 export function refusedName({ name, drawnFrom }: Refused): string {
   return drawnFrom ?? name
 }

@@ -1,19 +1,20 @@
 /**
  * Tracks which webhooks or policies run again in the second round of admission: those that allow reinvocation and have
- * not seen the current object.
+ * not received the current object.
  */
 import { sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
 
 /** `T` identifies a webhook, or a policy with its binding and parameters. */
 export class Rounds<T> {
-  /** Webhooks or policies that have already seen the current object. */
+  /** Webhooks or policies that have already received the current object. */
   #current = new Set<T>()
   readonly #outdated = new Set<T>()
   #result: ApiObject | undefined
 
   /**
-   * Begins the second round. If other controls changed the object, no webhook or policy has seen the current object.
+   * Starts the second round. If other controls changed the object, no webhook or policy has received the current object
+   * yet.
    */
   begin(object: ApiObject | undefined): void {
     if (object === this.#result || object === undefined || this.#result === undefined) return
@@ -33,7 +34,7 @@ export class Rounds<T> {
     this.#result = object
   }
 
-  /** Records a change that earlier webhooks or policies have not seen. */
+  /** Records a change that earlier webhooks or policies have not received. */
   changed(): void {
     for (const member of this.#current) this.#outdated.add(member)
     this.#current = new Set()

@@ -1,6 +1,7 @@
 /**
- * Adds the service account token volume to a pod: the token, which the node renews, the server's CA certificate and the
- * namespace. It is mounted at the same path in every container, unless the path is already used.
+ * Adds the service account token volume to a pod. The volume contains the token, which the node renews, the server's CA
+ * certificate and the namespace. The volume is mounted at the same path in every container that does not already use
+ * the path.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Container } from '../../api/kinds/core/types/container.ts'
@@ -33,7 +34,7 @@ export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   }
 }
 
-/** Returns the volume. The fields are in storage order, so that they need not be sorted in every pod. */
+/** Returns the token volume. Its fields are in storage order, so that the server need not sort them in every pod. */
 function tokenVolume(name: string): Volume {
   const items = [{ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' }, path: 'namespace' }]
   return {

@@ -1,5 +1,6 @@
 /**
- * The last step of the pipeline. Calls the handler for the verb and resource, or the handler for a non-resource path.
+ * The last step of the request pipeline. Calls the handler for the verb and resource, or the handler for a non-resource
+ * path.
  */
 
 import { DocumentWorker } from '../../api/codec/document-worker.ts'
@@ -36,7 +37,7 @@ import type { WatchMetrics } from './watch-metrics.ts'
 /** Handles a non-resource path. Returns false if the path belongs to another handler. */
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
-/** The handlers and dependencies that requests for resources and other paths need. */
+/** The handlers for requests, and the dependencies of the dispatch step. */
 export interface Routes {
   readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]
@@ -44,11 +45,11 @@ export interface Routes {
   readonly watchMetrics: WatchMetrics
   /** Minimum duration in milliseconds of a watch that sets no timeout. */
   readonly minWatchMs: number
-  /** Whether lists support the query parameters that only this server has. */
+  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /**
-   * For a type that is not served but may soon be, returns a promise that resolves when it may be available. Otherwise
-   * undefined.
+   * If a type is not served but may be served soon, returns a promise that resolves when the type may be available.
+   * Otherwise returns undefined.
    */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
@@ -70,7 +71,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
-/** Returns the step that resolves the path and calls the handler for its verb. */
+/** Returns the pipeline step that resolves the path and calls the handler for the verb. */
 export function dispatch(routes: Routes): Step {
   const { catalogue, paths, admission, authorizer, forwarder, watchMetrics, minWatchMs, extensions, waitForType } =
     routes
@@ -86,7 +87,7 @@ export function dispatch(routes: Routes): Step {
     if (endpoint !== undefined)
       return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, forwarder, extensions })
     const resource = resourceOf(served, info)
-    // The content type of a patch is checked before the response format is negotiated.
+    // The content type of a patch is checked before the response format is negotiated, as in Kubernetes.
     if (verb === 'patch') assertPatchType(exchange, resource)
     if (extensions && verb === 'list' && selectsFields(info.query)) negotiateFields(exchange, resource)
     else negotiateResponse(exchange, resource)
@@ -96,7 +97,7 @@ export function dispatch(routes: Routes): Step {
     return loading === undefined ? run() : loading.then(run)
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
-  /** Handles a write to a custom resource. Starts over if the CustomResourceDefinition changes during the request. */
+  /** Handles a write to a custom resource. Starts again if the CustomResourceDefinition changes during the request. */
   const handleDefined = async (exchange: Exchange, info: ResourceInfo): Promise<void> => {
     exchange.keepsBody = true
     for (let attempt = 1; ; attempt++) {
@@ -129,8 +130,8 @@ export function dispatch(routes: Routes): Step {
 }
 
 /**
- * Waits until a cache that is still being loaded in the background can serve the request. Lists and creates read the
- * store themselves. Returns undefined if the request can be served now.
+ * Returns a promise if the cache that the request needs is still being loaded in the background. Lists and creates do
+ * not wait, because they read the store themselves. Returns undefined if the request can be handled at once.
  */
 function whenReadable(resource: Resource, verb: Verb, { namespace, name }: ResourceInfo): Promise<void> | undefined {
   if (!resource.cache.isLoading || verb === 'list' || verb === 'create') return undefined
@@ -140,7 +141,7 @@ function whenReadable(resource: Resource, verb: Verb, { namespace, name }: Resou
 /** Maximum number of attempts for a request whose CustomResourceDefinition keeps changing. */
 const maxAttempts = 5
 
-/** Whether the request failed because of a definition that has changed in the meantime. */
+/** Whether the request failed because the CustomResourceDefinition has changed in the meantime. */
 async function isOutdated(exchange: Exchange, served: ServedType | undefined, error: unknown): Promise<boolean> {
   if (exchange.answered || exchange.disconnected || !(error instanceof ApiError)) return false
   if (error instanceof TypeChanged) return true
@@ -163,14 +164,14 @@ function unserved({ catalogue }: Routes, exchange: Exchange, info: ResourceInfo)
   sendPageNotFound(exchange)
 }
 
-/** Whether a built-in kind belongs to the group. Requests for other groups get the response for an unknown path. */
+/** Whether a built-in kind belongs to the API group. Requests for other groups get the response for an unknown path. */
 function isBuiltInGroup(catalogue: Catalogue, group: string): boolean {
   return catalogue.all().some((served) => served.group === group && served.kind.origin === 'built-in')
 }
 
 /**
- * Whether the scope in the path matches the kind. An object of a namespaced kind needs a namespace, but its lists may
- * span all namespaces. A cluster-scoped kind never has a namespace.
+ * Whether the scope in the path matches the kind. A request for a namespaced object needs a namespace, but a list may
+ * span all namespaces. A request for a cluster-scoped kind must not contain a namespace.
  */
 function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): boolean {
   return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
@@ -184,7 +185,10 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 
-/** Responds to a request whose scope does not match the kind. Custom kinds respond as for an unknown path. */
+/**
+ * Responds to a request whose scope does not match the kind. For custom kinds, the response is that for an unknown
+ * path.
+ */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
   if (kind.origin === 'built-in') throw noSuchPath()
   sendPageNotFound(exchange)
@@ -207,8 +211,8 @@ const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])
 const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'delete'])
 
 /**
- * Returns the verb if this path supports it. Throws 404 if the path supports no verb, and 405 if it supports only
- * others.
+ * Returns the verb if the path supports it. Throws 404 if the path supports no verb at all, and 405 if it supports only
+ * other verbs.
  */
 function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const { name, subresource } = info
@@ -225,32 +229,32 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   return verb
 }
 
-/** Whether a HEAD request is supported. As in Kubernetes, only custom resources support HEAD, and not for watches. */
+/** Whether the path supports HEAD. As in Kubernetes, only custom resources support HEAD, and not for watches. */
 function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: string): boolean {
   return method === 'HEAD' && kind.origin === 'custom' && verb !== 'watch'
 }
 
 /**
- * Whether the path fits the verb. Verbs on one object need a name in the path. Creates and verbs on collections must
- * not have one.
+ * Whether the path fits the verb. A verb that acts on one object needs a name in the path. Creates and verbs that act
+ * on collections must not have a name.
  */
 function isAddressed(verb: Verb, name: string): boolean {
   return verb === 'watch' || ofOne.has(verb) === (name !== '')
 }
 
-/** Throws if a name is not a valid path segment, because then no such object can exist. */
+/** Throws an error if a name is not a valid path segment, because no object can have such a name. */
 function assertName(name: string): void {
   const [fault] = checkPathSegment(name)
   if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
 }
 
-/** Returns the resource itself, or its view for a subresource. */
+/** Returns the resource itself, or the view that a subresource provides. */
 function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
   if (served.endpoint !== undefined) throw noSuchPath()
   return subresource === '' ? served : (served.views.get(subresource) ?? served)
 }
 
-/** Returns a 405 error: the path exists but does not support this verb. */
+/** Returns the 405 error for a path that exists but does not support the verb. */
 export function notAllowed(): ApiError {
   return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

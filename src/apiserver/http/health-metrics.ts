@@ -1,4 +1,7 @@
-/** Metrics of the health checks, by check and endpoint. They have a separate page because of their number. */
+/**
+ * Metrics of the health checks, by check and endpoint. They are served on a separate page because there are many of
+ * them.
+ */
 import { Counter, Gauge, type Metric } from '../../base/telemetry/metrics.ts'
 
 const page = '/metrics/slis'

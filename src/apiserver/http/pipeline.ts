@@ -4,17 +4,19 @@
  */
 import type { Exchange } from './request/exchange.ts'
 
-/** A pipeline step. It does its work and returns, sends the response, or throws. */
+/** A pipeline step. A step returns to continue the request, sends the response, or throws an error. */
 export type Step = (exchange: Exchange) => void | Promise<void>
 
 export interface PipelineEnds {
-  /** Turns an error thrown by a step into a response. */
+  /** Converts an error that a step threw into a response. */
   readonly answerError: (exchange: Exchange, error: unknown) => Promise<void>
   /** Called after every request, regardless of its outcome. */
   readonly onHandled: (exchange: Exchange) => void
 }
 
-/** Runs the steps in order until one sends a response, skipping undefined steps. Turns thrown errors into responses. */
+/**
+ * Runs the steps in order until a step sends a response. Skips undefined steps. Converts thrown errors into responses.
+ */
 export function pipeline(
   all: readonly (Step | undefined)[],
   { answerError, onHandled }: PipelineEnds,

@@ -1,6 +1,6 @@
 /**
- * Request metrics: counts, durations, response sizes and requests in flight. Requests for unknown paths share one
- * series, so that clients cannot create labels by requesting many different paths.
+ * Request metrics: counts, durations, response sizes and active requests. Requests for unknown paths share one series,
+ * so that clients cannot create label values by requesting many different paths.
  */
 
 import { removalOf } from '../../api/schema/kind.ts'
@@ -13,7 +13,7 @@ const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
 const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-/** The properties that distinguish classes of requests for one type. */
+/** The properties that distinguish the metric series of one resource type. */
 interface RequestClass {
   readonly verb: string
   readonly scope: string
@@ -22,7 +22,7 @@ interface RequestClass {
   readonly status: number
 }
 
-/** The series of one class of requests. */
+/** The metric series of one class of requests. */
 interface Series extends RequestClass {
   readonly total: Count
   readonly duration: Distribution | undefined
@@ -48,12 +48,12 @@ export class RequestMetrics {
     { name: 'apiserver_response_sizes', help: 'Response size in bytes.', labels: place },
     sizes,
   )
-  /** Label values by their joined text. */
+  /** Label values, by the concatenated text of the labels. */
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
   /**
-   * The series by type, and the series of requests for unknown paths. Each list is short: the number of verbs times the
-   * number of response codes.
+   * The series by resource type, and the series of requests for unknown paths. Each list is short: the number of verbs
+   * times the number of response codes.
    */
   readonly #seriesByType = new WeakMap<Served, Series[]>()
   readonly #unknown: Series[] = []
@@ -86,14 +86,14 @@ export class RequestMetrics {
     ]),
   ]
 
-  /** Counts a parsed request as in flight. `end` must be called afterwards. */
+  /** Counts a parsed request as active. `end` must be called when the request ends. */
   begin(exchange: Exchange): void {
     this.#underWay[classOf(exchange)]++
   }
 
   /** Records the end of a request. `now` is a time on the monotonic clock. */
   end(exchange: Exchange, now: number): void {
-    // A request that could not be parsed was never counted as in flight.
+    // A request that could not be parsed was never counted as active.
     if (exchange.info !== undefined) this.#underWay[classOf(exchange)]--
     const series = this.#seriesOf(exchange)
     series.total.value++
@@ -104,7 +104,8 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // `served` is set only for a subresource that exists, so a client cannot create a label with an arbitrary name.
+    // `served` is set only for a subresource that exists, so a client cannot create a label value with an arbitrary
+    // name.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''
@@ -145,7 +146,7 @@ export class RequestMetrics {
   }
 
   /**
-   * Records the use of a deprecated type. This is set once per type, because the metric reports whether the type is
+   * Records the use of a deprecated type. The metric is set only once per type, because it reports whether the type is
    * used, not how often.
    */
   #countDeprecated({ served, info }: Exchange): void {

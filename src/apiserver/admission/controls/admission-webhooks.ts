@@ -1,6 +1,7 @@
 /**
- * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: call the webhooks of the stored configurations
- * (`../webhook/`). Their configuration names a kubeconfig file whose users are the credentials for webhooks, by host.
+ * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: call the webhooks that are configured in stored objects
+ * (`../webhook/`). The configuration file of these controls names a kubeconfig file with the credentials for each
+ * webhook host.
  */
 import { isAbsolute } from 'node:path'
 import type { Json } from '../../../api/json/json.ts'
@@ -24,7 +25,7 @@ import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating-
 import { validatingWebhooks } from '../webhook/validating-webhooks.ts'
 import type { Phase } from '../webhook/webhook.ts'
 
-/** The components that these controls need. */
+/** Dependencies of the webhook controls. */
 export interface WebhookMeans extends ServiceAddressParts {
   readonly clock: Clock
   readonly log: Log
@@ -35,7 +36,7 @@ export interface WebhookMeans extends ServiceAddressParts {
   /** Checks permissions for match conditions that query them. */
   readonly authorizer: Authorizer
   readonly loadPatterns: LoadPatterns
-  /** Collects the webhooks for metrics and reports. */
+  /** Registers the webhooks for metrics and reports. */
   readonly knownWebhooks: KnownWebhooks
 }
 
@@ -72,7 +73,10 @@ const fields = {
   kubeConfigFile: field(1, s.string(), { doc: 'Absolute path of the kubeconfig file with credentials for webhooks.' }),
 }
 
-/** Reads the credentials. Throws if the configuration or the file is invalid. Loads the parsers on demand. */
+/**
+ * Reads the credentials for webhooks. Throws an error if the configuration or the kubeconfig file is invalid. Loads the
+ * parsers on demand.
+ */
 async function readCredentials({ vendor }: WebhookMeans, value: Json): Promise<ConfiguredCredentials> {
   const form = { group: 'apiserver.config', versions: ['v1', 'v1alpha1'], kind: 'WebhookAdmissionConfiguration' }
   const { kubeConfigFile: file = '' } = readConfiguration(value, { vendor, ...form, fields })

@@ -1,6 +1,6 @@
 /**
- * All admission controls in their execution order, which flags do not change. A new control needs its file, a test and
- * an entry here.
+ * All admission controls in their execution order. Flags enable and disable controls but do not change the order. A new
+ * control needs its own file, a test and an entry in this list.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -61,43 +61,43 @@ import { storageObjectInUseProtection } from './storage-object-in-use-protection
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { validatingAdmissionPolicy } from './validating-admission-policy.ts'
 
-/** The components that controls may use. */
+/** Dependencies of the admission controls. */
 export interface ControlParts extends ImagePolicyParts {
   readonly vendor: Vendor
   /** The emulated Kubernetes version and the enabled feature gates. */
   readonly emulation: Emulation
-  /** Looks up other objects, with the revision to depend on. */
+  /** Looks up other objects with their revisions, so that a write can depend on these revisions. */
   readonly lookup: Lookup
-  /** Checks permissions. */
+  /** Checks the permissions of users. */
   readonly authorizer: Authorizer
   readonly clock: Clock
-  /** Shared memory for the rate counters of all workers. Undefined if the server has one worker. */
+  /** Shared memory for the event rate counters of all workers. Undefined if the server has one worker. */
   readonly sharedRates?: SharedArrayBuffer | undefined
   /** Returns the served type of an owner's kind, or undefined if the kind is not served. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
-  /** Metrics of individual controls. */
+  /** Metrics of the individual admission controls. */
   readonly metrics: AdmissionMetrics
-  /** Writes that controls make themselves. */
+  /** Writes objects on behalf of the admission controls. */
   readonly ownWrites: OwnWrites
-  /** Tracks the writes that quotas account for. */
+  /** Tracks the active writes that resource quotas account for. */
   readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
-  /** Returns the stored type of a kind of policy parameters. */
+  /** Returns the stored resource type of a kind of policy parameters. */
   readonly findParameterType: FindParameterType
-  /** Loads the engine for regular expressions in CEL. */
+  /** Loads the regular expression engine for CEL. */
   readonly loadPatterns: LoadPatterns
   /** Sends requests to webhooks. */
   readonly caller: HttpsCaller
   /** Request timeout of this server in milliseconds. */
   readonly requestLimitMs: number
-  /** Returns the address on which this server listens, or undefined before it listens. */
+  /** Returns the address on which this server listens, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
-  /** Default toleration seconds for nodes that are not ready, and for nodes that are unreachable. */
+  /** Default toleration times in seconds for nodes that are not ready and for unreachable nodes. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-/** The name of a control, its default state, and the Kubernetes versions that have it. */
+/** The name of an admission control, its default state, and the Kubernetes versions that have it. */
 export interface ControlName extends Pick<Availability, 'since' | 'until'> {
   readonly name: string
   /** Whether the control is enabled by default. */
@@ -108,20 +108,21 @@ export interface ControlName extends Pick<Availability, 'since' | 'until'> {
 export interface ControlEntry extends ControlName {
   readonly make: (parts: ControlParts) => Control
   /**
-   * Creates the control with its part of the configuration file (see `configuration.ts`). An error stops the server's
-   * start and is reported with the file and control. Controls without this method take no configuration.
+   * Creates the control with its section of the admission configuration file (see `configuration.ts`). An error
+   * prevents the server from starting, and the error message contains the file and the control. A control without this
+   * method accepts no configuration.
    */
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
-/** State of a control on this server. */
+/** State of an admission control on this server. */
 export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
   readonly enabled: boolean
   /** The phases in which the control runs. Empty if the control is disabled. */
   readonly steps: readonly ('mutate' | 'validate')[]
 }
 
-/** All controls in chain order. */
+/** All admission controls in execution order. */
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceAutoProvision', byDefault: false, make: namespaceAutoProvision },
@@ -173,7 +174,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
   { name: 'PodTopologyLabels', byDefault: true, since: '1.33', make: podTopologyLabels },
   { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32', make: mutatingAdmissionPolicy },
-  // Mutating webhooks see the changes that all controls above them have made.
+  // The mutating webhooks receive the object with the changes of all controls above.
   {
     name: 'MutatingAdmissionWebhook',
     byDefault: true,

@@ -1,5 +1,5 @@
 /**
- * AlwaysAdmit and AlwaysDeny: admit or deny all requests, for tests of clients. Neither of them inspects the request.
+ * AlwaysAdmit and AlwaysDeny admit or deny all requests without inspecting them. They are meant for testing clients.
  */
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'

@@ -1,6 +1,6 @@
 /**
- * CertificateApproval, CertificateSigning and ClusterTrustBundleAttest: approving, denying or signing a certificate
- * request and writing a trust bundle for a signer require permission for the signer. The permission is the verb
+ * CertificateApproval, CertificateSigning and ClusterTrustBundleAttest require permission for the signer from users who
+ * approve, deny or sign a certificate request or write a trust bundle for a signer. The permission is the verb
  * `approve`, `sign` or `attest` on `signers`, for the full signer name or for all signers of its domain
  * (`example.com/*`).
  */
@@ -46,7 +46,7 @@ function handled(subresource: string): Control<CertificateSigningRequest>['handl
   }
 }
 
-/** Checks new and changed trust bundles that belong to a signer. */
+/** Checks new and changed trust bundles that name a signer. */
 export function clusterTrustBundleAttest({ authorizer }: Parts): Control<ClusterTrustBundle> {
   return {
     name: 'ClusterTrustBundleAttest',
@@ -60,7 +60,7 @@ export function clusterTrustBundleAttest({ authorizer }: Parts): Control<Cluster
   }
 }
 
-/** Returns the signer-related fields as text for comparison. */
+/** Returns the signer-related fields of the object as text, so that two objects can be compared. */
 function signs(object: CertificateSigningRequest | undefined): string {
   const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])
@@ -69,7 +69,7 @@ function signs(object: CertificateSigningRequest | undefined): string {
 interface SignerAction {
   readonly verb: 'approve' | 'sign' | 'attest'
   readonly signerName: string
-  /** Name of the written objects, for the error message. */
+  /** Name of the written objects in the error message. */
   readonly what: string
 }
 

@@ -1,6 +1,6 @@
 /**
  * CertificateSubjectRestriction: rejects requests for client certificates of the superuser group, so that no approver
- * can grant them. A certificate cannot be revoked, so it must not grant that privilege.
+ * can grant them. Certificates cannot be revoked, so no certificate may contain that group.
  */
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { certificateSigningRequest as certificateSigningRequests } from '../../../api/kinds/certificates/certificate-signing-request.ts'
@@ -23,7 +23,7 @@ export function certificateSubjectRestriction({
       types: [certificateSigningRequests],
       subresources: [''],
     },
-    // The object is already validated, so its request can be parsed.
+    // The object is already validated, so its certificate request can be parsed.
     validate: ({ type, object }) => {
       const { spec, metadata } = object
       if (spec?.signerName !== signer || !asksForSuperuser(spec)) return

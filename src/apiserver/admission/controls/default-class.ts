@@ -71,12 +71,15 @@ export function defaultIngressClass({ vendor, lookup, emulation }: Parts): Contr
 }
 
 interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
-  /** Type of the classes. */
+  /** Resource type of the classes: StorageClass or IngressClass. */
   readonly type: StoredType<ApiObject>
-  /** Annotations that mark a class as default. One of them suffices. */
+  /** Annotations that mark a class as the default. One of the annotations is sufficient. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
-  /** Error text after the number of default classes, for versions that reject several default classes. */
+  /**
+   * Text that follows the number of default classes in the error. Only versions before 1.26 reject several default
+   * classes.
+   */
   readonly several: string
 }
 
@@ -90,7 +93,7 @@ function findDefaultClass({ lookup, emulation, type, marks, request, several }: 
   return newestClass?.object.metadata.name
 }
 
-/** Sorts classes by creation time, newest first. Classes of the same age are sorted by name. */
+/** Sorts classes by creation time, newest first. Classes with the same creation time are sorted by name. */
 function newestFirst({ object: { metadata: a } }: StoredObject, { object: { metadata: b } }: StoredObject): number {
   const [ageOfA, ageOfB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? '']
   if (ageOfA !== ageOfB) return ageOfA > ageOfB ? -1 : 1

@@ -1,6 +1,6 @@
 /**
- * DefaultTolerationSeconds: lets pods stay for some minutes on a node that is not ready or unreachable, unless they set
- * their own tolerations.
+ * DefaultTolerationSeconds: lets pods stay on a node that is not ready or unreachable for five minutes by default,
+ * unless the pods set their own tolerations.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -8,7 +8,7 @@ import type { Toleration } from '../../../api/kinds/core/types/scheduling.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Control } from '../admission.ts'
 
-/** Toleration seconds by node condition. */
+/** Toleration times in seconds by node condition. */
 export interface TolerationSeconds {
   readonly 'not-ready': number
   readonly unreachable: number
@@ -18,12 +18,12 @@ const fiveMinutes: TolerationSeconds = { 'not-ready': 300, unreachable: 300 }
 
 interface TolerationParts {
   readonly vendor: Vendor
-  /** The toleration times in seconds. The default is five minutes for each condition. */
+  /** Toleration times in seconds. Each condition has a default of five minutes. */
   readonly tolerationSeconds?: TolerationSeconds
 }
 
 export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
-  // The fields are in storage order, so that they need not be sorted in every pod.
+  // The fields of the tolerations are in storage order, so that the server need not sort them in every pod.
   const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),
@@ -42,7 +42,7 @@ export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinut
   }
 }
 
-/** Whether the pod has its own NoExecute toleration for this taint. */
+/** Whether the pod already has a NoExecute toleration for the taint. */
 function covers({ key = '', effect = 'NoExecute' }: Toleration, taint: string): boolean {
   return (key === '' || key === taint) && effect === 'NoExecute'
 }

@@ -1,6 +1,6 @@
 /**
- * DenyServiceExternalIPs: rejects new external IPs of Services, because they could redirect traffic for any address.
- * Existing external IPs may be kept or removed.
+ * DenyServiceExternalIPs: rejects new external IPs of Services, because a Service could redirect traffic for any
+ * address. Existing external IPs may be kept or removed.
  */
 
 import { service as services } from '../../../api/kinds/core/service.ts'

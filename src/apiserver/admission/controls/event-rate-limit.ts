@@ -1,6 +1,6 @@
 /**
- * EventRateLimit: limits the rate of events per server, namespace, user, or source and object. The response to requests
- * beyond the limit is 429. All workers of a server share the counters. Servers that use the same etcd count separately.
+ * EventRateLimit: limits the rate of events per server, namespace, user, or source and object. Requests above the limit
+ * fail with status 429. All workers of a server share the counters. Servers that share an etcd count separately.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -100,7 +100,7 @@ function metersOf(limits: readonly Limit[], { clock, sharedRates }: Parts) {
     burst,
     keys: cacheSize === 0 ? defaultSize : cacheSize,
   }))
-  // Each thread has its own monotonic clock, which starts with the thread. This clock is shared by all threads.
+  // Shared counters need a clock that all threads share. The monotonic clock of a thread starts with the thread.
   const now = sharedRates === undefined ? () => BigInt(Math.round(1e6 * clock.monotonic())) : process.hrtime.bigint
   const meters = openRateBuckets(sharedRates ?? newBucketMemory(), rates, now)
   return limits.map((limit, i) => ({ limit, meter: meters[i]! }))

@@ -1,6 +1,6 @@
 /**
- * ExtendedResourceToleration: nodes with special hardware are tainted with the resource name, so that only pods that
- * request it run there. Such pods get the toleration automatically.
+ * ExtendedResourceToleration: tolerates the taints of nodes with special hardware, whose taint key is the resource
+ * name. Only pods that request the resource get the toleration.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -25,7 +25,10 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
   }
 }
 
-/** Whether a toleration is exactly as this control adds it. Broader tolerations are kept in addition. */
+/**
+ * Whether a toleration is identical to the toleration that this control adds. A broader toleration of the pod does not
+ * replace it.
+ */
 function isOfOurs({ operator, effect }: Toleration): boolean {
   return operator === 'Exists' && effect === 'NoSchedule'
 }

@@ -1,6 +1,7 @@
 /**
- * ImagePolicyWebhook: asks a backend with an ImageReview whether a pod may use its images. Decisions are cached for a
- * while. The configuration determines whether pods are admitted while the backend does not respond.
+ * ImagePolicyWebhook: asks a backend with an ImageReview whether a pod may use its images. The control caches decisions
+ * for a configured time. The configuration also determines whether pods are admitted while the backend does not
+ * respond.
  */
 import { setTimeout } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -19,9 +20,12 @@ import { NoFreeConnection } from '../../../wire/http/https-json.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-/** A remote service over HTTPS, configured by a kubeconfig file. */
+/** An HTTPS backend that a kubeconfig file describes. */
 export interface RemoteService {
-  /** Sends a request and returns the response. Throws an error if there is no response or it is unreadable. */
+  /**
+   * Sends a request and returns the response. Throws an error if the backend does not respond or the response is
+   * unreadable.
+   */
   post(body: JsonObject): Promise<Json>
 }
 
@@ -31,7 +35,7 @@ export interface ImagePolicyParts {
   readonly log: Log
   /** Whether an API version is enabled by `--runtime-config`. */
   readonly isEnabled: (group: string, version: string) => boolean
-  /** Opens the service that a kubeconfig file describes. Throws an error if the file is invalid. */
+  /** Creates a client for the backend that a kubeconfig file describes. Throws an error if the file is invalid. */
   readonly openService: (file: string) => Promise<RemoteService>
 }
 
@@ -95,7 +99,10 @@ interface Range {
   readonly max: number
 }
 
-/** Reads a duration. The default applies if the value is 0 or undefined. The value -1 disables the feature. */
+/**
+ * Reads a duration from the configuration. The default applies if the value is 0 or undefined. The value -1 disables
+ * the feature.
+ */
 function duration(name: string, value = 0, { unitMs, usual, max }: Range): number {
   if (value === 0) return usual * unitMs
   if (value === -1) return 0
@@ -120,7 +127,8 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
-    // A limit of this server is no reason to admit a pod that the backend might have rejected.
+    // When a limit of this server prevents the call, the pod must not be admitted, because the backend might have
+    // rejected it.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the image policy backend are in progress')
     const why = messageOf(error)
@@ -138,7 +146,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
   )
 }
 
-/** Retries a failed call a few times, unless it has already taken too long. */
+/** Retries a failed call a few times, unless the call has already taken too long. */
 async function ask(policy: Policy, spec: JsonObject): Promise<Verdict> {
   const giveUpAt = policy.clock.monotonic() + maxRetryMs
   const apiVersion = apiVersionOf(policy.vendor, 'imagepolicy', 'v1alpha1')
@@ -157,7 +165,7 @@ async function ask(policy: Policy, spec: JsonObject): Promise<Verdict> {
 
 const maxReason = 1000
 
-/** Reads only the status of the response. If there is no status, the images are rejected. */
+/** Reads the status of an ImageReview response. If the response has no status, the images are rejected. */
 function verdictOf(answer: Json): Verdict {
   const status = isObject(answer) ? own(answer, 'status') : undefined
   if (!isObject(status)) return { allowed: false, reason: '' }
@@ -168,7 +176,7 @@ function verdictOf(answer: Json): Verdict {
   }
 }
 
-/** Returns the containers of this request and the annotations intended for the backend. */
+/** Returns the containers of the request and the annotations for the backend. */
 function specOf({ object, subresource, namespace, vendor }: AdmissionRequest<Pod>): JsonObject {
   const { spec = {}, metadata } = object
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec

@@ -1,6 +1,6 @@
 /**
  * LimitRanger: sets default requests and limits of containers from the namespace's LimitRanges, and rejects containers,
- * pods and claims that violate any of them. Pods are checked only on creation because their resources are immutable.
+ * pods and claims that violate a LimitRange. Pods are checked only on creation because their resources are immutable.
  * Claims are also checked on update.
  */
 
@@ -62,7 +62,7 @@ export function limitRanger({ lookup, vendor, emulation }: Parts): Control<Pod |
 
 type LimitedRequest = AdmissionRequest<Pod | PersistentVolumeClaim>
 
-/** Whether the pod has so many containers that it is checked in steps. */
+/** Whether the pod has so many containers that the check must yield to other tasks. */
 function isLarge(request: LimitedRequest): boolean {
   if (!isPod(request)) return false
   const { containers = [], initContainers = [] } = request.object.spec ?? {}
@@ -70,8 +70,8 @@ function isLarge(request: LimitedRequest): boolean {
 }
 
 /**
- * Maximum number of LimitRanges that a write depends on. In namespaces with more LimitRanges, changes to the remaining
- * ones may go unnoticed.
+ * Maximum number of LimitRanges that a write depends on. In namespaces with more LimitRanges, a concurrent change to
+ * one of the others may be missed.
  */
 const maxRestedOn = 20
 
@@ -93,7 +93,9 @@ function boundsOf({ object }: StoredObject<LimitRange>): readonly Bounds[] {
   return object.spec?.limits ?? []
 }
 
-/** Returns the pod with defaults and an annotation that lists them, or undefined if no values were missing. */
+/**
+ * Returns the pod with defaults and an annotation that lists the defaults. Returns undefined if no values were missing.
+ */
 function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note: string): Pod | undefined {
   if (bounds.length === 0) return undefined
   const { object } = request
@@ -111,7 +113,10 @@ function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note
   }
 }
 
-/** The text of the annotation. Throws an error as soon as the text exceeds the maximum size of an annotation. */
+/**
+ * Builds the text of the annotation that lists the defaults. Throws an error as soon as the text exceeds the maximum
+ * size of an annotation.
+ */
 class Notes {
   readonly #request: AdmissionRequest
   text = ''
@@ -133,7 +138,7 @@ interface Defaults {
   readonly limits: ResourceList
 }
 
-/** Returns the default values. If several ranges set a default, the first range applies. */
+/** Returns the default values. If several LimitRanges set the same default, the first one applies. */
 function defaultsOf(bounds: readonly Bounds[]): Defaults {
   let defaults: Defaults = { requests: {}, limits: {} }
   for (const { defaultRequest, default: limits } of bounds)
@@ -174,10 +179,7 @@ function without(defaults: ResourceList, setValues: ResourceList = {}): string[]
 /** Maximum number of violations in a rejection. */
 const maxReportedBreaches = 20
 
-/**
- * Checks the LimitRanges. Throws an error if one of them is violated. The error lists the violations of the first such
- * LimitRange.
- */
+/** Checks all LimitRanges. Throws an error that lists the violations of the first LimitRange that is violated. */
 function* judge(
   request: LimitedRequest,
   ranges: readonly StoredObject<LimitRange>[],
@@ -204,7 +206,7 @@ function told(breaches: readonly string[]): string {
   return breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`
 }
 
-/** Yields the violations of each container or pod. */
+/** Yields the violations of each container and of the pod. */
 function* podBreaches({ spec = {} }: Pod, bounds: Bounds, emulation: Emulation): Generator<string[]> {
   if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec, emulation))
   if (bounds.type !== 'Container') return

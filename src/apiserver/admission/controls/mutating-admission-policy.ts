@@ -1,7 +1,7 @@
 /**
- * MutatingAdmissionPolicy: changes objects by the stored policies whose rules and bindings match a request. If a policy
- * changed the object, the chain runs all controls again. In this second round only policies with `reinvocationPolicy:
- * IfNeeded` apply.
+ * MutatingAdmissionPolicy: changes objects according to the stored policies whose rules and bindings match a request.
+ * If a policy changes the object, the chain runs all controls again. In the second round, only policies with
+ * `reinvocationPolicy: IfNeeded` apply.
  */
 import { isAvailable } from '../../../api/versions/availability.ts'
 import type { Control } from '../admission.ts'

@@ -1,7 +1,7 @@
 /**
  * NamespaceAutoProvision: creates a missing namespace when an object is created in it. The namespace remains even if
- * the object is rejected later. Dry runs and requests that store nothing do not create a namespace. Creating the
- * namespace passes admission as a write by the server. If it is rejected, the object is rejected too.
+ * the object is rejected later. Dry runs and requests that store nothing do not create a namespace. The namespace
+ * passes admission as a write by the server. If admission rejects the namespace, the object is rejected too.
  */
 import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -32,7 +32,7 @@ async function provide(ownWrites: OwnWrites, request: AdmissionRequest): Promise
   try {
     await ownWrites.createMissing(namespaces, { namespace: '', name: request.namespace }, {})
   } catch (error) {
-    // The server cannot create the namespace because its name is invalid or a control rejected it.
+    // The server cannot create the namespace because the name is invalid or an admission control rejected it.
     if (error instanceof ApiError && (error.code === 422 || error.code === 403)) throw refusal(request, error.message)
     throw error
   }

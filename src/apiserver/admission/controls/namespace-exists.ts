@@ -23,8 +23,8 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
 }
 
 /**
- * Throws an error unless the namespace exists. A create depends on the namespace, so that no object is created after
- * its deletion. Existing objects may be deleted after their namespace.
+ * Throws an error unless the namespace exists. A create depends on the revision of the namespace, so that no object is
+ * created after the namespace is deleted. Existing objects may still be deleted after their namespace.
  */
 function assertThere(
   { operation, namespace, dependOn }: AdmissionRequest,

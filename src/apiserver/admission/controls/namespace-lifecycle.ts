@@ -9,7 +9,7 @@ import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusedName } from '../refusal.ts'
 
-/** The resource of namespaces, as named in Status objects. */
+/** The resource name of namespaces in Status objects. */
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
@@ -38,8 +38,8 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
 }
 
 /**
- * Looks up the namespace. Updates do not need the latest state, because an existing object prevents the removal of its
- * namespace. Writes that depend on the state do not need it either.
+ * Looks up the namespace. Updates do not need the latest state, because the existing object prevents the removal of its
+ * namespace. A write that depends on the revision of the namespace does not need the latest state either.
  */
 function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }
@@ -67,7 +67,7 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
 function assertPlace(request: AdmissionRequest, namespace: StoredObject | undefined): undefined {
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
-  // An existing object prevents the removal of its namespace, but a new object must not be created in a terminating
+  // An existing object prevents the removal of its namespace. A new object must not be created in a terminating
   // namespace.
   if (request.operation === 'CREATE') request.dependOn?.(namespace)
 }

@@ -1,7 +1,7 @@
 /**
  * NodeRestriction: restricts a node agent to its own objects: its Node (except labels and taints that isolate
  * workloads), the pods bound to it, its Lease, its CSINode and its ResourceSlices. It cannot delete its Node, directly
- * or by adding an owner. Node agents are users `system:node:<name>` in the group `system:nodes`.
+ * or by adding an owner. A node agent is a user `system:node:<name>` in the group `system:nodes`.
  */
 
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -36,8 +36,8 @@ interface Parts {
 interface Restriction<T = ApiObject | undefined> {
   readonly type: StoredType<Exclude<T, undefined>>
   /**
-   * Throws an error to reject the request. `node` is the name of the agent's node. Called only for objects of this
-   * type.
+   * Throws an error to reject the request. `node` is the name of the agent's node. The function is called only for
+   * objects of the restricted type.
    */
   assert(request: AdmissionRequest<T>, node: string, parts: Parts): void | Promise<void>
 }
@@ -68,7 +68,7 @@ export function nodeRestriction(parts: Parts): Control {
   }
 }
 
-/** Returns the node of an agent, or undefined for other users. */
+/** Returns the name of a node agent's node, or undefined for other users. */
 function agentOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
@@ -94,8 +94,8 @@ function assertNode(request: AdmissionRequest<Node | undefined>, node: string): 
 }
 
 /**
- * Whether the owners are unchanged. Deleting an owner deletes its dependents, so an agent must not add owners to its
- * Node.
+ * Whether the owner references are unchanged. A node agent must not add owners to its Node, because deleting an owner
+ * deletes its dependents.
  */
 function sameOwners(next: ApiObject, previous: ApiObject | undefined): boolean {
   return same(next.metadata.ownerReferences ?? [], previous?.metadata.ownerReferences ?? [])
@@ -115,7 +115,7 @@ function assertPod(request: AdmissionRequest<Pod | undefined>, node: string, { l
   throw refusal(request, `node "${node}" may not ${operation.toLowerCase()} pods${subresource && `/${subresource}`}`)
 }
 
-/** Whether the request creates a pod and not a subresource. */
+/** Whether the request creates a pod, as opposed to a subresource of a pod. */
 function isNew(request: AdmissionRequest<Pod | undefined>): request is AdmissionRequest<Pod> {
   return request.operation === 'CREATE' && request.subresource === ''
 }
@@ -138,8 +138,8 @@ function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: strin
 }
 
 /**
- * Returns the ResourceClaims generated for a pod, as listed in its status. They grant the pod's node read access to the
- * claims.
+ * Returns the ResourceClaims that were generated for a pod and that the pod's status lists. These entries grant the
+ * pod's node read access to the claims.
  */
 function claimStatuses(pod: Pod | undefined): unknown {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus = null } = pod?.status ?? {}
@@ -154,7 +154,7 @@ async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | un
     throw refusal(request, `node "${node}" can only evict pods with spec.nodeName set to itself`)
 }
 
-/** Checks an update of a claim. An agent may only report the size of the claim's volume. */
+/** Checks an update of a claim by a node agent, which may only report the size of the claim's volume. */
 function assertClaim(request: AdmissionRequest, node: string): void {
   const { operation, subresource, object, oldObject } = request
   if (operation !== 'UPDATE' || subresource !== 'status')
@@ -183,8 +183,8 @@ interface TokenRequest {
 }
 
 /**
- * Checks a token request. An agent may request only tokens that are bound to pods on its node, for audiences that these
- * pods use.
+ * Checks a token request by a node agent. The token must be bound to a pod on the agent's node, and its audiences must
+ * be ones that the pod uses.
  */
 async function assertAccount(request: AdmissionRequest, node: string, parts: Parts): Promise<void> {
   const { lookup, emulation } = parts

@@ -1,7 +1,7 @@
 /**
- * OwnerReferencesPermissionEnforcement: deleting an owner deletes its dependents, and a dependent may block the
- * deletion of its owner. Changing owners therefore requires permission to delete the object, and setting
- * blockOwnerDeletion requires permission to update the owner's finalizers.
+ * OwnerReferencesPermissionEnforcement: changing owner references requires permission to delete the object, because
+ * deleting an owner deletes its dependents. Setting blockOwnerDeletion requires permission to update the owner's
+ * finalizers, because the dependent may then block the deletion of its owner.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -11,7 +11,7 @@ import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-/** A served type. */
+/** A served resource type. */
 export interface OwnerType {
   readonly group: string
   readonly version: string
@@ -21,7 +21,7 @@ export interface OwnerType {
 
 interface Parts {
   readonly authorizer: Authorizer
-  /** Returns the type of an owner, or undefined if the kind is not served. */
+  /** Returns the resource type of an owner, or undefined if the owner's kind is not served. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
 }
 
@@ -30,7 +30,8 @@ export function ownerReferencesPermissionEnforcement(parts: Parts): Control {
     name: 'OwnerReferencesPermissionEnforcement',
     handles: { operations: ['CREATE', 'UPDATE'] },
     validate: (request) => {
-      // A status update of a pod cannot change its owners, and node agents send outdated owners.
+      // A status update cannot change the owners of a pod. Node agents send outdated owners with status updates, so
+      // owners are not checked here.
       if (request.type.plural === 'pods' && request.type.group === '' && request.subresource === 'status')
         return undefined
       const next = ownersOf(request.object)

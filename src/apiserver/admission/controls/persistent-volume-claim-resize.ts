@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimResize: allows a claim to grow only if its class allows volume expansion. */
+/** PersistentVolumeClaimResize: allows a claim to grow only if its storage class allows volume expansion. */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { quantityIn } from '../../../api/kinds/core/types/resources.ts'

@@ -25,7 +25,7 @@ interface Parts {
   readonly vendor: Vendor
 }
 
-/** Volume sources with a location, and the field that identifies the volume. */
+/** The volume sources that have a location, each with the field that identifies the volume. */
 const idFields = {
   awsElasticBlockStore: 'volumeID',
   azureDisk: 'diskName',
@@ -97,7 +97,7 @@ function labelled(
   zones: ReadonlySet<string>,
 ): PersistentVolume {
   const { metadata, spec = {} } = object
-  // The volume's own labels take precedence over the table.
+  // Labels that the volume already has take precedence over the configured labels.
   const all = { ...labels, ...metadata.labels }
   const requirements = Object.keys(labels)
     .sort()
@@ -118,8 +118,8 @@ type Term = NonNullable<NonNullable<NodeAffinity['required']>['nodeSelectorTerms
 type Requirement = { readonly key: string; readonly operator: 'In'; readonly values: string[] }
 
 /**
- * Adds the requirements to every term, unless a term already uses one of the keys. The volume then specifies its own
- * location.
+ * Adds the requirements to every term of the node affinity. If a term already uses one of the keys, the affinity stays
+ * unchanged because the volume specifies its own location.
  */
 function affine({ nodeAffinity }: VolumeSpec, requirements: readonly Requirement[]): NodeAffinity {
   const terms = nodeAffinity?.required?.nodeSelectorTerms ?? []

@@ -1,7 +1,7 @@
 /**
- * PodNodeSelector: adds the node selector of the namespace's annotation to its pods, or the cluster default from the
- * configuration. An entry for a namespace in the configuration restricts the labels that its pods and its annotation
- * may select. The selector added from the configuration itself is exempt.
+ * PodNodeSelector: adds a node selector to the pods of a namespace, either from an annotation of the namespace or from
+ * the cluster default in the configuration. An entry for a namespace in the configuration restricts the labels that its
+ * pods and its annotation may select. The cluster default itself is not restricted.
  *
  *   podNodeSelectorPluginConfig:
  *     clusterDefaultNodeSelector: env=test
@@ -29,9 +29,9 @@ interface Parts {
 type NodeLabels = { readonly [key: string]: string }
 
 interface Selectors {
-  /** The selector for namespaces without the annotation. */
+  /** The node selector for namespaces without the annotation. */
   readonly usual: NodeLabels
-  /** Allowed labels by namespace. */
+  /** Labels that pods may select, by namespace. */
   readonly limits: ReadonlyMap<string, NodeLabels>
 }
 
@@ -106,7 +106,7 @@ function refuseConflict(request: AdmissionRequest<Pod>, namespaceSelector: NodeL
     )
 }
 
-/** Throws an error unless one of these sets contains each label of the pod's selector with the same value. */
+/** Throws an error unless one of the label sets contains every label of the pod's node selector with the same value. */
 function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabels[]): void {
   const own = selectorIn(request)
   const isAllowed = (key: string) => allowed.some((labels) => Object.hasOwn(labels, key) && labels[key] === own[key])
@@ -118,7 +118,7 @@ function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabe
     )
 }
 
-/** Parses equality selectors such as `env=test,disk=ssd`. Returns an error text if the selector is invalid. */
+/** Parses an equality selector such as `env=test,disk=ssd`. Returns an error text if the selector is invalid. */
 function parseSelector(text: string): NodeLabels | string {
   const parts = text.split(',').filter((part) => part.trim() !== '')
   const entries: [string, string][] = []

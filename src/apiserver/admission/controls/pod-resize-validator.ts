@@ -1,5 +1,5 @@
 /**
- * PodResizeValidator: rejects the resize of a pod that its node could never satisfy, because the node is too small or
+ * PodResizeValidator: rejects a pod resize that the pod's node could never satisfy, because the node is too small or
  * does not run Linux.
  */
 import { sameJson } from '../../../api/json/json.ts'
@@ -53,7 +53,10 @@ function assertFits(request: AdmissionRequest<Pod>, node: StoredObject<Node> | u
     throw withCause(request, 'UnsupportedPlatform', `only pods on linux nodes can be resized; the node has "${system}"`)
 }
 
-/** Returns a description of the resource if the pod requests more of it than the node has. */
+/**
+ * Compares the pod's request for a resource with the capacity of the node. Returns a description of the resource if the
+ * request is larger.
+ */
 function shortage(requested: Amounts, available: Amounts, name: string): string[] {
   const asked = requested.get(name)
   const most = available.get(name) ?? wholes(0)

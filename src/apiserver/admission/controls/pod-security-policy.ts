@@ -1,8 +1,8 @@
 /**
- * PodSecurityPolicy: admits a pod if a policy that its author or service account may `use` allows it. The policy may
- * set defaults. Policies that change nothing are preferred, then the first policy by name is used. An annotation of the
- * pod records the policy. Updates are only validated, and any policy may allow them. The rules are in
- * `pod-security-policy/`.
+ * PodSecurityPolicy: admits a pod if at least one policy allows it and the pod's author or service account has the
+ * permission `use` on that policy. A policy may set defaults in the pod. Policies that change nothing are preferred.
+ * Among several of them, the first by name is used. An annotation of the pod records the policy. Updates are only
+ * validated, and any policy may allow them. The rules are in `pod-security-policy/`.
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -52,13 +52,13 @@ export function podSecurityPolicy(parts: Parts): Control<Pod> {
 
 interface Choice {
   readonly storedPolicy: StoredObject<PodSecurityPolicy>
-  /** The pod with the defaults of the policy. */
+  /** The pod after the defaults of the policy are applied. */
   readonly pod: JudgedPod
 }
 
 /**
- * Returns the policy that admits the pod. If no cached policy admits it, checks the latest state and then throws an
- * error.
+ * Returns the policy that admits the pod. If no cached policy admits the pod, reads the latest policies before throwing
+ * an error.
  */
 async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)

@@ -107,7 +107,7 @@ function evaluators({ vendor, emulation, lookup, metrics }: Parts, configuration
   }
 }
 
-/** Whether the faults are the same as before. An update may leave labels invalid if they were invalid already. */
+/** Whether the invalid labels are the same as before. An update need not fix labels that were already invalid. */
 function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
   return (
     errors.length === before.length &&
@@ -124,7 +124,9 @@ function isStricter({ enforce }: Policy, { enforce: before }: Policy): boolean {
   return enforce.version !== before.version || !isAsFree(enforce, before)
 }
 
-/** Whether an update can affect the evaluation. Only images, additional containers and profile annotations can. */
+/**
+ * Whether an update can affect the evaluation. Only changed images, additional containers and profile annotations can.
+ */
 function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
   return significantFields(next) !== significantFields(previous)
 }

@@ -1,7 +1,8 @@
 /**
- * PodTolerationRestriction: adds the tolerations of a namespace annotation to its pods and rejects tolerations that
- * another annotation does not allow. Without the annotations, the lists of the configuration apply. An empty annotation
- * is an empty list. Pods with resource requests or limits also get a toleration for memory pressure.
+ * PodTolerationRestriction: adds the tolerations in a namespace annotation to the namespace's pods, and rejects
+ * tolerations that another annotation does not allow. Without the annotations, the lists in the configuration apply. An
+ * empty annotation means an empty list. Pods with resource requests or limits also get a toleration for memory
+ * pressure.
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
@@ -92,7 +93,7 @@ function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]
   return sameJson(merged, tolerations) ? undefined : { ...request.object, spec: { ...spec, tolerations: merged } }
 }
 
-/** Maximum number of comparisons between the two lists. */
+/** Maximum number of comparisons between the pod's tolerations and the allowed tolerations. */
 const maxCompared = 50_000
 
 function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {
@@ -110,7 +111,7 @@ function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Tolera
 
 const listed = { list: field(1, s.list(toleration)) }
 
-/** Returns the list in an annotation, or undefined if the annotation is absent. */
+/** Returns the tolerations in an annotation, or undefined if the annotation is absent. */
 function readAnnotation(
   request: AdmissionRequest<Pod>,
   { metadata }: ApiObject,

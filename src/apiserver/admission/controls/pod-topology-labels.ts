@@ -1,6 +1,6 @@
 /**
- * PodTopologyLabels: copies the zone and the region of a node to the pods on it, so that a pod can read them as its own
- * labels. A pod gets them with its binding, or on creation if it names its node.
+ * PodTopologyLabels: copies the zone and region labels of a node to the pods on the node, so that a pod can read them
+ * as its own labels. The labels are set when the pod is bound, or on creation if the pod names its node.
  */
 import type { Binding } from '../../../api/kinds/core/binding.ts'
 import { type Node, node as nodes } from '../../../api/kinds/core/node.ts'
@@ -39,7 +39,8 @@ function nodeNameOf({ object, subresource }: AdmissionRequest<Assigned>): string
 }
 
 /**
- * Adds the labels of the node. A missing node is not an error, because clients may name a node that does not exist yet.
+ * Adds the topology labels of the node. A missing node is not an error, because clients may name a node that does not
+ * exist yet.
  */
 function withTopology(
   { object, vendor, dependOn }: AdmissionRequest<Assigned>,

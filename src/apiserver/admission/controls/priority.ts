@@ -2,7 +2,7 @@
  * Priority: sets the numeric priority of a pod from its PriorityClass, allows only one default class and protects the
  * two system classes.
  *
- * A client that sends the number must send the value of the class, because only the class determines the priority.
+ * If a client sends the number, it must equal the value of the class, because only the class determines the priority.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'
@@ -43,7 +43,7 @@ export function priority({ lookup }: { readonly lookup: Lookup }): Control<Pod |
 type PodSpec = NonNullable<Pod['spec']>
 type Handled = AdmissionRequest<Pod | PriorityClass | undefined>
 
-/** Whether a pod is created or updated. */
+/** Whether the request creates or updates a pod. */
 function isPodWrite(request: Handled): request is AdmissionRequest<Pod> {
   return request.type.plural === pods.plural && request.operation !== 'DELETE'
 }
@@ -52,7 +52,7 @@ function specOf(object: Pod | undefined): PodSpec {
   return object?.spec ?? {}
 }
 
-/** Restores the fields about the priority if an update omitted them. */
+/** Restores the priority fields if an update omits them. */
 function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undefined {
   const { priority: number, preemptionPolicy } = specOf(oldObject)
   const spec = specOf(object)
@@ -65,7 +65,10 @@ function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undef
 
 type FoundClass = StoredObject<PriorityClass> | undefined
 
-/** Returns the class of the pod or the default class. Returns undefined if there is neither. */
+/**
+ * Returns the PriorityClass of the pod or, if the pod names none, the default class. Returns undefined if there is no
+ * default class.
+ */
 function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass | Promise<FoundClass> {
   const { priorityClassName: name = '' } = specOf(request.object)
   if (name === '') return defaultClass(lookup)

@@ -1,11 +1,11 @@
 /**
- * ResourceQuota: keeps the total usage of a namespace within its quotas. It is last in the chain, so that it charges
- * exactly what will be stored.
+ * ResourceQuota: keeps the total usage of a namespace within its quotas. This control is the last in the chain, so that
+ * the charged usage is exactly the usage of the stored object.
  *
- * A write that uses more is charged before the commit and refunded if the commit fails. A write that uses less is
- * refunded after the commit. Pending refunds are stored as debts (`quota/debts.ts`), so that a crash loses nothing. The
- * enforced limits are in the status of the quota, which the loop in `cluster/controllers/resource-quota.ts` writes.
- * Before the loop has written it, a quota limits nothing.
+ * A write that increases usage is charged before the commit and refunded if the commit fails. A write that reduces
+ * usage is refunded after the commit. Pending refunds are stored as debts (`quota/debts.ts`), so that a crash loses
+ * nothing. The enforced limits are in the status of the quota, which the loop in
+ * `cluster/controllers/resource-quota.ts` writes. A quota limits nothing until the loop has written its status.
  */
 
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
@@ -56,8 +56,8 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
 }
 
 /**
- * Returns the quotas of the namespace. If one is unreadable, its limits are unknown, so no usage may grow until it is
- * repaired or deleted.
+ * Returns the quotas of the namespace. If a quota is unreadable, its limits are unknown, so no usage may grow until the
+ * quota is repaired or deleted.
  */
 function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<ResourceQuota>[] {
   const { namespace, operation, subresource, object } = request
@@ -65,18 +65,18 @@ function quotasOf(lookup: Lookup, request: AdmissionRequest): StoredObject<Resou
   return lookup.list(resourceQuotas, { namespace, whole: !isEnding && isCharged(subresource) })
 }
 
-/** Whether a write is charged in advance: a write of the object itself or a pod resize. */
+/** Whether the write is charged before the commit. True for writes of the object itself and for pod resizes. */
 function isCharged(subresource: string): boolean {
   return subresource === '' || subresource === 'resize'
 }
 
-/** Whether the write can change usage. Most writes cannot and need no further work. */
+/** Whether the write can change the usage. Most writes cannot, and the control ignores them. */
 function mayMatter(request: AdmissionRequest): boolean {
   const { operation, type, subresource, namespace, vendor, object, dryRun, onOutcome } = request
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
   if (subresource === 'resize') return isPods(type)
-  // A terminated pod no longer uses resources, and this write may remove a terminating object. Both can change the
+  // A terminated pod uses no resources, and this write may remove a terminating object. Either case can change the
   // usage.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
   return usageVaries(type, vendor) || object?.metadata.deletionTimestamp !== undefined
@@ -89,7 +89,7 @@ interface Means extends Parts {
 
 interface Accounting extends Means {
   readonly request: AdmissionRequest
-  /** Usage of the object after and before the write. */
+  /** Usage of the object before and after the write. */
   readonly after: Amounts
   readonly before: Amounts
 }
@@ -130,9 +130,9 @@ async function account(accounting: Accounting, knownQuotas: readonly StoredObjec
   await charge(accounting, plans, debts)
 }
 
-/** Debts to quotas, by the outcome of the write. */
+/** Keys of the debts to store, by the outcome of the write. */
 interface Debts {
-  /** Refunds of the charges. The commit that stores the object deletes them. */
+  /** Refunds of the charges. The commit that stores the object deletes the refunds. */
   readonly charges: Debt[]
   readonly stored: Debt[]
   readonly removed: Debt[]
@@ -142,7 +142,8 @@ interface Debts {
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // An object marked for deletion still exists. The status of a pod reports facts and is not charged in advance.
+  // An object marked for deletion still exists. The status of a pod reports facts, so it is not charged before the
+  // commit.
   const change = isCharged(subresource) ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
@@ -158,7 +159,7 @@ function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan
 const maxCharges = 20
 
 async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
-  // A status update of a pod is not rejected, because the status reports facts.
+  // A status update of a pod is never rejected, because the status reports facts.
   if (!isCharged(request.subresource)) return
   for (const plan of plans) {
     if (plan.increase.size === 0) continue
@@ -168,12 +169,12 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
     const { key } = outcome.debt
     charges.push(outcome.debt)
     request.commitWith!('stored', { releases: [key] })
-    // The charge may have been refunded in the meantime. In that case, the write is evaluated again.
+    // Another server may have refunded the charge in the meantime. In that case, the write is evaluated again.
     if (charges.length <= maxCharges) request.dependOn!({ key, revision: 'present' })
   }
 }
 
-/** Checks the write against the cached quotas. Before a rejection, also checks the latest state. */
+/** Checks the write against the cached quotas, and against the latest quotas before the write is rejected. */
 async function judge(accounting: Accounting, knownQuotas: readonly StoredObject<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {
@@ -196,7 +197,7 @@ function plansFor(accounting: Accounting, quotas: readonly StoredObject<Resource
   return plans
 }
 
-/** Maximum number of unprocessed quotas that a write depends on. */
+/** Maximum number of quotas without a status that a write depends on. */
 const maxRestedOn = 20
 
 function planFor(accounting: Accounting, quota: StoredObject<ResourceQuota>): Plan {
@@ -263,7 +264,10 @@ function assertCovered(
   if (why !== undefined) throw refusal(request, why)
 }
 
-/** Whether the status of the quota lacks some of its limits. The write must wait until the status contains them. */
+/**
+ * Whether the status of the quota lacks some of the limits in its spec. A write must wait until the status contains
+ * them.
+ */
 function isUnsettled(quota: StoredObject, { request, after }: Accounting): boolean {
   const { hard: wanted = {} } = specOf(quota)
   const { hard = {} } = statusOf(quota)
@@ -271,7 +275,10 @@ function isUnsettled(quota: StoredObject, { request, after }: Accounting): boole
   return unknown && isMeantFor(quota, request, request.object)
 }
 
-/** Settles the debts of a write. If the outcome is unknown, `apiserver/upkeep/quota-debts.ts` settles them later. */
+/**
+ * Settles the debts of a write. If the outcome of the write is unknown, `apiserver/upkeep/quota-debts.ts` settles the
+ * debts later.
+ */
 async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteOutcome): Promise<void> {
   if (outcome === 'unknown') return
   const due = outcome === 'stored' ? debts.stored : [...debts.charges, ...(outcome === 'removed' ? debts.removed : [])]
@@ -282,8 +289,8 @@ async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteO
 }
 
 /**
- * Deletes all open debts of a quota whose usage is recounted, because the recount includes them. A concurrent write
- * whose charge was not counted is evaluated again.
+ * Deletes all open debts of a quota whose usage is recounted, because the recount already includes them. A concurrent
+ * write whose charge was not counted is evaluated again.
  */
 async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
   const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})
@@ -298,7 +305,7 @@ function asQuota(object: ApiObject | undefined): Pick<ResourceQuota, 'status'> {
   return (object ?? {}) as Pick<ResourceQuota, 'status'>
 }
 
-/** Whether the request writes the usage of a quota. */
+/** Whether the request writes the usage in the status of a quota. */
 function writesUsage({ operation, type, subresource, dryRun }: AdmissionRequest): boolean {
   const isQuota = type.group === '' && type.plural === resourceQuotas.plural
   return isQuota && operation === 'UPDATE' && subresource === 'status' && !dryRun

@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: sets the pod overhead and the scheduling constraints of the pod's RuntimeClass. A pod cannot set a
- * different overhead, and cannot set one without a RuntimeClass.
+ * RuntimeClass: sets the pod overhead and the scheduling constraints of the pod's RuntimeClass. Rejects pods that set a
+ * different overhead, or an overhead without a RuntimeClass.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

@@ -1,9 +1,10 @@
 /**
- * ServiceAccount: assigns every pod a service account of its namespace, by default `default`. The pod gets the
- * account's image pull secrets and, unless pod or account opt out, a token volume that is mounted at the same path in
- * all containers. Mirror pods, which represent pods that a node runs on its own, have no account and no secrets.
+ * ServiceAccount: assigns a service account to every pod. The default is the account `default` of the pod's namespace.
+ * The pod gets the account's image pull secrets. Unless the pod or the account opts out, the pod also gets a token
+ * volume that is mounted at the same path in all containers. Mirror pods represent pods that a node runs on its own,
+ * and have neither an account nor secrets.
  *
- * A control loop creates the default account of a new namespace, so this control waits about a second for it.
+ * A control loop creates the default account of a new namespace, so this control waits about a second for the account.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -44,7 +45,7 @@ export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Con
         ? storedAccount.then((later) => useAccount(request, later))
         : useAccount(request, storedAccount)
     },
-    // Checks the pod again, because other controls may have changed it and ephemeral containers are added later.
+    // Checks the pod again, because other controls may have changed the pod and ephemeral containers are added later.
     validate: (request) => {
       if (isMirror(request)) return checkMirror(request)
       if (request.operation === 'UPDATE' && request.subresource === '') return undefined
@@ -87,10 +88,13 @@ function nameOf(request: AdmissionRequest<Pod>): string {
 
 const patienceMs = 1000
 const pauseMs = 100
-/** Minimum number of lookups within that second. On an overloaded machine, the control loop may rarely run. */
+/**
+ * Minimum number of lookups of the default account. On an overloaded machine, the control loop that creates the account
+ * may be slow.
+ */
 const minLooks = 10
 
-/** Waits only for the default account. Other accounts are created by users before the pods that need them. */
+/** Waits only for the default account. Users create all other accounts before the pods that need them. */
 async function awaitAccount(
   { lookup, clock }: Looking,
   place: { readonly namespace: string; readonly name: string },
@@ -128,12 +132,12 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
   const object = { ...request.object, spec }
-  // Runs before pod validation, so that a forbidden pod is reported as forbidden rather than invalid.
+  // Runs before the validation of the pod, so that a forbidden pod is reported as forbidden rather than invalid.
   judge({ ...request, object }, storedAccount)
   return object
 }
 
-/** Checks the secrets of a pod if its account restricts pods to its own secrets. */
+/** Checks the secrets of a pod if the pod's service account restricts pods to the secrets that the account lists. */
 function judge(request: AdmissionRequest<Pod>, storedAccount: StoredObject | undefined): void {
   if (storedAccount === undefined && request.operation === 'UPDATE') return
   const account = accountOf(request, storedAccount)
@@ -151,8 +155,8 @@ function keepsSecrets(request: AdmissionRequest<Pod>, { metadata }: ApiObject): 
 }
 
 /**
- * Rejects secrets that the account does not list. Checks all secrets that a pod uses: in volumes, in environment
- * variables and for image pulls.
+ * Rejects secrets that the service account does not list. Checks all secrets that a pod uses: in volumes, in
+ * environment variables and for image pulls.
  */
 function refuseOtherSecrets(request: AdmissionRequest<Pod>, account: ServiceAccount): void {
   const { imagePullSecrets = [], ...spec } = specOf(request)

@@ -1,6 +1,7 @@
 /**
- * StorageObjectInUseProtection: adds a finalizer to new claims, volumes and VolumeAttributesClasses, so that their
- * deletion waits until they are no longer used. A control loop removes it (`cluster/controllers/storage-protection.ts`).
+ * StorageObjectInUseProtection: adds a finalizer to new claims, volumes and VolumeAttributesClasses, so that an object
+ * that is still in use is not removed. A control loop removes the finalizer later
+ * (`cluster/controllers/storage-protection.ts`).
  */
 import { volumeAttributesClass as classes } from '../../../api/kinds/storage/volume-attributes-class.ts'
 import { type ApiObject, copyForChange } from '../../../api/model/object.ts'

@@ -1,6 +1,6 @@
 /**
- * TaintNodesByCondition: taints new nodes as not ready, so that no pod is scheduled there yet. A controller removes the
- * taint once the node is ready.
+ * TaintNodesByCondition: adds the not-ready taint to new nodes, so that no pod is scheduled to a node before it is
+ * ready. A controller removes the taint when the node is ready.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import { node as nodes } from '../../../api/kinds/core/node.ts'

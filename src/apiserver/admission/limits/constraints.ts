@@ -6,13 +6,13 @@ import { compareQuantities, formatQuantity, type Quantity } from '../../../api/m
 
 export type Bounds = NonNullable<NonNullable<LimitRange['spec']>['limits']>[number]
 
-/** Requested and limited resources. */
+/** Requested and limited amounts of resources. */
 export interface PodResources {
   readonly requests: ResourceList
   readonly limits: ResourceList
 }
 
-/** Returns the violations of a container or pod. */
+/** Returns the violations of the LimitRange by a container or pod. */
 export function breaksOf(bounds: Bounds, asked: PodResources): string[] {
   return [
     ...each(bounds.min, (name, bound) => belowLeast(bounds, [name, bound], asked)),
@@ -21,7 +21,7 @@ export function breaksOf(bounds: Bounds, asked: PodResources): string[] {
   ]
 }
 
-/** Returns the violations of a claim, which has only requests. */
+/** Returns the violations of the LimitRange by a claim, which has only requests. */
 export function claimBreaksOf(bounds: Bounds, requests: ResourceList): string[] {
   return [
     ...each(bounds.min, (name, bound) => belowLeast(bounds, [name, bound], { requests, limits: {} })),

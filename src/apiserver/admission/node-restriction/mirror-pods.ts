@@ -1,7 +1,7 @@
 /**
- * Validates mirror pods, the only pods that a node agent may create. They represent pods that the node runs on its own.
- * They must be bound to the node, be owned only by it and reference no other objects, because a pod grants its node
- * read access to the objects that it names.
+ * Validates mirror pods, the only pods that a node agent may create. A mirror pod represents a pod that the node runs
+ * on its own. It must be bound to the node, be owned only by the node and reference no other objects, because a pod
+ * grants its node read access to the objects that the pod references.
  */
 
 import { node as nodes } from '../../../api/kinds/core/node.ts'
@@ -30,7 +30,7 @@ export async function assertMirrorPod(lookup: Lookup, request: AdmissionRequest<
   if (named !== '') throw refuse(`node "${node}" can not create pods that reference ${named}`)
 }
 
-/** Returns why the owner is not allowed, or '' if the node is the only owner. */
+/** Returns the reason why the owner references are not allowed, or '' if the node is the only owner. */
 function ownerFault(owners: readonly OwnerReference[], node: string): string {
   const [owner, ...others] = owners
   if (others.length > 0) return 'can only create pods with a single owner reference set to itself'
@@ -59,9 +59,9 @@ function referenced(spec: PodSpec): string {
   if (secretsOf(spec).length > 0) return 'secrets'
   if (hasConfigMaps(spec)) return 'configmaps'
   if (volumes.some((volume) => volume.persistentVolumeClaim !== undefined)) return 'persistentvolumeclaims'
-  // The claim is created with the pod and would grant the node access to it and its volume.
+  // An ephemeral volume claim is created with the pod and would grant the node access to the claim and its volume.
   if (volumes.some(({ ephemeral }) => ephemeral !== undefined)) return 'ephemeral persistentvolumeclaims'
-  // The claim of a template is created for the pod.
+  // The claim of a template is created when the pod is created.
   if ((spec.resourceClaims ?? []).length > 0) return 'resourceclaims'
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? [])
   if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)) return 'service account tokens'

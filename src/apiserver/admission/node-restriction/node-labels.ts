@@ -1,19 +1,19 @@
 /**
- * Labels of its Node that a node agent may set. Labels outside the vendor's domains are unrestricted. In the vendor's
- * domains, an agent may set the labels that describe the machine and labels in two dedicated domains. All other labels,
- * including those under `node-restriction`, are reserved for administrators to isolate workloads.
+ * Labels that a node agent may set on its Node. Labels outside the Kubernetes domains are unrestricted. In the
+ * Kubernetes domains, an agent may set the labels that describe the machine and the labels in two dedicated domains.
+ * All other labels, including those under `node-restriction`, are reserved for administrators to isolate workloads.
  */
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 type Labels = { readonly [key: string]: string } | undefined
 
-/** Returns the forbidden keys, sorted. */
+/** Returns the label keys that a node agent must not change, sorted. */
 export function forbiddenLabels(keys: Iterable<string>, vendor: Vendor): string[] {
   const own = ownLabels(vendor)
   return [...keys].filter((key) => isRestricted(key, vendor, own)).sort()
 }
 
-/** Returns the keys that were added, changed or removed. */
+/** Returns the label keys that were added, changed or removed. */
 export function changedLabels(next: Labels = {}, previous: Labels = {}): string[] {
   const keys = new Set([...Object.keys(next), ...Object.keys(previous)])
   const valueIn = (labels: Labels, key: string) => (Object.hasOwn(labels!, key) ? labels![key] : undefined)

@@ -1,7 +1,7 @@
 /**
- * Checks the audience of a token that a node agent requests for a pod. A projected volume of the pod or the CSI driver of
- * one of its volumes must use the audience, or the agent needs permission for the verb
- * `request-serviceaccounts-token-audience`. Otherwise a node could impersonate the accounts of its pods towards any other
+ * Checks the audience of a token that a node agent requests for a pod. A projected volume of the pod or the CSI driver
+ * of one of the pod's volumes must use the audience, or the agent needs permission for the verb
+ * `request-serviceaccounts-token-audience`. Otherwise a node could impersonate the accounts of its pods to any other
  * service.
  */
 
@@ -22,7 +22,7 @@ interface Parts {
 }
 
 interface Requested {
-  /** The pod that the token is bound to. */
+  /** The pod to which the token is bound. */
   readonly pod: Pod
   readonly audiences: readonly string[]
 }
@@ -32,7 +32,7 @@ interface Requested {
  */
 const verb = 'request-serviceaccounts-token-audience'
 
-/** Throws an error unless the node may request a token with these audiences. */
+/** Throws an error unless the node agent may request a token with these audiences. */
 export async function assertAudience(
   parts: Parts,
   request: AdmissionRequest,
@@ -54,8 +54,7 @@ async function usesAudience(lookup: Lookup, pod: Pod, audience: string): Promise
 }
 
 /**
- * Returns the audiences of the tokens that a volume needs. An empty audience stands for the default audiences of the
- * server.
+ * Returns the token audiences that a volume needs. An empty audience stands for the default audiences of the server.
  */
 function audiencesOf(lookup: Lookup, pod: Pod, volume: Volume): string[] {
   const tokens = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? [])
@@ -67,7 +66,7 @@ function audiencesOf(lookup: Lookup, pod: Pod, volume: Volume): string[] {
 /** Returns the name of the CSI driver of a volume, or '' if the volume has none. */
 function driverOf(lookup: Lookup, { metadata }: Pod, volume: Volume): string {
   if (volume.csi !== undefined) return volume.csi.driver ?? ''
-  // The claim of an ephemeral volume is named after the pod and the volume.
+  // The claim of an ephemeral volume is named `<pod>-<volume>`.
   const ofEphemeral = volume.ephemeral === undefined ? '' : `${metadata.name}-${volume.name}`
   const claimName = volume.persistentVolumeClaim?.claimName ?? ofEphemeral
   if (claimName === '') return ''

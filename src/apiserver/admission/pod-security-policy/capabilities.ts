@@ -1,4 +1,7 @@
-/** The kernel capabilities that a policy adds by default, allows containers to request, and drops. */
+/**
+ * Linux capabilities of a policy: those that it adds by default, those that it allows containers to request, and those
+ * that it requires containers to drop.
+ */
 
 import type { SecurityContext } from '../../../api/kinds/core/types/security-context.ts'
 import { child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
@@ -6,7 +9,7 @@ import type { PolicySpec } from './effective-settings.ts'
 
 type Capabilities = SecurityContext['capabilities']
 
-/** Adds default and required capabilities. Returns the same object if nothing changes. */
+/** Adds the policy's default and required capabilities. Returns the same object if nothing changes. */
 export function fillCapabilities(spec: PolicySpec, own: Capabilities): Capabilities {
   const { add = [], drop = [] } = own ?? {}
   const adds = new Set([...add, ...(spec.defaultAddCapabilities ?? []).filter((name) => !drop.includes(name))])

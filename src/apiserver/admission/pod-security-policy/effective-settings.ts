@@ -22,7 +22,7 @@ export interface Policy {
 
 export type Profiles = ReadonlySet<string> | undefined
 
-/** The former name of `runtime/default`. */
+/** The former name of the profile `runtime/default`. */
 export const dockerDefault = 'docker/default'
 
 export function policyIn({ metadata, spec = {} }: PodSecurityPolicy, vendor: Vendor): Policy {

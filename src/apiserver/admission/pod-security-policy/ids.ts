@@ -9,12 +9,12 @@ export interface IdRule {
   readonly ranges?: readonly { readonly min?: number; readonly max?: number }[]
 }
 
-/** Returns the default id, or undefined if no id is needed. */
+/** Returns the default id, or undefined if the rule has no default. */
 export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }
 
-/** Returns the errors of ids. A missing id is an error if the rule requires one. */
+/** Returns the errors of the ids. A missing id is an error if the rule requires an id. */
 export function checkIds({ rule, ranges = [] }: IdRule = {}, ids: readonly number[], path: FieldPath): FieldError[] {
   if (rule !== 'MustRunAs' && rule !== 'MayRunAs') return []
   if (ids.length === 0)
@@ -31,7 +31,7 @@ function formatRanges(ranges: NonNullable<IdRule['ranges']>): string {
   return `[${ranges.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')}]`
 }
 
-/** User settings of a container. */
+/** The user of a container and whether it must be non-root. */
 export interface Ran {
   readonly runAsUser: number | undefined
   readonly runAsNonRoot: boolean | undefined

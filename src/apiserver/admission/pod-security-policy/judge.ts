@@ -1,4 +1,4 @@
-/** Returns the violations of a policy by a pod, field by field. */
+/** Checks a pod against a policy, and returns the violations with their fields. */
 
 import { keysOf } from '../../../api/json/json.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'

@@ -31,7 +31,7 @@ const podSeccompKey = (vendor: Vendor) => vendorKey(vendor, 'pod', seccomp)
 const seccompKey = (vendor: Vendor, { name = '' }: Container) => vendorKey(vendor, name, `container.${seccomp}`)
 const appArmorKey = (vendor: Vendor, { name = '' }: Container) => vendorKey(vendor, name, `container.${appArmor}`)
 
-/** Returns the profile annotations that the pod is missing. */
+/** Returns the default profile annotations that the pod lacks. */
 export function missingProfiles(policy: Policy, pod: JudgedPod, containers: readonly Container[]) {
   const { vendor } = policy
   const added: { [key: string]: string } = {}
@@ -98,7 +98,7 @@ export function checkSeLinux({ spec }: Policy, own: SeLinuxOptions, path: FieldP
     .map((field) => invalid(child(path, field), own[field] ?? '', `must be ${requiredOptions[field] ?? ''}`))
 }
 
-/** Normalizes the order of categories: `s0:c1,c2` equals `s0:c2,c1`. */
+/** Sorts the categories of an SELinux level: `s0:c1,c2` equals `s0:c2,c1`. */
 function normal(field: string, value = ''): string {
   const [sensitivity, categories, ...more] = value.split(':')
   if (field !== 'level' || categories === undefined || more.length > 0) return value

@@ -1,4 +1,7 @@
-/** Volumes that a policy allows: by type, and for some types by path or driver. */
+/**
+ * Checks the volumes of a pod against a policy, which allows volumes by type and restricts some types by path or
+ * driver.
+ */
 
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
 import type { Volume } from '../../../api/kinds/core/types/volume.ts'
@@ -31,7 +34,7 @@ function checkSources(policy: PolicySpec, { volumes = [] }: PodSpec): FieldError
   })
 }
 
-/** Returns the type of the volume as it is named in policies. This is almost always the name of the field. */
+/** Returns the type of the volume as named in policies, which is almost always the field name. */
 function kindOf(volume: Volume): string {
   const field = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
   return field === 'cephfs' ? 'cephFS' : field
@@ -43,8 +46,8 @@ function isAllowed({ volumes: allowed = [] }: PolicySpec, volume: Volume, kind: 
 }
 
 /**
- * Tokens used to be mounted from Secrets. A policy that allows Secrets therefore also allows the projected volume that
- * replaced them.
+ * Service account tokens used to be mounted from Secrets. A policy that allows Secrets therefore also allows the
+ * projected volume that replaced them.
  */
 function isToken({ projected }: Volume): boolean {
   const sources = projected?.sources ?? []
@@ -67,7 +70,7 @@ function checkHostPath(policy: PolicySpec, volume: Volume, path: FieldPath): Fie
   return [invalid(child(path, 'hostPath.pathPrefix'), volume.hostPath?.path, 'is not allowed to be used')]
 }
 
-/** Returns the entries that allow a host path, or undefined if the policy does not restrict host paths. */
+/** Returns the policy's entries that match a host path, or undefined if the policy does not restrict host paths. */
 function fittingPaths({ allowedHostPaths: allowed = [] }: PolicySpec, { hostPath }: Volume) {
   if (hostPath === undefined || allowed.length === 0) return undefined
   return allowed.filter(({ pathPrefix = '' }) => isBelow(hostPath.path ?? '', pathPrefix))
@@ -78,7 +81,7 @@ function isBelow(path: string, prefix: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`)
 }
 
-/** Checks that host paths that are only allowed for reading are mounted read-only. */
+/** Checks that host paths that are allowed only for reading are mounted read-only. */
 function checkMounts(policy: PolicySpec, spec: PodSpec): FieldError[] {
   const isForReading = (volume: Volume) => fittingPaths(policy, volume)?.every(({ readOnly }) => readOnly) ?? false
   const names = new Set((spec.volumes ?? []).filter(isForReading).map(({ name }) => name))

@@ -1,6 +1,6 @@
 /**
- * Interface of the checks of the pod security standard: the level that requires a check, and its rules by Kubernetes
- * release. Each check has a file in `checks/`. This file also contains helpers for messages.
+ * Interface of the pod security checks: the level that requires a check, and the rules of the check by Kubernetes
+ * release. Each check has its own file in `checks/`. This file also contains functions that format messages.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
@@ -10,8 +10,8 @@ import type { Level } from './policy.ts'
 export interface CheckedPod {
   readonly vendor: Vendor
   /**
-   * The minor version of the server. Later releases use the rules of this version. If undefined, the rules of the
-   * newest release are used.
+   * The minor version of the server, which limits the rules: later releases use the rules of this version. If
+   * undefined, the rules of the newest release are used.
    */
   readonly newestRelease?: number
   readonly annotations: { readonly [key: string]: string }
@@ -19,9 +19,9 @@ export interface CheckedPod {
 }
 
 export interface Violation {
-  /** A short reason, such as `host namespaces`. */
+  /** A short reason for the violation, such as `host namespaces`. */
   readonly reason: string
-  /** The location and the value, such as `hostNetwork=true`, or '' if the reason is sufficient. */
+  /** The field and its value, such as `hostNetwork=true`, or '' if the reason is sufficient. */
   readonly detail: string
 }
 
@@ -29,10 +29,10 @@ export interface Violation {
 export type Rule = (pod: CheckedPod) => Violation | undefined
 
 export interface Check {
-  /** The checks of a level run in order of their ids. */
+  /** Id of the check. The checks of a level run in the order of their ids. */
   readonly id: string
   readonly level: Exclude<Level, 'privileged'>
-  /** Rules in ascending order: each applies from release 1.`since` until the next one. */
+  /** Rules of the check in ascending order. Each rule applies from release 1.`since` until the next rule. */
   readonly rules: readonly { readonly since: number; readonly rule: Rule }[]
 }
 
@@ -41,29 +41,29 @@ export function isWindows({ spec }: CheckedPod): boolean {
   return spec.os?.name === 'windows'
 }
 
-/** Whether the pod runs in a user namespace, in which its users, such as root, have no privileges on the node. */
+/** Whether the pod runs in a user namespace. In a user namespace, even root has no privileges on the node. */
 export function hasOwnUsers({ spec }: CheckedPod): boolean {
   return spec.hostUsers === false
 }
 
-/** Wraps a rule so that it skips some pods. */
+/** Wraps a rule so that pods that match a condition are exempt. */
 export function unless(isExempt: (pod: CheckedPod) => boolean, rule: Rule): Rule {
   return (pod) => (isExempt(pod) ? undefined : rule(pod))
 }
 
-/** Returns all containers in the order used in messages. */
+/** Returns all containers in the order in which messages list them. */
 export function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): Container[] {
   return [...initContainers, ...containers, ...ephemeralContainers]
 }
 
-/** Returns the names of the violating containers. */
+/** Returns the names of the containers that violate a rule. */
 export function namesWhere({ spec }: CheckedPod, isBad: (container: Container) => boolean): string[] {
   return containersOf(spec)
     .filter(isBad)
     .map(({ name = '' }) => name)
 }
 
-/** Formats names, such as `container "a"` or `containers "a", "b"`. Returns '' if there are no names. */
+/** Formats container names, such as `container "a"` or `containers "a", "b"`. Returns '' if there are no names. */
 export function nameList(noun: string, names: readonly string[]): string {
   if (names.length === 0) return ''
   return `${noun}${names.length === 1 ? '' : 's'} ${quotedList(names)}`
@@ -73,7 +73,7 @@ export function quotedList(names: readonly string[]): string {
   return list(names.map((name) => JSON.stringify(name)))
 }
 
-/** Maximum number of listed names. A pod may have thousands of violations. */
+/** Maximum number of names in a message. A pod may have thousands of violations. */
 const maxReportedNames = 20
 
 /** Formats a list as `a, b`, followed by the number of omitted entries. */

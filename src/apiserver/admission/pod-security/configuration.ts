@@ -1,6 +1,6 @@
 /**
- * Configuration of PodSecurity: the defaults for namespaces without labels, and the exemptions. Without a file,
- * unlabeled namespaces are not restricted.
+ * Configuration of PodSecurity: the defaults for namespaces without labels, and the exemptions. Without a configuration
+ * file, namespaces without labels are not restricted.
  */
 
 import type { Json } from '../../../api/json/json.ts'

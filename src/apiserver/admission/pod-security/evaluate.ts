@@ -1,4 +1,4 @@
-/** Evaluates a pod against a level of a release and returns the violations. */
+/** Evaluates a pod against a security level of a Kubernetes release and returns the violations. */
 import type { CheckedPod, Rule, Violation } from './check.ts'
 import { allChecks } from './checks/all.ts'
 import { type LevelVersion, levels, releaseOf } from './policy.ts'
@@ -8,7 +8,9 @@ export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod):
   return rulesOf({ level, version }, pod).flatMap((rule) => rule(pod) ?? [])
 }
 
-/** Returns the rules of the level and of all lower levels, in the latest version for this release. */
+/**
+ * Returns the rules of the level and of all lower levels. Each check contributes the newest rule that the release has.
+ */
 function rulesOf({ level, version }: LevelVersion, { newestRelease = Infinity }: CheckedPod): Rule[] {
   const release = Math.min(releaseOf(version) ?? Infinity, newestRelease)
   return allChecks

@@ -1,6 +1,7 @@
 /**
- * Warns about existing pods that violate a stricter level when that level is set. The pods themselves are not affected.
- * Checks only the first pods and only for a limited time, so that labeling a namespace stays fast.
+ * Warns about existing pods when a namespace gets a stricter security level that they violate. The pods themselves are
+ * not affected. The check covers only the first pods and takes only a limited time, so that labeling a namespace stays
+ * fast.
  */
 
 import { pod as pods } from '../../../api/kinds/core/pod.ts'

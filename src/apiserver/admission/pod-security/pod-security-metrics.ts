@@ -5,7 +5,7 @@ import { Counter } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { type LevelVersion, type Mode, releaseOf } from './policy.ts'
 
-/** The latest release with known rules. All later releases share one series. */
+/** The latest release whose rules are known. All later releases share one series. */
 const newest = 23
 
 export class PodSecurityMetrics {

@@ -1,4 +1,4 @@
-/** Finds the pod spec of an object: its own, or that of its pod template. */
+/** Finds the pod spec of an object: the spec of a pod, or the spec in a pod template. */
 import { daemonSet } from '../../../api/kinds/apps/daemon-set.ts'
 import { deployment } from '../../../api/kinds/apps/deployment.ts'
 import { replicaSet } from '../../../api/kinds/apps/replica-set.ts'
@@ -15,11 +15,11 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { KindOf } from '../../../api/schema/kind.ts'
 
 interface Maker extends StoredType<unknown> {
-  /** Returns the pod template of an object. Called only for objects of this kind. */
+  /** Returns the pod template of an object. The function is called only for objects of its kind. */
   templateOf(object: ApiObject): PodTemplateSpec | undefined
 }
 
-/** Kinds with a pod template, and its location. */
+/** The kinds that have a pod template, with the location of the template. */
 const makers: readonly Maker[] = [
   maker(podTemplate, ({ template }) => template),
   maker(replicationController, ({ spec }) => spec?.template),
@@ -35,7 +35,7 @@ function maker<T>({ group, plural }: KindOf<T>, templateOf: (object: T) => PodTe
   return { group, plural, templateOf }
 }
 
-/** Types with a pod template. */
+/** Resource types with a pod template. */
 export const makerTypes = makers.map(({ group, plural }) => ({ group, plural }))
 
 export interface DescribedPod {

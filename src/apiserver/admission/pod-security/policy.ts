@@ -6,7 +6,7 @@
 import { at, type FieldError, invalid } from '../../../api/model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
-/** The levels, from the least to the most restrictive. */
+/** The pod security levels, from the least to the most restrictive. */
 export const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 const modes = ['enforce', 'audit', 'warn'] as const
@@ -47,8 +47,8 @@ export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor):
 type Check = (value: string) => string | undefined
 
 /**
- * Returns the level that replaces an invalid level. For `enforce`, this is the most restrictive level. The other modes
- * only report, so they can ignore an invalid level.
+ * Returns the level that replaces an invalid label. The `enforce` mode uses the most restrictive level. The other modes
+ * only report violations, so they ignore the label.
  */
 function strictest(mode: Mode): Level {
   return mode === 'enforce' ? 'restricted' : 'privileged'
@@ -62,7 +62,7 @@ export function versionFault(value: string): string | undefined {
   return releaseOf(value) === undefined ? 'must be "latest" or "v1.x"' : undefined
 }
 
-/** Returns the minor version: 22 for `v1.22`, or Infinity for `latest`. */
+/** Returns the minor version of a release: 22 for `v1.22`, or Infinity for `latest`. */
 export function releaseOf(version: string): number | undefined {
   if (version === 'latest') return Infinity
   const digits = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(version)?.[1]
@@ -78,7 +78,7 @@ export function sameLevel(first: LevelVersion, second: LevelVersion): boolean {
   return first.level === second.level && first.version === second.version
 }
 
-/** Formats the level for messages, such as `baseline:latest`. */
+/** Formats a level with its version, such as `baseline:latest`. */
 export function levelText({ level, version }: LevelVersion): string {
   return `${level}:${version}`
 }

@@ -1,6 +1,6 @@
 /**
- * Applies the result of a mutation to the object: merges a configuration like server-side apply but without ownership,
- * or applies a JSON patch.
+ * Applies the result of a mutation expression to the object. An apply configuration is merged as in server-side apply
+ * but without field ownership. A JSON patch is applied as in a patch request.
  */
 import { toJsonSliced } from '../../../api/cel/to-json.ts'
 import { CelError, type Value } from '../../../api/cel/values.ts'
@@ -18,8 +18,8 @@ import type { ObjectForm } from '../object-forms.ts'
 import type { CompiledMutation } from './compiled-mutations.ts'
 
 /**
- * Thrown if the result of a mutation is invalid or does not fit the object. The failure policy of the admission policy
- * then applies.
+ * Thrown if the result of a mutation is invalid or does not apply to the object. The failure policy of the admission
+ * policy decides whether the request fails.
  */
 export class MutationError extends Error {}
 
@@ -48,7 +48,7 @@ function* merged({ schema }: ObjectForm, object: JsonObject, result: Json): Slic
   return (yield* mergeConfigSliced(schema, object, config)) as JsonObject
 }
 
-/** Returns the paths of lists, maps and objects that a merge would replace as a whole. */
+/** Returns the paths of lists, maps and objects that a merge would replace completely. */
 function* atomicValues(schema: Schema, value: Json | undefined, path: string): Generator<string> {
   if (hasMembers(schema) && isObject(value)) {
     for (const name of Object.keys(value))
@@ -58,7 +58,7 @@ function* atomicValues(schema: Schema, value: Json | undefined, path: string): G
   } else if (typeof value === 'object' && value !== null) yield path
 }
 
-/** Applies a JSON patch. If a test operation fails, the object stays unchanged. */
+/** Applies a JSON patch. If a test operation in the patch fails, the object stays unchanged. */
 function* patched(object: JsonObject, operations: Json): Sliced<JsonObject> {
   try {
     const result = yield* mutationErrors('JSON Patch: ', jsonPatchSliced(object, yield* operationsSliced(operations)))
@@ -70,7 +70,7 @@ function* patched(object: JsonObject, operations: Json): Sliced<JsonObject> {
   }
 }
 
-/** Turns errors in the result of an expression into errors of the mutation. */
+/** Converts errors in the result of an expression to errors of the mutation. */
 function* mutationErrors<T>(prefix: string, work: Sliced<T>): Sliced<T> {
   try {
     return yield* work

@@ -1,4 +1,4 @@
-/** A mutating policy with its compiled expressions, and the types of the objects that they create. */
+/** A mutating policy with its compiled expressions, and the types of the objects that these expressions create. */
 import type { FindStruct } from '../../../api/cel/checker.ts'
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import type { Compiling } from '../../../api/cel/policy-environment.ts'
@@ -39,7 +39,7 @@ export function* compileMutatingPolicy(
 
 type Fields = ReadonlyMap<string, Pick<DeclaredType, 'type'>>
 
-/** Declares every field for every type, because a policy may match several kinds. */
+/** Every type accepts every field, because a policy may match several kinds. */
 class AnyFields extends Map<string, Pick<DeclaredType, 'type'>> {
   override get() {
     return { type: types.dyn }
@@ -54,7 +54,7 @@ const operationFields: Fields = new Map([
   ['value', { type: types.dyn }],
 ])
 
-/** Finds `JSONPatch`, and `Object` with the types of its fields, such as `Object.spec`. */
+/** Resolves the type `JSONPatch`, and `Object` with the types of its fields, such as `Object.spec`. */
 const findStruct: FindStruct = (name) => {
   if (name === 'JSONPatch') return { kind: 'object', fields: operationFields, name }
   return name === 'Object' || name.startsWith('Object.') ? { kind: 'object', fields: anyFields, name } : undefined

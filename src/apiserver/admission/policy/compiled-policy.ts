@@ -17,7 +17,7 @@ import type { MatchResources } from '../../../api/kinds/admissionregistration/ty
 import type { MatchCondition, ParamKind } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { ValidatingAdmissionPolicySpec } from '../../../api/kinds/admissionregistration/validating-admission-policy.ts'
 
-/** The fields that validating and mutating policies share. */
+/** The fields that validating and mutating policies have in common. */
 export interface PolicySpec {
   paramKind?: ParamKind | undefined
   matchConstraints?: MatchResources | undefined
@@ -26,11 +26,11 @@ export interface PolicySpec {
   failurePolicy?: string | undefined
 }
 
-/** An expression and its program, or the reason why it does not compile. */
+/** A CEL expression with its program, or the reason why the expression does not compile. */
 export interface Expression {
   readonly source: string
   readonly compiled: Compiled
-  /** Names of the variables, in the order of the values to pass. */
+  /** Names of the variables, in the order in which the program receives their values. */
   readonly names: readonly string[]
 }
 
@@ -44,7 +44,7 @@ export interface CompiledValidation extends Expression {
   readonly reason: string
 }
 
-/** The compiled expressions that validating and mutating policies share. */
+/** The compiled expressions that validating and mutating policies have in common. */
 export interface CommonExpressions {
   readonly conditions: readonly NamedExpression[]
   readonly variables: readonly NamedExpression[]
@@ -67,7 +67,7 @@ export function* compilePolicy(
   const validations: CompiledValidation[] = []
   for (const { expression = '', message = '', messageExpression = '', reason = 'Invalid' } of spec.validations ?? []) {
     const made = yield* compiler.compile(expression, 'bool')
-    // Message expressions must not query the authorizer.
+    // Message expressions are compiled without the authorizer, which they must not query.
     const messageMade =
       messageExpression === '' ? undefined : yield* compiler.compile(messageExpression, 'string', { authorizer: false })
     validations.push({ ...made, message, messageExpression: messageMade, reason })
@@ -113,7 +113,7 @@ export class PolicyCompiler {
   }
 }
 
-/** Compiles match conditions. Conditions of policies can use the parameters; conditions of webhooks cannot. */
+/** Compiles match conditions. Only the conditions of policies can use parameters. The conditions of webhooks cannot. */
 export function* compileConditions(
   conditions: readonly MatchCondition[] = [],
   compiling: Compiling,

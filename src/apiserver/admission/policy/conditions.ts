@@ -11,7 +11,7 @@ export type ConditionsOutcome =
   | { readonly outcome: 'unmet'; readonly condition: NamedExpression }
   | { readonly outcome: 'failed'; readonly why: string; readonly condition: NamedExpression }
 
-/** Evaluates conditions. If one condition is false and another one fails, the result is that they are not met. */
+/** Evaluates match conditions. If one condition is false and another one fails, the outcome is `unmet`. */
 export async function evaluateConditions(
   conditions: readonly NamedExpression[],
   evaluation: Evaluation,
@@ -33,7 +33,7 @@ export async function evaluateConditions(
   }
 }
 
-/** Describes an expression that could not be evaluated. */
+/** Describes an expression whose evaluation failed. */
 export function errorText(source: string, error: string): string {
   return `expression '${source}' resulted in error: ${error}`
 }

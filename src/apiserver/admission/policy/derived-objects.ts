@@ -1,8 +1,10 @@
-/** Values derived from all objects of a kind. After a change, only the changed objects are read again. */
+/**
+ * Caches values that are derived from all objects of a kind. After a change, only the changed objects are read again.
+ */
 import type { Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 
 /**
- * Returns the value derived from an object, or undefined if there is none. `before` is the value derived from the
+ * Returns the value derived from an object, or undefined if the object has none. `before` is the value derived from the
  * previous state of the object.
  */
 type Derive<O, T> = (name: string, object: O, before: T | undefined) => T | undefined
@@ -16,7 +18,7 @@ export class DerivedObjects<O, T> {
   readonly #values = new Map<string, T>()
   #changed: Map<string, ObjectName> | 'all' = 'all'
 
-  /** Starts to follow the objects. An instance must be created before the caches are loaded. */
+  /** Starts to track the objects. An instance must be created before the caches are loaded. */
   constructor(lookup: Lookup, type: StoredType<O>, derive: Derive<O, T>) {
     this.#lookup = lookup
     this.#type = type
@@ -34,7 +36,7 @@ export class DerivedObjects<O, T> {
     )
   }
 
-  /** Reads the objects that changed since the last call. Returns whether any objects changed. */
+  /** Reads the objects that changed since the last call. Returns whether any object changed. */
   refresh(): boolean {
     const changed = this.#changed
     if (changed !== 'all' && changed.size === 0) return false

@@ -1,6 +1,6 @@
 /**
- * Evaluates the expressions of a policy for one request and one parameter object. Authorizer queries that need a lookup
- * are answered between two attempts to evaluate an expression.
+ * Evaluates the expressions of a policy for one request and one parameter object. If an expression queries the
+ * authorizer, the query is answered asynchronously and the expression is evaluated again.
  */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import {
@@ -29,11 +29,11 @@ import type { ErrorType } from './policy-metrics.ts'
 const maxExpressionCost = 1_000_000
 const maxPolicyCost = 10_000_000
 
-/** Maximum number of variables in a description, and maximum length of each. */
+/** Maximum number of variables in an explanation, and the maximum length of each value. */
 const maxDescribed = 20
 const maxDescription = 200
 
-/** The data that expressions see. */
+/** The data that expressions can read. */
 export interface Evaluated {
   readonly object: Json
   readonly oldObject: Json
@@ -53,7 +53,7 @@ const maxQuestions = 20
 
 interface EvaluationParts {
   readonly variables: readonly NamedExpression[]
-  /** Lets other work run between two expressions, because each expression can take tens of milliseconds. */
+  /** Yields to other tasks between two expressions, because each expression can take tens of milliseconds. */
   readonly timeSlice: TimeSlice
 }
 
@@ -83,7 +83,10 @@ export class Evaluation {
 
   readonly #lazy: LazyVariables
 
-  /** Describes the variables that were evaluated so far. Keys of users are set as own members. */
+  /**
+   * Describes the variables that were evaluated so far. Defines each variable as an own property, because users choose
+   * the names.
+   */
   describeVariables(): { [name: string]: string } {
     return Object.fromEntries(this.#lazy.describe())
   }
@@ -128,8 +131,8 @@ function failureOf({ compiled }: Expression, error: unknown): Outcome {
 }
 
 /**
- * The variables of a policy. Each variable is evaluated on first use, and its cost is charged to the expression that
- * uses it.
+ * Values of the policy's variables. Each variable is evaluated on first use, and the expression that uses it first pays
+ * its cost.
  */
 class LazyVariables extends CelMap {
   budget = new Budget(0)
@@ -188,7 +191,10 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Creates the function with which expressions query the authorizer. Each query is sent once per request. */
+/**
+ * Creates the function with which expressions query the authorizer. Repeated queries of one request are answered only
+ * once.
+ */
 export function askerFor(user: User, authorizer: Authorizer): AskAuthorizer {
   const answers = new Map<string, AuthorizerAnswer>()
   return (attributes) => {

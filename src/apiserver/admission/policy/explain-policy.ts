@@ -1,4 +1,7 @@
-/** Explains evaluations of policies to clients that ask: the expression that decided, and the values of the variables. */
+/**
+ * Explains the evaluation of policies to clients that request an explanation: the expression that decided, and the
+ * values of the variables.
+ */
 import type { AdmissionRequest } from '../admission.ts'
 import type { Look } from '../explanation.ts'
 import type { Invocation } from './invocations.ts'
@@ -9,7 +12,9 @@ interface Explained extends Pick<Look, 'control' | 'step'> {
   readonly invocation: Invocation<Policy>
 }
 
-/** Returns the function to call after each evaluation; undefined if the client did not ask for an explanation. */
+/**
+ * Returns the function that is called after each evaluation, or undefined if the client did not request an explanation.
+ */
 export function policyExplainer(
   { explanation }: AdmissionRequest,
   { invocation: { policy, binding }, ...look }: Explained,

@@ -1,4 +1,4 @@
-/** The two families of admission policies. */
+/** The two families of admission policies: validating and mutating. */
 import {
   type MutatingAdmissionPolicySpec,
   mutatingAdmissionPolicy,
@@ -36,7 +36,9 @@ const policyPlurals = [validatingFamily, mutatingFamily].flatMap(({ policies, bi
   bindings.plural,
 ])
 
-/** Resources to which no policy applies, by group. Otherwise a broken policy could not be repaired. */
+/**
+ * Resources to which no policy applies, by group. If a policy applied to them, a broken policy could not be repaired.
+ */
 const exemptResources = new Map<string, readonly string[]>([
   ['admissionregistration', policyPlurals],
   ['authentication', ['selfsubjectreviews', 'tokenreviews']],
@@ -46,7 +48,7 @@ const exemptResources = new Map<string, readonly string[]>([
   ],
 ])
 
-/** Whether no policy applies to the resource of the request. */
+/** Whether the resource of the request is exempt from all policies. */
 export function isExempt({ type, vendor }: AdmissionRequest): boolean {
   for (const [group, plurals] of exemptResources)
     if (plurals.includes(type.plural) && type.group === groupName(vendor, group)) return true

@@ -1,4 +1,4 @@
-/** Selects the policies and bindings that apply to a request, each with its parameters. */
+/** Selects the policies and bindings that apply to a request, together with their parameters. */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { AdmissionRequest } from '../admission.ts'
@@ -10,18 +10,18 @@ import type { Binding, Policy } from './policies.ts'
 export interface Invocation<P extends Policy> {
   readonly policy: P
   readonly binding: Binding
-  /** The version in which the policy sees the object. */
+  /** The object in the version that the policy's rules match. */
   readonly form: ObjectForm
   readonly parameters: Parameters
 }
 
-/** Finds the parameters of policies. */
+/** Finds the parameter objects of policies. */
 export interface InvocationParts {
   readonly lookup: Lookup
   readonly findParameterType: FindParameterType
 }
 
-/** Returns the policies and bindings that apply to a request, in order. */
+/** Returns the policies and bindings that apply to a request, in evaluation order. */
 export async function invocationsOf<P extends Policy>(
   { lookup, findParameterType }: InvocationParts,
   request: AdmissionRequest,

@@ -8,17 +8,17 @@ import type { ValidatingPolicy } from './families.ts'
 import type { Parameters } from './parameters.ts'
 import type { ErrorType } from './policy-metrics.ts'
 
-/** A violated expression, or an expression that failed under the failure policy Fail. */
+/** An expression that is false, or that failed under the failure policy Fail. */
 export interface Violation {
   readonly message: string
   readonly reason: string
 }
 
-/** The result of one expression. */
+/** The result of a validation expression. */
 export interface Decision {
-  /** The violation, or undefined if the expression admits the request. */
+  /** The violation, or undefined if the expression allows the request. */
   readonly violation: Violation | undefined
-  /** Position of the expression in the policy. */
+  /** Index of the expression in the policy. */
   readonly index: number
   readonly error: ErrorType
   readonly ms: number
@@ -28,14 +28,14 @@ export interface Judgement {
   readonly decisions: readonly Decision[]
   /** Values of the audit annotations by key. */
   readonly annotations: readonly (readonly [string, string])[]
-  /** The outcomes of the evaluations that ended because of match conditions. */
+  /** The possible outcomes if match conditions end the evaluation. */
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
-/** How one evaluation ended, for explanations. */
+/** The outcome of one evaluation, for explanations. */
 export interface EvaluationEnd {
   readonly said: string
-  /** The expression that decided; undefined if the policy allowed the request. */
+  /** The expression that decided. Undefined if the policy allowed the request. */
   readonly expression: string | undefined
   /** Whether the policy rejected or changed the object. */
   readonly hasEffect: boolean
@@ -46,13 +46,13 @@ export interface EvaluationEnd {
 interface JudgedRequest {
   readonly data: Evaluated
   readonly parameters: Parameters
-  /** Lets other work run between expressions. All policies that are evaluated for the request share it. */
+  /** Yields to other tasks between expressions. All evaluations for the request share this object. */
   readonly timeSlice: TimeSlice
   /** Called after each evaluation. */
   readonly onEnd?: ((end: EvaluationEnd) => void) | undefined
 }
 
-/** Evaluates the policy once per parameter object. */
+/** Evaluates the policy with each parameter object. */
 export async function evaluatePolicy(
   policy: ValidatingPolicy,
   { data, parameters, timeSlice, onEnd }: JudgedRequest,
@@ -111,13 +111,13 @@ class Judging implements Judgement {
     return ended
   }
 
-  /** Records a failure, which admits the request if the policy ignores failures. */
+  /** Records a failed expression. The request is allowed if the policy ignores failures. */
   fail(message: string, circumstances: Circumstances): void {
     const violation = this.#ignoresFailures ? undefined : { message, reason: 'Invalid' }
     this.decisions.push({ ...circumstances, violation })
   }
 
-  /** Returns the message if the expression is not true. */
+  /** Returns the message of the violation if the expression is not true. */
   async #validate(validation: CompiledValidation, evaluation: Evaluation, index: number): Promise<string | undefined> {
     const began = performance.now()
     const outcome = await evaluation.evaluate(validation)
@@ -139,7 +139,7 @@ const maxMessage = 5 * 1024
 
 /**
  * Returns the message of a violation. If the message expression fails or returns an unusable text, uses the fixed
- * message, or else the expression itself.
+ * message, or else the text of the expression.
  */
 async function messageOf(validation: CompiledValidation, evaluation: Evaluation): Promise<string> {
   const { message, messageExpression, source } = validation

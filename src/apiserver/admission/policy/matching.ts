@@ -1,4 +1,7 @@
-/** Decides whether a policy or a binding applies to a request: rules, exclusions, object names and selectors. */
+/**
+ * Decides whether a policy or a binding applies to a request. The decision depends on rules, exclusion rules, object
+ * names and selectors.
+ */
 import type { MatchResources, NamedRule } from '../../../api/kinds/admissionregistration/types/match-resources.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { LabelMatcher, requirementsOf, type SelectorObject } from '../../../api/selectors/label-selector.ts'
@@ -7,7 +10,7 @@ import type { ObjectForm } from '../object-forms.ts'
 import { ruleMatches } from '../webhook/rules.ts'
 import { isSelected } from '../webhook/select-webhooks.ts'
 
-/** Compiled match resources. */
+/** The compiled match resources of a policy or binding. */
 export interface Matcher {
   readonly rules: readonly NamedRule[]
   readonly excluded: readonly NamedRule[]
@@ -16,7 +19,7 @@ export interface Matcher {
   readonly objectSelector: LabelMatcher | undefined
 }
 
-/** Compiles match resources. */
+/** Compiles the match resources of a policy or binding. */
 export function matcherOf(resources: MatchResources = {}): Matcher {
   return {
     rules: resources.resourceRules ?? [],
@@ -35,8 +38,8 @@ function selectorOf(selector: SelectorObject = {}): LabelMatcher | undefined {
 type RuledRequest = Pick<AdmissionRequest, 'operation' | 'forms' | 'subresource' | 'namespace' | 'name'>
 
 /**
- * Returns the version in which the rules match the request: its own version, or the first other version that a rule
- * names. Undefined if no rule matches.
+ * Returns the version of the resource that the rules match: the version of the request, or else the first other version
+ * that a rule names. Returns undefined if no rule matches.
  */
 export function formFor(
   { rules, exact }: Pick<Matcher, 'rules' | 'exact'>,
@@ -56,7 +59,10 @@ export function formFor(
   return undefined
 }
 
-/** Returns the version in which the request is evaluated; undefined if it is excluded or not selected. */
+/**
+ * Returns the version of the resource that the rules match. Returns undefined if the request is excluded or not
+ * selected.
+ */
 export async function matchedForm(
   matcher: Matcher,
   request: AdmissionRequest,

@@ -1,6 +1,6 @@
 /**
- * Applies the mutating policies of a request in order. Each mutation sees the earlier changes. After all policies have
- * run, the request is rejected if a policy with failure policy Fail has failed.
+ * Applies the mutating policies of a request in order. Each mutation receives the object with the earlier changes. If a
+ * policy with the failure policy Fail failed, the request is rejected after all policies have run.
  */
 import type { Value } from '../../../api/cel/values.ts'
 import { type JsonObject, sameJson } from '../../../api/json/json.ts'
@@ -30,11 +30,11 @@ export interface MutationParts extends InvocationParts, DataParts {
 interface Round {
   readonly request: AdmissionRequest
   readonly candidates: readonly MutatingPolicy[]
-  /** State of the rounds, by policy, binding and parameters. */
+  /** State of both admission rounds, by policy, binding and parameters. */
   readonly rounds: Rounds<string>
 }
 
-/** Returns the changed object, or the object of the request. */
+/** Returns the changed object, or the object of the request if nothing changed. */
 export async function mutateRequest(parts: MutationParts, round: Round): Promise<ApiObject | undefined> {
   const { request, candidates, rounds } = round
   if (request.again) rounds.begin(request.object)
@@ -53,11 +53,11 @@ interface Failure {
 
 interface Inputs extends Pick<CommonExpressions, 'variables'> {
   readonly params: JsonObject | null
-  /** The parameters as an object. */
+  /** The parameter object of the evaluation. */
   readonly source?: ApiObject | undefined
 }
 
-/** The object in the version of a policy, for expressions. */
+/** The object in the version that the policy's rules match, for expressions. */
 interface Shown {
   readonly object: ApiObject | undefined
   readonly data: Evaluated
@@ -77,7 +77,7 @@ class Mutating {
     this.object = request.object
   }
 
-  /** Applies a policy once per parameter object. */
+  /** Applies a policy with each parameter object. */
   async invoke(invocation: Invocation<MutatingPolicy>, rounds: Rounds<string>): Promise<void> {
     const { policy, binding, parameters } = invocation
     if (parameters.outcome === 'misconfigured') return this.#fail(invocation, parameters.why, 'Forbidden')
@@ -94,7 +94,7 @@ class Mutating {
     }
   }
 
-  /** Throws the first failure, with all failures as causes. */
+  /** Throws the first failure, with all failures as its causes. */
   throwFailures(): void {
     const [first] = this.#failures
     if (first === undefined) return
@@ -180,10 +180,7 @@ class Mutating {
     }
   }
 
-  /**
-   * Returns the changed object: decoded and defaulted as if a client had sent it. Returns the same object if nothing
-   * changed.
-   */
+  /** Decodes and defaults the changed object as if a client had sent it. Returns the same object if nothing changed. */
   async #changed(
     { form }: Invocation<MutatingPolicy>,
     mutation: CompiledMutation,

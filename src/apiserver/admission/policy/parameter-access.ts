@@ -1,6 +1,7 @@
 /**
- * Requires that the author of a policy may read its parameters, because messages of a policy can reveal them: for a
- * policy all objects of its paramKind, for a binding the objects of its paramRef.
+ * Requires that the author of a policy may read the policy's parameters, because messages of the policy can reveal
+ * them. The author of a policy needs access to all objects of its paramKind. The author of a binding needs access to
+ * the objects of its paramRef.
  */
 
 import { sameJson } from '../../../api/json/json.ts'
@@ -21,7 +22,7 @@ export interface ParameterAccessParts {
   readonly findParameterType: FindParameterType
 }
 
-/** Returns a control that always runs. No flag can disable it. */
+/** Returns an admission control that always runs. No flag can disable it. */
 export function refuseUnreadableParameters(parts: ParameterAccessParts): Control {
   return {
     name: 'PolicyParameterAccess',
@@ -83,8 +84,8 @@ interface Read {
 }
 
 /**
- * Whether the user may read the parameters. If their kind is unknown or not served, the user needs permission for all
- * resources.
+ * Whether the user may read the parameters. If the parameters' kind is unknown or not served, the user needs permission
+ * for all resources.
  */
 async function mayRead(
   { authorizer, findParameterType }: ParameterAccessParts,

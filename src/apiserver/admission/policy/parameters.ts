@@ -1,14 +1,14 @@
-/** Looks up the parameter objects of a binding. */
+/** Finds the parameter objects of a binding. */
 import type { ParamKind, ParamRef } from '../../../api/kinds/admissionregistration/types/policy-parts.ts'
 import type { Lookup, StoredObject, StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { LabelMatcher, requirementsOf } from '../../../api/selectors/label-selector.ts'
 import type { AdmissionRequest } from '../admission.ts'
 
-/** A served kind that can parameterize policies. */
+/** A served kind whose objects can be parameters of policies. */
 export interface ParameterType {
   readonly stored: StoredType
-  /** Name of the group in the API. */
+  /** Name of the API group. */
   readonly group: string
   readonly namespaced: boolean
 }
@@ -36,7 +36,7 @@ function misconfigured(why: string): Parameters {
   return { outcome: 'misconfigured', why }
 }
 
-/** Looks up the parameters. The write depends on their state. */
+/** Finds the parameter objects of a binding. The write depends on their revisions. */
 export async function parametersOf(
   { kind, ref, request }: ParameterQuery,
   lookup: Lookup,
@@ -65,7 +65,7 @@ export async function parametersOf(
     : failed('no params found for policy binding with `Deny` parameterNotFoundAction')
 }
 
-/** Whether the request writes the parameter itself. In that case, the write checks its revision anyway. */
+/** Whether the request writes the parameter object itself. The write of an object already depends on its revision. */
 function isWritten(
   { metadata }: ApiObject,
   { stored, group }: ParameterType,
@@ -85,7 +85,10 @@ interface Search {
   readonly ref: ParamRef
 }
 
-/** Looks up an object. If it is missing in the cache, it may just have been created, so the latest state is checked. */
+/**
+ * Looks up an object. If the cache does not contain the object, reads the store, because the object may have just been
+ * created.
+ */
 async function search(
   lookup: Lookup,
   { type, namespace, ref: { name = '', selector } }: Search,

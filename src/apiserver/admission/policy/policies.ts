@@ -1,6 +1,6 @@
 /**
  * The stored policies of one family, validating or mutating, with their bindings. Each policy is compiled once per
- * change. The policies whose rules match a type of request are cached, so that unrelated policies add no cost to a
+ * change. The policies whose rules match a type of request are cached, so that unrelated policies do not slow down a
  * request.
  */
 
@@ -18,7 +18,7 @@ import { DerivedObjects } from './derived-objects.ts'
 import { formFor, type Matcher, matcherOf } from './matching.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
-/** The fields that the bindings of both families share. */
+/** The fields that the bindings of both families have in common. */
 export interface BindingSpec {
   policyName?: string | undefined
   paramRef?: ParamRef | undefined
@@ -37,7 +37,7 @@ export interface Policy<S extends PolicySpec = PolicySpec, C extends CommonExpre
   readonly spec: S
   readonly matcher: Matcher
   readonly bindings: readonly Binding[]
-  /** Compiles the expressions on first use. */
+  /** Compiles the expressions of the policy on first use. */
   readonly compiled: () => Promise<C>
 }
 
@@ -50,7 +50,7 @@ interface StoredBinding {
   spec?: BindingSpec | undefined
 }
 
-/** The kinds of a family, and the compiler of its policies. */
+/** The policy and binding kinds of a family, and the compiler of its policies. */
 export interface PolicyFamily<S extends PolicySpec, C extends CommonExpressions> {
   readonly policies: StoredType<StoredPolicy<S>>
   readonly bindings: StoredType<StoredBinding>
@@ -75,7 +75,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   #bound: readonly Policy<S, C>[] = []
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Policy<S, C>[]>>()
 
-  /** Starts to follow the policies. An instance must be created before the caches are loaded. */
+  /** Starts to track the policies. An instance must be created before the caches are loaded. */
   constructor(family: PolicyFamily<S, C>, { lookup, loadPatterns }: PolicyStoreParts) {
     this.#family = family
     this.#loadPatterns = loadPatterns

@@ -1,4 +1,4 @@
-/** The components that the admission plugins for policies need. */
+/** Dependencies of the admission controls for policies. */
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'

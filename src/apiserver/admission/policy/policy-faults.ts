@@ -16,7 +16,7 @@ import { minorOf } from '../../../api/versions/emulated-version.ts'
 import { compileMutatingPolicy } from './compiled-mutations.ts'
 import { compileConditions, compilePolicy, type Expression } from './compiled-policy.ts'
 
-/** Loads the engine for regular expressions. */
+/** Loads the regular expression engine. */
 export type LoadPatterns = () => Promise<ReadPattern>
 
 /** An expression of an object, with the path of its field. */
@@ -28,7 +28,7 @@ interface PlacedExpression {
 
 type CompileAll = (object: never, compiling: Compiling) => Generator<void, PlacedExpression[]>
 
-/** The compilers of all expressions of an object, by plural name. */
+/** The functions that compile all expressions of an object, by plural name. */
 const compilers = new Map<string, CompileAll>([
   ['validatingadmissionpolicies', compileValidating],
   ['mutatingadmissionpolicies', compileMutating],
@@ -54,7 +54,7 @@ export function withExpressionRules(kind: Kind, loadPatterns: LoadPatterns): Kin
   return { ...kind, rules: { ...kind.rules, judge } }
 }
 
-/** Whether an expression is faulty. Empty expressions are reported by the validation of the kind. */
+/** Whether an expression is invalid. Empty expressions are reported by the validation of the kind. */
 function isFaulty({ source, compiled }: PlacedExpression): boolean {
   return compiled.outcome === 'invalid' && source.trim() !== ''
 }

@@ -5,7 +5,7 @@ import type { AdmissionOperation } from '../admission.ts'
 /** Why an expression could not be evaluated. */
 export type ErrorType = 'compile_error' | 'invalid_error' | 'out_of_budget' | 'no_error'
 
-/** The outcome of a validation: the action of the binding for a violation, or `allow`. */
+/** The outcome of a validation: `allow`, or the action of the binding for a violation. */
 export type EnforcementAction = 'allow' | 'deny' | 'warn' | 'audit'
 
 interface Checked {
@@ -47,7 +47,7 @@ export class PolicyMetrics {
     record(this.#mutated, checked, [])
   }
 
-  /** Counts conditions that exclude a request or fail. */
+  /** Counts match conditions that exclude a request, and match conditions that fail. */
   conditions(outcome: 'unmet' | 'failed', { name, kind, type, operation }: Conditional): void {
     const counter = outcome === 'unmet' ? this.#excluded : this.#conditionErrors
     counter.at(name, kind, type, operation).value++

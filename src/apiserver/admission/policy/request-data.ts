@@ -15,7 +15,7 @@ export interface DataParts {
   readonly authorizer: Authorizer
 }
 
-/** Returns the data without parameters. The object is in the version of `form`. */
+/** Returns the data of the request without parameters. The object is in the version of `form`. */
 export async function requestData(
   request: AdmissionRequest,
   form: ObjectForm,
@@ -34,7 +34,7 @@ export async function requestData(
   }
 }
 
-/** Returns the data with another state of the object. */
+/** Returns the data of the request with another state of the object. */
 export async function withObject(data: Evaluated, form: ObjectForm, object: ApiObject | undefined): Promise<Evaluated> {
   return { ...data, object: await shown(form, object) }
 }
@@ -43,13 +43,13 @@ async function shown(form: ObjectForm, object: ApiObject | undefined): Promise<J
   return object === undefined ? null : asJson(await new TimeSlice().run(form.show(object)))
 }
 
-/** Returns the request for expressions. Unlike webhooks, policies see a generated name. */
+/** Returns the variable `request` of expressions. Unlike webhooks, policies can read a generated name. */
 function requestJson(request: AdmissionRequest, form: ObjectForm): JsonObject {
   const { uid: _, ...head } = headOf(request, form, '')
   return request.drawnFrom === undefined ? head : { ...head, name: request.name }
 }
 
-/** Namespaces are cluster-scoped. */
+/** A Namespace is cluster-scoped, so it has no namespace. */
 function namespaceJson({ namespace: name, type }: AdmissionRequest, lookup: Lookup): JsonObject | null {
   if (name === '' || (type.group === '' && type.plural === 'namespaces')) return null
   const storedNamespace = lookup.getCached(namespaces, { namespace: '', name })

@@ -1,15 +1,14 @@
 /**
- * Tracks the writes of this server that quotas account for, from the first charge to the last refund. During such a
- * write, the recorded usage may differ from the actual usage. An exact count therefore runs while no such write is
- * active, and new writes wait briefly. Both waits are bounded, so that neither a slow write nor a long count blocks
- * others.
+ * Tracks the active writes that quotas account for, from the first charge to the last refund. During such a write, the
+ * recorded usage may differ from the actual usage. A recount therefore runs only while no such write is active, and new
+ * writes wait briefly. Both waits are bounded, so that neither a slow write nor a long recount blocks others.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface StillnessBounds {
-  /** Maximum time in milliseconds to wait for active writes. After it, the count is abandoned. */
+  /** Maximum time in milliseconds that a recount waits for active writes. The recount is abandoned after this time. */
   readonly drainMs: number
-  /** Maximum time in milliseconds that new writes wait. */
+  /** Maximum time in milliseconds that new writes wait for a recount. */
   readonly holdMs: number
 }
 
@@ -17,9 +16,9 @@ const defaultBounds: StillnessBounds = { drainMs: 500, holdMs: 2000 }
 
 interface Place {
   underWay: number
-  /** Number of writes that have begun. */
+  /** Number of writes that have started. */
   begun: number
-  /** Resolves when new writes may begin. Undefined if they may begin now. */
+  /** Resolves when new writes may start. Undefined if they may start at once. */
   gate: Promise<void> | undefined
   onStill: () => void
 }
@@ -37,8 +36,8 @@ export class QuotaActivity {
   }
 
   /**
-   * Begins a write in the namespace. Waits before if necessary. Returns a function that ends the write and must be
-   * called once.
+   * Starts a write in the namespace, after waiting for a recount if necessary. Returns a function that ends the write.
+   * The caller must call the function once.
    */
   async begin(namespace: string): Promise<() => void> {
     const place = this.#namespaceActivity(namespace)
@@ -53,9 +52,9 @@ export class QuotaActivity {
   }
 
   /**
-   * Calls `run` while no write is active in the namespace. Returns undefined if that was not possible. `isStill`
-   * returns whether no write has begun since, because `run` may take longer than new writes wait. Always returns
-   * undefined while other workers may write.
+   * Calls `run` while no write is active in the namespace. Returns undefined if other writes are active. `isStill`
+   * returns whether no write has started in the meantime, because `run` may take longer than new writes wait. The
+   * method always returns undefined while other workers may write.
    */
   async whileStill<T>(namespace: string, run: (isStill: () => boolean) => Promise<T>): Promise<T | undefined> {
     const place = this.#namespaceActivity(namespace)

@@ -1,7 +1,8 @@
 /**
- * Pending changes of quotas ("debts"). Each is stored as a key whose value contains the change. The commit that makes a
- * debt due also creates it, and the commit that settles it deletes it. A server may therefore crash at any time: at
- * every revision, the recorded usage of a quota plus its debts equals the actual usage of its objects.
+ * Pending changes of quotas ("debts"). The key of each debt contains the quota, and the value contains the change. The
+ * commit that makes a debt due also creates its key, and the commit that settles the debt deletes the key. A server may
+ * therefore crash at any time: at every revision, the recorded usage of a quota plus its debts equals the actual usage
+ * of its objects.
  *
  * - A charge creates a debt for its refund. The commit that stores the object deletes the debt.
  * - A commit that reduces or removes an object's usage creates a debt for the refund.
@@ -23,7 +24,7 @@ export const debtsPrefix = 'quota-debts/'
 export interface Debt {
   readonly key: string
   readonly quota: ObjectName
-  /** Uid of the quota. A debt does not apply to another quota with the same name. */
+  /** Uid of the quota. The uid prevents a debt from being applied to another quota with the same name. */
   readonly uid: string
   readonly change: Amounts
 }
@@ -38,7 +39,7 @@ export function debtsOf({ namespace, name }: ObjectName): string {
   return `${debtsPrefix}${namespace}/${name}/`
 }
 
-/** Returns the key and value to store. */
+/** Returns the key and the value of a debt. */
 export function recordOf({ key, uid, change }: Debt): ReservedKey {
   return { key, value: Buffer.from(JSON.stringify({ quota: uid, change: writeAmounts(change) })) }
 }
@@ -57,7 +58,7 @@ function readRecord(text: string): Pick<Debt, 'uid' | 'change'> {
     const change = isObject(record) ? own(record, 'change') : undefined
     if (typeof uid === 'string' && isObject(change)) return { uid, change: readAmounts(change as WrittenAmounts) }
   } catch {
-    // The value is not valid JSON, which the code below handles.
+    // The value is not valid JSON. The code below treats it as an empty debt.
   }
   return { uid: '', change: new Map() }
 }

@@ -1,4 +1,7 @@
-/** Decides whether a charge fits a quota, based on the limits and usage in its status, and computes the new status. */
+/**
+ * Decides whether a charge fits into a quota, based on the limits and the usage in the quota's status, and computes the
+ * new status.
+ */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { addQuantities, compareQuantities, type Quantity } from '../../../api/model/quantity.ts'
 import {
@@ -13,7 +16,7 @@ import {
 
 export type QuotaStatus = NonNullable<ResourceQuota['status']>
 
-/** Returns why a charge does not fit, or undefined if it fits. */
+/** Returns the reason why a charge does not fit, or undefined if it fits. */
 export function whyNot(name: string, { hard = {}, used = {} }: QuotaStatus, charge: Amounts): string | undefined {
   const limited = only(charge, hard)
   const unknown = [...limited.keys()].filter((each) => readAmount(used, each) === undefined)

@@ -2,10 +2,11 @@
  * Charges quotas and settles their debts (`debts.ts`). The check and the charge are one compare-and-set on the quota's
  * status, so that concurrent servers and clients cannot exceed the limits.
  *
- * While one change of a quota is being committed, further changes wait and are committed together: fifty clients cost a
- * few commits, not fifty. The number of waiting changes is bounded by the number of active requests. Charges and
- * refunds are committed separately so that they never cancel out: every charge creates a new version of the quota, and
- * `cluster/controllers/resource-quota.ts` uses that to detect active writes.
+ * While a change of a quota is being committed, further changes wait for the next commit, which contains all of them.
+ * Fifty concurrent clients therefore cost a few commits, not fifty. The number of waiting changes is bounded by the
+ * number of active requests. Charges and refunds are committed separately so that they never cancel out: every charge
+ * creates a new version of the quota, and `cluster/controllers/resource-quota.ts` uses the version to detect active
+ * writes.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'
@@ -18,16 +19,16 @@ import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { amountsWithKnownUsage, charged, type QuotaStatus, whyNot } from './judgement.ts'
 
 /**
- * The result of a charge. A successful charge creates a debt, which the commit of the object must cancel. If the quota
+ * The result of a charge. A successful charge creates a debt that the commit of the object must delete. If the quota
  * does not exist, there is no debt.
  */
 export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
 
 interface Entry {
-  /** The charge. Undefined for the settlement of a debt, which cannot be rejected. */
+  /** The charge. Undefined if the change settles a debt, which cannot be rejected. */
   readonly charge?: Amounts | undefined
   readonly debt?: Debt
-  /** Outcome of the last attempt. */
+  /** Outcome of the last attempt to commit the change. */
   outcome: Charge
   readonly resolve: (outcome: Charge) => void
   readonly reject: (error: unknown) => void
@@ -39,14 +40,14 @@ const maxTogether = 50
 /** Updates the recorded usage of quotas. */
 export class Ledger {
   readonly #writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>
-  /** Quotas whose change is being committed, each with the changes that wait for the next commit. */
+  /** Quotas for which a commit is in progress, each with the changes that wait for the next commit. */
   readonly #waiting = new Map<string, Entry[]>()
 
   constructor(writes: Pick<OwnWrites, 'changeStatus' | 'reservedKeys' | 'release'>) {
     this.#writes = writes
   }
 
-  /** Charges a quota. If the charge does not fit, returns the reason. */
+  /** Charges a quota. Returns the reason if the charge does not fit. */
   async charge(quota: ObjectName, amounts: Amounts): Promise<Charge> {
     return await this.#enter(quota, { charge: amounts })
   }
@@ -69,7 +70,7 @@ export class Ledger {
   async #work(key: string, quota: ObjectName, first: readonly Entry[]): Promise<void> {
     for (let batch = first; batch.length > 0; batch = this.#waiting.get(key)!.splice(0, maxTogether)) {
       if (!this.#waiting.has(key)) this.#waiting.set(key, [])
-      // Applies refunds first because they make room for charges.
+      // Applies refunds before charges, because refunds make room for charges.
       await this.#store(
         quota,
         batch.filter(({ charge }) => charge === undefined),
@@ -82,7 +83,7 @@ export class Ledger {
     this.#waiting.delete(key)
   }
 
-  /** Does not throw. Each entry gets its own outcome. */
+  /** Commits a batch of changes. Never throws an error, because each change has its own outcome. */
   async #store(quota: ObjectName, batch: readonly Entry[]): Promise<void> {
     if (batch.length === 0) return
     let attempts = 0

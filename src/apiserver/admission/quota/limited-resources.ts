@@ -1,8 +1,8 @@
 /**
- * Resources limited by default in the configuration of ResourceQuota: they cannot be used unless a quota of the
- * namespace covers them. Without a configuration there are none.
+ * The resources that the ResourceQuota configuration limits by default. A pod or claim cannot use these resources
+ * unless a quota of its namespace covers them. Without a configuration, no resources are limited by default.
  *
- *   limitedResources: [{ resource: pods, matchContains: [cpu], matchScopes: [{ scopeName: PriorityClass, ... }] }]
+ *   limitedResources: [{ resource: pods, matchContains: [cpu], matchScopes: [{ scopeName: PriorityClass,... }] }]
  */
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -59,7 +59,7 @@ export interface Coverage {
   readonly scopes: readonly ScopeRequirement[]
 }
 
-/** Returns why a write without a covering quota is rejected, or undefined if it is allowed. */
+/** Returns the reason why a write that no quota covers is rejected, or undefined if it is allowed. */
 export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
   const { type, object, increase, hard, scopes } = coverage
   const concerned = limited.filter(({ apiGroup = '', resource }) => apiGroup === type.group && resource === type.plural)

@@ -24,7 +24,7 @@ export interface Patched {
   readonly request: AdmissionRequest
   readonly webhook: Webhook
   readonly form: ObjectForm
-  /** Whether the webhook's timeout has passed. */
+  /** Returns whether the webhook's timeout has passed. */
   readonly isLate: () => boolean
 }
 
@@ -50,7 +50,8 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
     if (error instanceof OtherNamespace) throw error
-    // This counts as a failure of the webhook, which could otherwise keep the server busy indefinitely.
+    // A patch that takes too long counts as a failure of the webhook, which could otherwise keep the server busy
+    // indefinitely.
     if (error instanceof ExpensivePatch || error.code === 413)
       throw new CallError('answer', `its patch is too expensive to apply: ${error.message}`)
     throw internalError(
@@ -59,7 +60,7 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   }
 }
 
-/** Runs the steps until the timeout. Then throws the same error as for a webhook that does not respond. */
+/** Applies the patch in steps until the timeout. Then throws the same error as for a webhook that does not respond. */
 function* timed<T>(steps: Sliced<T>, isLate: () => boolean): Sliced<T> {
   for (;;) {
     const step = steps.next()

@@ -1,16 +1,17 @@
 /**
- * Circuit breaker of a webhook. It opens after five consecutive failures: then the failure policy applies at once, and
- * a few calls every ten seconds probe whether the webhook responds again. Only failures to reach the webhook count
- * (timeout, connection, certificate). Any response closes the breaker, even an invalid one.
+ * Circuit breaker of a webhook. The breaker opens after five consecutive failures. While the breaker is open, the
+ * failure policy applies at once, and a few calls every ten seconds probe whether the webhook responds again. Only
+ * failures to reach the webhook count (timeout, connection, certificate). Any response closes the breaker, even an
+ * invalid one.
  *
- * A webhook may hang because of the object of one client. Each probe is therefore for another tenant than the calls
- * that failed before it: one tenant can neither open the breaker for the others nor keep it open.
+ * A webhook may hang because of the object of one client. Each probe is therefore for a tenant other than those whose
+ * calls failed earlier: one tenant can neither open the breaker for the others nor keep it open.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
 const maxFailures = 5
 const probeEveryMs = 10_000
-/** Maximum number of tenants whose calls fail in one interval, including those that opened the breaker. */
+/** Maximum number of tenants whose calls may fail in one interval, including those that opened the breaker. */
 const maxProbers = 4
 
 export interface BreakerState {
@@ -36,7 +37,7 @@ export class Breaker {
   #nextProbe = 0
   /** Time of the last response, on the monotonic clock. */
   #lastAnswerAt = Number.NEGATIVE_INFINITY
-  /** Tenants whose calls failed, or that have probed, since the last interval began. */
+  /** Tenants whose calls failed, or for which a probe was sent, since the last interval began. */
   readonly #probers = new Set<string>()
 
   constructor(clock: Clock) {
@@ -44,8 +45,8 @@ export class Breaker {
   }
 
   /**
-   * Returns why the webhook must not be called for this tenant, or undefined if it may be called. The result of every
-   * allowed call must be reported.
+   * Returns the reason why the webhook must not be called for this tenant, or undefined if it may be called. The caller
+   * must report the result of every allowed call.
    */
   refusal(tenant: string): string | undefined {
     if (!this.#open) return undefined
@@ -60,7 +61,7 @@ export class Breaker {
     return undefined
   }
 
-  /** Whether the webhook has responded to a call since this time on the monotonic clock. */
+  /** Whether the webhook has responded to a call since the given time on the monotonic clock. */
   hasAnsweredSince(time: number): boolean {
     return this.#lastAnswerAt >= time
   }
@@ -82,7 +83,10 @@ export class Breaker {
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs
   }
 
-  /** Reports an inconclusive call. The next call becomes the probe instead. */
+  /**
+   * Reports a call that does not show whether the webhook is reachable. If the call was a probe, the next call becomes
+   * the probe.
+   */
   undecided(): void {
     this.#nextProbe = 0
   }

@@ -1,6 +1,6 @@
 /**
- * Calls one webhook for one request, with its circuit breaker, time share and failure policy. Returns the result of the
- * verdict, undefined if the webhook failed and is ignored, or throws ApiError.
+ * Calls one webhook for one request, subject to its circuit breaker, time share and failure policy. Returns the result
+ * of `onAllowed`, or undefined if the webhook failed and the failure is ignored. Throws ApiError otherwise.
  */
 import { randomUUID } from 'node:crypto'
 import { ApiError, timeout } from '../../../api/model/api-error.ts'
@@ -33,13 +33,16 @@ export interface WebhookCallParts {
 export interface Question extends Candidate {
   readonly request: AdmissionRequest
   readonly reviews: Reviews
-  /** Number of sequential calls still to come, including this one. */
+  /** Number of remaining sequential calls, including this call. */
   readonly calls: number
   /** Total number of sequential calls of the request. */
   readonly allCalls: number
 }
 
-/** `isLate` returns whether the webhook's timeout, which includes applying the patch, has passed. */
+/**
+ * Handles an allowing verdict. `isLate` returns whether the webhook's timeout, which includes applying the patch, has
+ * passed.
+ */
 export type VerdictHandler<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
 /** Start, timeout and duration of a call in milliseconds. */
@@ -91,7 +94,7 @@ export class WebhookCalls {
     if (error instanceof ApiError)
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
-    // The request has ended. This is not a failure of the webhook, so no failure policy applies.
+    // The request has ended. The webhook did not fail, so the failure policy does not apply.
     if (error.fault === 'aborted' || this.#isOver(request))
       return {
         error: timeout('the request ended during an admission webhook call'),
@@ -162,11 +165,11 @@ export class WebhookCalls {
   }
 
   /**
-   * Records the result in the breaker. Only failures to reach the webhook count. A webhook that responds is alive,
-   * whatever the response: otherwise a client could open the breaker for all others with objects that the webhook
-   * cannot handle. A webhook that closes the connection after receiving a request may have crashed because of that
-   * request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. A webhook that
-   * responds to other calls during a call that times out is alive too.
+   * Records the result of a call in the circuit breaker. Only failures to reach the webhook count. A response of any
+   * kind shows that the webhook is alive: otherwise a client could open the breaker for all others with objects that
+   * the webhook cannot handle. A webhook that closes the connection after receiving a request may have crashed because
+   * of that request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. If the
+   * webhook responds to other calls while one call times out, it is also alive.
    */
   #note(question: Question, error: CallError, { began, timeoutMs, elapsedMs }: SpentTime): void {
     const { breaker, timeoutMs: ownTimeoutMs } = question.webhook
@@ -186,7 +189,7 @@ export class WebhookCalls {
   }
 }
 
-/** Returns the tenant whose calls may fail together: a namespace or, for cluster-scoped objects, a user. */
+/** Returns the tenant on whose behalf the webhook is called: a namespace or, for cluster-scoped objects, a user. */
 function tenantOf({ namespace, user }: AdmissionRequest): string {
   return namespace === '' ? `user ${user.name}` : `namespace ${namespace}`
 }
@@ -197,7 +200,7 @@ function controlOf({ phase }: Webhook) {
     : ({ control: 'ValidatingAdmissionWebhook', step: 'validate' } as const)
 }
 
-/** Describes an allowing verdict with its audit annotations. */
+/** Describes a verdict that allows the request, with its audit annotations. */
 function describeVerdict({ patch, auditAnnotations }: Verdict): string {
   const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
   return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`

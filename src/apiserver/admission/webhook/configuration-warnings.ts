@@ -1,7 +1,8 @@
 /**
  * Warns about webhook configurations that may lock out their owners: webhooks that are called for system namespaces,
  * for leases or for the pods of their own backend, webhooks whose Service is missing, and webhooks whose CA bundle
- * cannot verify it. These are not errors, because the configuration may be created before its backend.
+ * cannot verify the backend. These problems are not errors, because the configuration may be created before its
+ * backend.
  */
 import { X509Certificate } from 'node:crypto'
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
@@ -16,7 +17,7 @@ import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** The components that the warnings need. */
+/** Dependencies of the warnings. */
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
@@ -25,7 +26,7 @@ export interface WarningParts {
   readonly clock: AdmissionClock
 }
 
-/** The properties of a served type that the warnings need. */
+/** The properties of a served resource type that the warnings use. */
 export interface ServedResource extends FormResource {
   readonly namespaced: boolean
   readonly subresources: readonly string[]
@@ -77,7 +78,7 @@ function isAskedAbout({ rules }: Webhook, { namespaced, subresources, ...resourc
 
 const writes = ['CREATE', 'UPDATE'] as const
 
-/** Whether the webhook is called for writes of such objects in this namespace. */
+/** Whether the webhook is called for writes of the given resource type in the namespace. */
 function intercepts(webhook: Webhook, resource: { group: string; resource: string }, place: Place): boolean {
   const { namespace, lookup } = place
   const asked = writes.some((operation) =>
@@ -119,7 +120,7 @@ function leaseRisks(webhook: Webhook, { lookup, vendor }: WarningParts): string[
   return ['it intercepts leases, which nodes and controllers use as heartbeats']
 }
 
-/** Returns the risks for the backend. A backend that must approve its own pods cannot be restarted. */
+/** Returns the warnings about the webhook's backend. A backend that must approve its own pods cannot be restarted. */
 function backendRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
   const { service } = webhook.address
   if (service === undefined || !intercepts(webhook, pods, { namespace: service.namespace, lookup })) return []

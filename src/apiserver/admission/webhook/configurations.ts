@@ -1,7 +1,8 @@
 /**
- * The webhooks of one phase from the stored configurations, ordered by configuration name, then by position. Each
- * configuration is compiled once per change, on the next request. Unchanged ones keep their webhooks and breaker state.
- * The webhooks whose rules match a type of request are also cached, so that unrelated configurations cost nothing.
+ * The webhooks of one phase from the stored configurations, ordered by configuration name, then by index. Each
+ * configuration is compiled once per change, on the next request. Unchanged configurations keep their webhooks and the
+ * state of their circuit breakers. The webhooks whose rules match a type of request are also cached, so that unrelated
+ * configurations do not slow down requests.
  */
 
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
@@ -14,13 +15,13 @@ import type { ObjectForm, ObjectForms } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
-/** A webhook whose rules match, and the version in which it sees the object. */
+/** A webhook whose rules match, and the version of the object that the webhook receives. */
 export interface Candidate {
   readonly webhook: Webhook
   readonly form: ObjectForm
 }
 
-/** The attributes that rules match. Many requests share them. */
+/** The attributes of a request that rules match. Many requests have the same attributes. */
 export interface RequestType {
   readonly operation: AdmissionOperation
   readonly forms: ObjectForms
@@ -47,7 +48,7 @@ export class WebhookConfigurations {
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Candidate[]>>()
   #isOutdated = true
 
-  /** Starts to follow the configurations. An instance must be created before the caches are loaded. */
+  /** Starts to track the configurations. An instance must be created before the caches are loaded. */
   constructor(phase: Phase, lookup: Lookup, clock: Clock) {
     this.phase = phase
     this.#lookup = lookup
@@ -65,7 +66,7 @@ export class WebhookConfigurations {
     return this.#webhooks
   }
 
-  /** Returns the webhooks whose rules match this type of request, in order. */
+  /** Returns the webhooks whose rules match this type of request, in calling order. */
   candidates(type: RequestType): readonly Candidate[] {
     const { webhooks } = this
     if (webhooks.length === 0) return none
@@ -90,7 +91,7 @@ export class WebhookConfigurations {
     this.#candidates = new WeakMap()
   }
 
-  /** Labels and other metadata may change without a new generation. They do not affect webhooks. */
+  /** Changes to labels and other metadata do not increment the generation. They do not affect webhooks. */
   #compile(object: WebhookConfiguration, before: ReadonlyMap<string, Compiled>): Compiled {
     const { name = '', uid, generation } = object.metadata
     const state = `${uid} ${generation}`
@@ -102,8 +103,8 @@ export class WebhookConfigurations {
 }
 
 /**
- * Returns the version in which the webhook sees the object. Prefers the version of the request if a rule names it.
- * Otherwise, uses the first other version that a rule names.
+ * Returns the version of the object that the webhook receives: the version of the request if a rule names it, and
+ * otherwise the first other version that a rule names.
  */
 export function candidateOf(webhook: Webhook, type: RequestType): Candidate | undefined {
   const { forms } = type

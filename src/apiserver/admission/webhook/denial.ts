@@ -1,4 +1,4 @@
-/** Errors for requests that a webhook denied or could not check. */
+/** Errors for requests that a webhook denied or failed to review. */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import {
@@ -15,8 +15,8 @@ const maxCauses = 100
 const maxSeconds = 2 ** 31 - 1
 
 /**
- * Returns the error for a denial, with the code, reason and details from the webhook. If the code does not denote an
- * error, uses 400.
+ * Returns the error for a denial, with the code, reason and details from the webhook. The code is 400 if the webhook's
+ * code does not denote an error.
  */
 export function denial({ name }: Webhook, status: JsonObject): ApiError {
   const code = own(status, 'code')
@@ -38,8 +38,8 @@ export function unaskable({ name }: Webhook, why: string): ApiError {
 }
 
 /**
- * Returns the error if the server lacked connections or memory for the call. No failure policy applies, and the client
- * should retry.
+ * Returns the error for a call that failed because the server lacked connections or memory. The failure policy does not
+ * apply, and the client should retry.
  */
 export function notAsked({ name }: Webhook, why: string): ApiError {
   return tooManyRequests(`admission webhook ${JSON.stringify(name)} was not called: ${why}`)
@@ -66,7 +66,10 @@ function detailsOf(value: Json | undefined): StatusDetails | undefined {
   }
 }
 
-/** Whether the value fits into the field, which is an int32. Other numbers could not be encoded in every format. */
+/**
+ * Whether the value fits into an int32, which is the type of the field. Other numbers could not be encoded in every
+ * format.
+ */
 function isSeconds(value: Json | undefined): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= maxSeconds
 }

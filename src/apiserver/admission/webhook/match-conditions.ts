@@ -39,8 +39,7 @@ export class CompiledConditions {
 }
 
 /**
- * The match conditions of all webhooks for one request. The results are valid as long as the object of the request does
- * not change.
+ * The match conditions of all webhooks for one request. The results stay valid until the object of the request changes.
  */
 export class RequestConditions {
   readonly #parts: ConditionParts
@@ -54,8 +53,8 @@ export class RequestConditions {
   }
 
   /**
-   * Whether all conditions of the webhook are true. Throws an error with status 403 if they cannot be evaluated and the
-   * failure policy is Fail.
+   * Whether all match conditions of the webhook are true. Throws an error with status 403 if a condition cannot be
+   * evaluated and the failure policy is Fail.
    */
   async areMet({ webhook, form }: Candidate): Promise<boolean> {
     if (webhook.matchConditions.length === 0) return true

@@ -1,7 +1,8 @@
 /**
- * MutatingAdmissionWebhook: calls the mutating webhooks one after the other. Each sees the changes of the previous
- * ones. If one changed the object, the chain runs all controls again. In this second round only webhooks with
- * `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since their last call.
+ * MutatingAdmissionWebhook: calls the mutating webhooks one after the other. Each webhook receives the object with the
+ * changes of the previous webhooks. If a webhook changes the object, the chain runs all controls again. In the second
+ * round, only webhooks with `reinvocationPolicy: IfNeeded` are called, and only if the object has changed since their
+ * last call.
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -61,7 +62,8 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
     if (request.again && !rounds.wants(webhook)) continue
     if (!(await isSelected(webhook, request, parts.lookup))) continue
     if (!(await conditions.areMet({ webhook, form }))) continue
-    // The remaining webhooks including this one, plus one for the validating webhooks, which are called in parallel.
+    // The number of remaining webhooks including this one, plus one for the validating webhooks, which are called in
+    // parallel.
     const allCalls = candidates.length + 1
     const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
     const current = request
@@ -83,9 +85,9 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
 
 interface Mutation {
   readonly webhook: Webhook
-  /** Position of the webhook among the webhooks called in this round. */
+  /** Index of the webhook among the webhooks called in this round. */
   readonly index: number
-  /** The patch of the webhook. Undefined if it changed nothing. */
+  /** The patch of the webhook. Undefined if the webhook changed nothing. */
   readonly patch: Buffer | undefined
 }
 

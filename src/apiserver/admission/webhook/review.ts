@@ -1,5 +1,5 @@
 /**
- * Writes AdmissionReview requests. The object is serialized once for all webhooks that see it in the same version. Only
+ * Writes AdmissionReview requests. The object is serialized once for all webhooks that receive the same version. Only
  * the small envelope is written per call.
  */
 
@@ -55,7 +55,7 @@ export class Reviews {
 }
 
 /**
- * Returns the object as webhooks see it. A generated name is omitted because a retry may change it. An unconditional
+ * Returns the object as sent to webhooks. A generated name is omitted because a retry may change it. An unconditional
  * update carries the current resourceVersion.
  */
 export function* shownObject(request: AdmissionRequest, form: ObjectForm, object: ApiObject): Sliced<ApiObject> {

@@ -16,7 +16,7 @@ export interface RuledRequest {
   readonly resource: FormResource
   /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
-  /** Whether the object is namespaced. A Namespace itself is not. */
+  /** Whether the object is in a namespace. False for a Namespace object. */
   readonly namespaced: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Selects the webhooks of a request by rules, then by selectors. */
+/** Selects the webhooks that are called for a request, by their rules and then by their selectors. */
 
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { groupName } from '../../../api/model/vendor.ts'
@@ -30,7 +30,7 @@ function typeOf({ operation, forms, subresource, namespace }: AdmissionRequest):
   return { operation, forms, subresource, namespaced: namespace !== '' }
 }
 
-/** The selectors of a webhook or a policy. */
+/** The namespace and object selectors of a webhook or a policy. */
 type Selectors = Pick<Webhook, 'objectSelector' | 'namespaceSelector'>
 
 /** Whether the webhook's selectors match the request in its current state. */
@@ -39,7 +39,8 @@ export async function isSelected(webhook: Selectors, request: AdmissionRequest, 
 }
 
 /**
- * Matches the new or the old object, so that a webhook also sees the update that removes an object from its selection.
+ * Whether the selector matches the new or the old object. A webhook is therefore also called for the update that
+ * removes an object from its selection.
  */
 function matchesObject({ objectSelector }: Selectors, { object, oldObject, forms }: AdmissionRequest): boolean {
   if (objectSelector === undefined) return true
@@ -61,8 +62,8 @@ async function matchesNamespace(
 }
 
 /**
- * Returns the namespace of a request. A Namespace object counts as being in that namespace. Returns '' for other
- * cluster-scoped objects.
+ * Returns the namespace of a request. A Namespace object counts as being in the namespace of the same name. Returns ''
+ * for other cluster-scoped objects.
  */
 export function namespaceOf(request: AdmissionRequest): string {
   if (!isNamespace(request)) return request.namespace
@@ -74,13 +75,13 @@ function isNamespace({ type }: AdmissionRequest): boolean {
 }
 
 /**
- * Returns the labels of the namespace. If the request writes the namespace itself, the new labels apply. Otherwise, the
- * current labels apply.
+ * Returns the labels of the namespace: the new labels if the request writes the namespace itself, and the current
+ * labels otherwise.
  */
 function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
-  // The write depends on these labels unless it writes the namespace itself.
+  // The write depends on these labels unless the write changes the namespace itself.
   const looking = isNamespace(request) ? { ...request, namespace: place, dependOn: undefined } : request
   return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

@@ -2,30 +2,31 @@
  * Timeout of a webhook call: at most the timeout in the webhook's configuration. Webhooks whose failures are ignored
  * also share the server's request timeout, so that hanging webhooks leave time for the write itself.
  *
- * The client's timeout is irrelevant here. A call cut off by the client's deadline ends the request but is not a
- * failure of the webhook. Otherwise a client could skip any webhook with `failurePolicy: Ignore`. For the same reason
- * time counts from the start of admission, because a client may send its body slowly.
+ * The client's timeout does not affect the timeout of a call. When the client's deadline ends a call, the request ends
+ * too, and the call does not count as a failure of the webhook. Otherwise a client could skip any webhook with
+ * `failurePolicy: Ignore`. For the same reason, time counts from the start of admission, because a client may send its
+ * body slowly.
  */
 import type { Webhook } from './webhook.ts'
 
-/** Time in milliseconds that is reserved for validation and the store. */
+/** Time in milliseconds reserved for validation and the store. */
 const reservedMs = 1000
 const minShareMs = 1000
 
 export interface Remaining {
   /** Request timeout of this server in milliseconds. */
   readonly limitMs: number
-  /** Remaining time in milliseconds. */
+  /** Remaining time of the request in milliseconds. */
   readonly leftMs: number
-  /** Number of sequential calls still to come, including this one. */
+  /** Number of remaining sequential calls, including this call. */
   readonly calls: number
   /** Total number of sequential calls of the request. */
   readonly allCalls: number
 }
 
 /**
- * Returns the timeout of a call. If failures of the webhook are ignored, the call only gets a share of the remaining
- * time. The share is at least one second, or an equal part of the time if there are very many webhooks.
+ * Returns the timeout of a call. If failures of the webhook are ignored, the call gets only a share of the remaining
+ * time: at least one second, or an equal part of the time if there are very many webhooks.
  */
 export function timeFor(
   { timeoutMs, ignoresFailures }: Webhook,

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionWebhook: calls all validating webhooks in parallel on the object as it would be stored. One denial
- * suffices. If there are several, the first in order is reported.
+ * ValidatingAdmissionWebhook: calls all validating webhooks in parallel with the object as it would be stored. A single
+ * denial rejects the request. If several webhooks deny the request, the first in order is reported.
  */
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { Candidate } from './configurations.ts'

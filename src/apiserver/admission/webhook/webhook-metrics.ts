@@ -10,7 +10,7 @@ export interface WebhookOutcome {
   readonly webhook: Webhook
   readonly operation: AdmissionOperation
   readonly ms: number
-  /** Status code of the response. The default is 200. */
+  /** Status code of the response. Defaults to 200. */
   readonly code: number
   /** Cause of the rejection. Undefined if the request was not rejected. */
   readonly rejection: RejectionCause | undefined
@@ -66,7 +66,7 @@ export class WebhookMetrics {
     ),
   ]
 
-  /** Sets the source of the webhooks, which is read at each scrape. */
+  /** Sets the function that lists the webhooks at each scrape. */
   showBreakers(all: () => readonly Webhook[]): void {
     this.#all = all
   }
@@ -89,7 +89,7 @@ export class WebhookMetrics {
   }
 }
 
-/** Returns the name of the phase in the metrics of 1.23. */
+/** Returns the name of the phase in the metrics of Kubernetes 1.23. */
 function stepOf(phase: Phase): string {
   return phase === 'mutating' ? 'admit' : 'validating'
 }

@@ -1,4 +1,4 @@
-/** The OpenAPI documents of aggregated servers, which are merged into this server's documents. */
+/** The OpenAPI documents of aggregated servers. This server merges them into its own documents. */
 import type { JsonObject } from '../../../api/json/json.ts'
 
 /** The paths and types of an aggregated server, by name. */
@@ -9,7 +9,7 @@ export interface PublishedParts {
 
 /** All OpenAPI documents of aggregated servers. */
 export interface AggregatedDocuments {
-  /** The version 2 documents. The array is replaced only if the content changes. */
+  /** The version 2 documents. The array is replaced only if their content changes. */
   readonly documents: readonly PublishedParts[]
   /** The version 3 documents that aggregated servers serve. */
   readonly v3: readonly { readonly place: string; readonly hash: string }[]

@@ -1,7 +1,7 @@
 /**
- * An OpenAPI document in encoded blocks: one for all built-in types, one per custom type and one per document of an
- * aggregated server. Each block is built on first use and cached while its type is served. Adding, changing or removing
- * a custom type therefore rebuilds only its own block.
+ * An OpenAPI document in encoded blocks: one block for all built-in types, one per custom type and one per document of
+ * an aggregated server. Each block is built on first use and cached while its type is served. Adding, changing or
+ * removing a custom type therefore rebuilds only one block.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Served } from '../../registry/catalogue/served.ts'
@@ -16,7 +16,7 @@ export interface Block<T> {
 
 /** Functions that build and encode the parts of a document. */
 export interface Encoding<T> {
-  /** Builds the parts that describe these types. */
+  /** Builds the parts of the document that describe these types. */
   readonly partsOf: (described: Described) => Pick<Parts, 'paths' | 'types'>
   readonly encodePath: (part: NamedPart) => T
   readonly encodeType: (part: NamedPart) => T
@@ -33,7 +33,7 @@ export class Blocks<T> {
   }
 
   /**
-   * Joins all blocks. If several blocks define the same type, the first definition counts. The first block is this
+   * Joins all blocks. If several blocks define the same type, the first definition is used. The first block is this
    * server's own.
    */
   async join(described: Described): Promise<Block<T>> {
@@ -95,7 +95,7 @@ export function sameTypes(a: readonly object[], b: readonly object[]): boolean {
 
 const sliceMs = 5
 
-/** Maps the items in slices of a few milliseconds, so that the event loop can handle requests in between. */
+/** Maps the items in time slices of a few milliseconds, so that the event loop can handle other requests in between. */
 export async function inSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Promise<R[]> {
   const results: R[] = []
   let until = performance.now() + sliceMs

@@ -1,4 +1,4 @@
-/** Describes the discovery paths as operations, although they serve no objects. */
+/** Describes the discovery paths as operations in OpenAPI documents, although these paths serve no objects. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, versionInfo } from '../../../api/schema/meta-types.ts'
 import { derivation } from '../../../api/schema/of-version.ts'

@@ -1,6 +1,7 @@
 /**
- * Builds the bytes of a document from its blocks. This module and its dependencies are loaded when the first document
- * is requested. A document of all kinds takes about 100 ms, so it is built in slices, and unchanged blocks are reused.
+ * Builds the bytes of an OpenAPI document from its blocks. This module and its dependencies are loaded when the first
+ * document is requested. Building a document of all kinds takes about 100 ms, so the work is done in time slices, and
+ * unchanged blocks are reused.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -29,7 +30,7 @@ export class MakerV2 {
     return [before, ...sortedNames(paths), '},"definitions":{', ...sortedNames(types.values()), after]
   }
 
-  /** Returns the Protobuf encoding, which kubectl requests. */
+  /** Returns the Protobuf encoding of the document, which kubectl requests. */
   async protobuf(described: Described): Promise<DocumentText> {
     const { paths, types } = await this.#protobuf.join(described)
     return [encodeV2(headV2(described)), ...paths, ...types.values()]
@@ -57,7 +58,7 @@ export async function makeV3Json(described: Described, version: GroupVersion): P
   return [`${opened(head)},"paths":{`, ...sortedNames(pathTexts), middle, ...sortedNames(typeTexts), '}}}']
 }
 
-/** Sorts the members of a JSON object by the bytes of their names. Inserts commas between them. */
+/** Sorts the members of a JSON object by the bytes of their names, and joins them with commas. */
 function sortedNames(members: Iterable<string>): string[] {
   return [...members].sort().map((member, i) => (i === 0 ? member : `,${member}`))
 }

@@ -1,5 +1,5 @@
 /**
- * Caches the OpenAPI documents. Each document is built on first request and then kept only as compressed bytes. The
+ * Caches the OpenAPI documents. Each document is built on first request and then cached only as compressed bytes. The
  * code that builds documents is also loaded on first request, so an unused endpoint costs no memory.
  */
 import { createHash } from 'node:crypto'
@@ -12,18 +12,18 @@ import { type Described, type GroupVersion, groupVersions } from './group-versio
 import type { DocumentText } from './parts.ts'
 
 export interface Document {
-  /** The hash of the content, which identifies exactly these bytes. */
+  /** The hash of the document's content, which identifies these exact bytes. */
   readonly hash: string
   readonly gzip: Buffer
 }
 
-/** The encodings of a document, which are built on demand. */
+/** The encodings of a document. Each encoding is built on demand. */
 export interface DocumentForms {
   readonly json: () => Promise<Document>
   readonly protobuf: () => Promise<Document>
 }
 
-/** A document, and the sources from which it was built. It is valid while the sources are unchanged. */
+/** A document and its sources. The document is valid while the sources are unchanged. */
 interface Made {
   readonly sources: readonly object[]
   readonly document: Promise<Document>
@@ -31,7 +31,7 @@ interface Made {
 
 export class Documents {
   readonly #describe: () => Described
-  /** Documents by name: one for each group version, and three others. */
+  /** Documents by name: one document for each group version, and three others. */
   readonly #documents = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 
@@ -110,7 +110,7 @@ export class Documents {
     return this.#maker
   }
 
-  /** Concurrent requests share one build. After a failed build, the next request tries again. */
+  /** Concurrent requests for a document share one build. After a failed build, the next request tries again. */
   #once(name: string, sources: readonly object[], make: () => Promise<DocumentText>): Promise<Document> {
     const documents = this.#documents.get(name)
     if (documents !== undefined && sameTypes(documents.sources, sources)) return documents.document
@@ -137,8 +137,8 @@ export function addressV3(place: string, hash: string): string {
 const pieceBytes = 256 * 1024
 
 /**
- * Hashes and compresses a document piece by piece. A document can have many megabytes, so the event loop must be able
- * to handle other requests between pieces.
+ * Hashes and compresses a document piece by piece. A document may be many megabytes long, so the event loop must be
+ * able to handle other requests between pieces.
  */
 async function pack(parts: DocumentText): Promise<Document> {
   const hash = createHash('sha256')

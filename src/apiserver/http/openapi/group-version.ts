@@ -1,4 +1,7 @@
-/** The served group versions. OpenAPI v3 has one document per group version, OpenAPI v2 has one document for all. */
+/**
+ * The served group versions. OpenAPI v3 has one document per group version. OpenAPI v2 has one document for all of
+ * them.
+ */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
@@ -6,28 +9,28 @@ import type { Served } from '../../registry/catalogue/served.ts'
 import type { AggregatedDocuments } from './aggregated-documents.ts'
 
 export interface GroupVersion {
-  /** The group name in the API. Empty for the core group. */
+  /** The name of the API group, or '' for the core group. */
   readonly group: string
   readonly version: string
-  /** The base path: `/api/v1`, `/apis/storage.orch.io/v1`. */
+  /** The base path of the group version, such as `/api/v1` or `/apis/storage.orch.io/v1`. */
   readonly path: string
-  /** The package of the group version's types: `core.v1`. */
+  /** The package of the group version's types, such as `core.v1`. */
   readonly home: string
-  /** The name used in operation IDs: `CoreV1`. */
+  /** The name of the group version in operation IDs, such as `CoreV1`. */
   readonly name: string
-  /** The tag that groups its operations: `core_v1`. */
+  /** The tag that groups the operations of the group version, such as `core_v1`. */
   readonly tag: string
   readonly types: readonly Served[]
 }
 
 /**
- * The input for building a document: the types of one catalogue generation, and the documents of aggregated servers.
+ * The input for an OpenAPI document: the types of one catalogue generation, and the documents of aggregated servers.
  */
 export interface Described {
   readonly vendor: Vendor
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
-  /** Whether lists support the query parameters that only this server has. */
+  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /** Version of the server. */
   readonly version: string
@@ -54,14 +57,14 @@ export function groupVersions({ types }: Described): GroupVersion[] {
   })
 }
 
-/** Whether the kind belongs to a user-defined group. */
+/** Whether the kind belongs to a user-defined API group. */
 export function isForeign({ group }: Kind): boolean {
   return group.endsWith('.')
 }
 
 /**
- * Returns the package of a kind's types: `core.v1`. For a user-defined group, the package is the reversed domain with a
- * leading dot: `.com.example.stable.v1`.
+ * Returns the package of a kind's types, such as `core.v1`. For a user-defined group, the package is the reversed
+ * domain with a leading dot, such as `.com.example.stable.v1`.
  */
 export function homeOf(kind: Kind): string {
   const { group, version } = kind

@@ -1,5 +1,6 @@
 /**
- * Marks each definition that is a kind with its group, version and kind, so that tools can find the type of an object.
+ * Adds the group, version and kind to each OpenAPI definition that is a kind, so that tools can find the type of an
+ * object.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
@@ -18,9 +19,9 @@ import type { Definitions } from '../../../api/schema/openapi.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 
 /**
- * Marks the definitions. Must be called after all paths are written, because it marks only definitions that the
- * document already contains. Types that all group versions have in common are marked with the group versions in
- * `sharing`.
+ * Adds the group, version and kind to the definitions. The function must be called after all paths are written, because
+ * it changes only definitions that the document already contains. Definitions that all group versions have in common
+ * get the group versions in `sharing`.
  */
 export function markKinds(
   definitions: Definitions,
@@ -38,12 +39,15 @@ export function markKinds(
   const metaTypes = { Status: status, APIVersions: apiVersions, APIGroup: apiGroup, APIGroupList: apiGroupList }
   for (const [kind, schema] of Object.entries({ ...metaTypes, APIResourceList: apiResourceList }))
     definitions.mark(schema, '', [{ group: '', kind, version: 'v1' }])
-  // Every group version uses these types under its own group and version.
+  // Every group version has these types under its own group and version.
   definitions.mark(deleteOptions, '', inEach(sharing, 'DeleteOptions'))
   definitions.mark(watchEvent, '', inEach(sharing, 'WatchEvent'))
 }
 
-/** Marks the types of a kind. A subresource may have a kind from a different group than its parent. */
+/**
+ * Adds the group, version and kind to the definitions of a kind. The kind of a subresource may belong to a different
+ * group than its parent.
+ */
 function markType(definitions: Definitions, type: Kind, vendor: Vendor): void {
   const { group, version, kind, schema } = type
   definitions.mark(schema, homeOf(type), [{ group: groupName(vendor, group), kind, version }])

@@ -1,9 +1,10 @@
 /**
- * /openapi/v2 and /openapi/v3: descriptions of the served API.
+ * /openapi/v2 and /openapi/v3 describe the served API.
  *
  * Version 2 is a single document in JSON or Protobuf. A client that sends the document's ETag gets a 304 if nothing has
- * changed. Version 3 is an index of documents, one for each group version. Their URLs include a hash of the content, so
- * clients may cache them forever. When the catalogue changes, only the affected parts are rebuilt.
+ * changed. Version 3 has one document for each group version and an index of them. The URL of each document contains a
+ * hash of the content, so clients may cache the document forever. When the catalogue changes, only the affected parts
+ * are rebuilt.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -21,7 +22,10 @@ import { addressV3, type Document, Documents } from './documents.ts'
 
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-/** The media type that older clients request. It is not valid, and those clients fail if the response uses it. */
+/**
+ * The media type that older clients request. It is not a valid media type, and older clients fail if the response uses
+ * it.
+ */
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const protobufV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'
 const oldProtobufV3 = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
@@ -34,13 +38,13 @@ export interface OpenApiOptions {
   readonly version: string
   /** The Kubernetes version that the server emulates. */
   readonly emulated: EmulatedVersion
-  /** Whether lists support the query parameters that only this server has. */
+  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /** The documents of aggregated servers. */
   readonly published: () => AggregatedDocuments
   /**
-   * Forwards a request for a version 3 document to the aggregated server that owns it. Returns false if this server
-   * owns it.
+   * Forwards a request for a version 3 document to the aggregated server that owns the document. Returns false if this
+   * server owns the document.
    */
   readonly passOn: (exchange: Exchange, place: string) => false | Promise<void>
 }
@@ -68,7 +72,7 @@ export function openApiPaths({
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     const isRead = info.verb === 'get' || info.verb === 'head'
-    // Since 1.24, version 3 documents are served for every method.
+    // Since Kubernetes 1.24, version 3 documents are served for every HTTP method.
     if (!isRead && (path === '/openapi/v2' || serveV3 === sendV3)) throw notAllowed()
     warnKubectl(exchange, vendor)
     if (path === '/openapi/v2') return sendV2(exchange, documents, emulated)
@@ -89,14 +93,14 @@ async function sendV2(exchange: Exchange, documents: Documents, emulated: Emulat
 
 interface V3Request {
   readonly documents: Documents
-  /** The path of the group version, such as `apis/apps/v1`. Undefined for the index. */
+  /** The path of the group version, such as `apis/apps/v1`. Undefined for the path of the index. */
   readonly place: string | undefined
   readonly hash: string | null
-  /** Whether the index path ends with a slash. */
+  /** Whether the path of the index ends with a slash. */
   readonly isSlashed?: boolean
 }
 
-/** Sends a version 3 document at emulated version 1.23, for which Kubernetes does not define it. */
+/** Sends a version 3 document when version 1.23 is emulated. Kubernetes 1.23 does not define the response. */
 async function sendV3(exchange: Exchange, { documents, place, hash }: V3Request): Promise<void> {
   chooseType(exchange.headers, [json])
   const vary = 'Accept, Accept-Encoding'
@@ -114,7 +118,9 @@ function redirect(exchange: Exchange, address: string): void {
   sendText(exchange, 302, `the document is now at ${address}\n`)
 }
 
-/** Sends a version 3 document as Kubernetes does since 1.24: uncompressed, for every method, and also in Protobuf. */
+/**
+ * Sends a version 3 document as Kubernetes does since 1.24: uncompressed, for every HTTP method, and also in Protobuf.
+ */
 async function sendPublicV3(exchange: Exchange, { documents, place, hash, isSlashed }: V3Request): Promise<void> {
   if (place === undefined && !isSlashed) return await sendIndex(exchange, await documents.v3Index())
   const forms = place === undefined ? undefined : await documents.v3Forms(place)
@@ -137,7 +143,7 @@ async function sendPublicV3(exchange: Exchange, { documents, place, hash, isSlas
   await exchange.send(200, type, await unpack(document.gzip))
 }
 
-/** Sends the index with the content type that Go would detect, because Kubernetes does not set one. */
+/** Sends the index with the content type that Go would detect, because Kubernetes does not set a content type. */
 async function sendIndex(exchange: Exchange, { hash, gzip }: Document): Promise<void> {
   exchange.setHeader('etag', `"${hash}"`)
   if (holds(exchange, hash)) return sendNotModified(exchange, plainText)
@@ -171,7 +177,7 @@ function sendNotModified(exchange: Exchange, type: string): void {
   exchange.transport.end()
 }
 
-/** Whether the client already has this content. */
+/** Whether the client already has the content. */
 function holds({ headers }: Exchange, hash: string): boolean {
   const tags = headers.all('if-none-match').flatMap((value) => value.split(','))
   return tags.some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === `"${hash}"`)

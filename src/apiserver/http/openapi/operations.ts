@@ -18,10 +18,13 @@ export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
 
 export interface Operation {
   readonly method: Method
-  /** The ID, which is unique across all documents. Code generators derive method names from it. */
+  /** The operation ID, which is unique across all documents. Code generators derive method names from it. */
   readonly id: string
   readonly doc: string
-  /** The action of the method: `get`, `list`, `deletecollection` and so on. Unset if no object is involved. */
+  /**
+   * The action of the method, such as `get`, `list` or `deletecollection`. Undefined if the operation involves no
+   * object.
+   */
   readonly action?: string
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
   readonly query: readonly QueryName[]
@@ -34,18 +37,20 @@ export interface Path {
   readonly path: string
   /** The tag that groups related operations. */
   readonly tag: string
-  /** The package of the types that the operations use. */
+  /** The package of the types that the operation uses. */
   readonly home: string
   readonly parameters: readonly PathName[]
   readonly operations: readonly Operation[]
 }
 
-/** Yields all paths of one group version. */
+/** Yields all paths of one group version with their operations. */
 export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
   for (const served of groupVersion.types) yield* typePaths(groupVersion, served)
 }
 
-/** Returns the paths of one type: its collections, its objects, their subresources, and the legacy watch paths. */
+/**
+ * Returns the paths of one resource type: its collections, its objects, their subresources, and the legacy watch paths.
+ */
 function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   const { kind } = served
   const place = pathOfKind(groupVersion, kind)
@@ -81,7 +86,7 @@ function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
   return paths.filter(({ operations }) => operations.length > 0)
 }
 
-/** An operation. Undefined if its verb is not supported. */
+/** An operation, or undefined if its verb is not supported. */
 type Offered = Operation | undefined
 
 function pathOfKind({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
@@ -134,7 +139,10 @@ const methodOf: { readonly [V in Verb]?: Method } = {
   delete: 'delete',
 }
 
-/** Returns the paths of a connect subresource, such as `proxy` or `exec`. Its requests and responses have no schema. */
+/**
+ * Returns the paths of a connect subresource, such as `proxy` or `exec`. Requests and responses of a connect
+ * subresource have no schema.
+ */
 function connectPaths(
   groupVersion: GroupVersion,
   served: Served,
@@ -177,8 +185,8 @@ function acrossNamespaces(operation: Operations, type: Kind, { path, name, tag, 
 type Operations = ReturnType<typeof operationsOf>
 
 /**
- * Returns functions for the operations on objects of a type. Each operation gets its ID from its path, and is undefined
- * if its verb is not supported.
+ * Returns functions that create the operations on objects of a type. The ID of an operation is derived from its path.
+ * An operation is undefined if its verb is not supported.
  */
 function operationsOf(served: Served) {
   const { vendor, kind, verbs } = served

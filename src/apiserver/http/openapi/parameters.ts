@@ -6,7 +6,7 @@ import type { EmulatedVersion } from '../../../api/versions/emulated-version.ts'
 export interface Parameter extends Availability {
   readonly type: 'string' | 'integer' | 'boolean'
   readonly doc: string
-  /** Whether only this server has the parameter. */
+  /** Whether Kubernetes does not have the parameter. */
   readonly isExtension?: boolean
 }
 
@@ -53,7 +53,7 @@ const writing = {
   },
 } satisfies { [name: string]: Parameter }
 
-/** The options of the connect subresources of pods, nodes and services. */
+/** The query parameters of the connect subresources of pods, nodes and services. */
 const connecting = {
   command: { type: 'string', doc: 'The command to run. Repeat the parameter for each argument.' },
   container: { type: 'string', doc: 'Name of the container, if the pod has more than one.' },
@@ -129,14 +129,14 @@ export type QueryName = keyof typeof allQueryParameters
 
 export const queryParameters: { readonly [N in QueryName]: Parameter } = allQueryParameters
 
-/** The settings that determine which parameters a server supports. */
+/** The settings that determine which query parameters a server supports. */
 export interface QueryOptions {
   readonly emulated: EmulatedVersion
-  /** Whether lists support the query parameters that only this server has. */
+  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
 }
 
-/** Returns the parameters that the server supports. */
+/** Returns the query parameters that the server supports. */
 export function queryIn({ emulated, extensions }: QueryOptions, names: readonly QueryName[]): readonly QueryName[] {
   return names.filter((name) => {
     const parameter = queryParameters[name]
@@ -169,7 +169,7 @@ const watch: readonly QueryName[] = [
 
 const extensions: readonly QueryName[] = ['count', 'fields', 'sort']
 
-/** All query parameters that each verb accepts. */
+/** The query parameters of each verb, including those that this server may not support. */
 export const queryOf = {
   get: ['pretty'],
   list: [...watch, ...extensions].sort(),

@@ -1,6 +1,6 @@
 /**
- * A document in parts: head, paths and types. Each path and type is built on demand and can be garbage-collected once
- * it is encoded. The whole document is therefore in memory only as encoded bytes.
+ * An OpenAPI document in parts: head, paths and types. Each path and type is built on demand and can be
+ * garbage-collected after it is encoded. The whole document is therefore in memory only as encoded bytes.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Definitions } from '../../../api/schema/openapi.ts'
@@ -13,26 +13,26 @@ import type { PathName, QueryOptions } from './parameters.ts'
 export type NamedPart = readonly [name: string, value: JsonObject]
 
 export interface Parts {
-  /** The document without paths and types. */
+  /** The document without its paths and types. */
   readonly head: JsonObject
   readonly paths: Iterable<NamedPart>
-  /** The types to which the paths refer. Must be read after the paths. */
+  /** The types to which the paths refer. The types must be read after the paths. */
   readonly types: Iterable<NamedPart>
 }
 
 /** The bytes of a whole document, in pieces. */
 export type DocumentText = Iterable<string | Buffer>
 
-/** How an OpenAPI version writes the parts of a document. */
+/** The functions with which an OpenAPI version writes the parts of a document. */
 export interface Writing extends QueryOptions {
   readonly definitions: Definitions
   readonly writeOperation: (operation: Operation, path: Path, writing: Writing) => JsonObject
   readonly pathParameter: (name: PathName) => JsonObject
-  /** Returns the parameters that all operations of a path share, in addition to those in its name. */
+  /** Returns the parameters that all operations of a path have, in addition to the parameters in the path itself. */
   readonly sharedParameters?: (path: Path, writing: QueryOptions) => readonly JsonObject[]
 }
 
-/** Yields each path with its operations, written on demand. */
+/** Yields each path with its operations. Operations are written on demand. */
 export function* writePaths(paths: Iterable<Path>, writing: Writing): Generator<NamedPart> {
   for (const path of paths) yield [path.path, writePath(path, writing)]
 }
@@ -49,7 +49,7 @@ function byName(a: JsonObject, b: JsonObject): number {
   return compareUtf8(String(a.name), String(b.name))
 }
 
-/** Yields the types that the paths written so far refer to, marked with their group, version and kind. */
+/** Yields the types to which the written paths refer, with their group, version and kind. */
 export function* writeTypes(
   definitions: Definitions,
   versions: readonly GroupVersion[],

@@ -1,7 +1,7 @@
 /**
- * Writes the parts of OpenAPI documents as Protobuf messages: one function per message, which converts the
- * corresponding JSON and uses the public field numbers. A key that is missing from a table is a bug and throws, so no
- * data is lost silently.
+ * Writes the parts of OpenAPI documents as Protobuf messages. Each function writes one message from the corresponding
+ * JSON, with the public field numbers. A key that is missing from a table is a bug and throws an error, so no data is
+ * lost silently.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'
@@ -40,7 +40,7 @@ export const messages =
   (writer, value) => {
     for (const item of value as Json[]) writer.message(field, (inner) => write(inner, item))
   }
-/** Writes a map: each entry is a message with a name and a value. */
+/** Writes a map as a list of messages, each with a name and a value. */
 export const named =
   (field: number, write: Write): Write =>
   (writer, value) => {

@@ -1,8 +1,8 @@
 /**
  * Encodes the version 2 document as Protobuf for kubectl: the message `Document` of the package `openapi.v2`. Each
- * function below writes one message from the corresponding JSON, using the public field numbers. Free-form JSON, such
- * as defaults and extensions, is written as text. A key that is missing from the tables is a bug and throws, so no data
- * is lost silently.
+ * function below writes one message from the corresponding JSON, with the public field numbers. Free-form JSON, such as
+ * defaults and extensions, is written as text. A key that is missing from the tables is a bug and throws an error, so
+ * no data is lost silently.
  */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'
@@ -61,7 +61,7 @@ const writeSchemaFields = record(
   31,
 )
 
-/** Writes a schema. This is a function and not a constant, because schemas can contain schemas. */
+/** Writes a schema. Schemas can contain schemas, so this is a function and not a constant. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }
@@ -84,7 +84,7 @@ const writePathParameter = record(
   22,
 )
 
-/** Functions that write the wrapper message of a parameter, by its location. */
+/** Functions that write the wrapper message of a parameter, by the location of the parameter. */
 const parameterForms: { readonly [place: string]: Write } = {
   body: message(1, message(1, writeBodyParameter)),
   query: message(1, message(2, message(3, writeQueryParameter))),

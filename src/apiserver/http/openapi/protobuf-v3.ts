@@ -25,7 +25,7 @@ export function encodeV3(document: JsonObject): Buffer {
   return writer.finish()
 }
 
-/** Writes a default that is a number, boolean or string. There is no field for other defaults. */
+/** Writes a default value that is a number, boolean or string. The message has no field for other default values. */
 function writeDefault(writer: WireWriter, value: Json): void {
   writer.message(33, (inner) => {
     if (typeof value === 'number' || typeof value === 'bigint') inner.double(1, Number(value))
@@ -70,7 +70,7 @@ const writeSchemaFields = record(
   36,
 )
 
-/** Writes a schema. This is a function and not a constant, because schemas can contain schemas. */
+/** Writes a schema. Schemas can contain schemas, so this is a function and not a constant. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }

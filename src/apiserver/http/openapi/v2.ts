@@ -1,4 +1,4 @@
-/** The version 2 document, which covers all groups. */
+/** The OpenAPI version 2 document, which covers all groups. */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { Definitions } from '../../../api/schema/openapi.ts'
 import { discoveryPaths, versionPath } from './discovery-operations.ts'
@@ -7,7 +7,7 @@ import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryIn, queryParameters } from './parameters.ts'
 import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-/** Returns the document without paths and types. */
+/** Returns the document without its paths and types. */
 export function headV2({ version }: Described): JsonObject {
   return {
     swagger: '2.0',
@@ -17,7 +17,7 @@ export function headV2({ version }: Described): JsonObject {
   }
 }
 
-/** Returns the paths and definitions for these types, which must be either all built-in or all custom. */
+/** Returns the paths and definitions of these types, which must be either all built-in or all custom. */
 export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   const versions = groupVersions(described)
   const definitions = new Definitions(described.vendor, 2, described.emulated)
@@ -34,7 +34,10 @@ export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   }
 }
 
-/** Yields the paths. For user-defined groups, these are only the resources and not the discovery paths. */
+/**
+ * Yields the paths of the document. For a user-defined group, only the resource paths are included, not the discovery
+ * paths.
+ */
 function* allPaths(described: Described, versions: readonly GroupVersion[]): Generator<Path> {
   const { vendor, types } = described
   const isOwn = !types.some(({ kind }) => isForeign(kind))

@@ -1,4 +1,4 @@
-/** The version 3 documents: one for each group version. */
+/** The OpenAPI version 3 documents: one document for each group version. */
 import { isObject, type JsonObject } from '../../../api/json/json.ts'
 import { Definitions } from '../../../api/schema/openapi.ts'
 import { type EmulatedVersion, isAtLeast } from '../../../api/versions/emulated-version.ts'
@@ -38,7 +38,7 @@ interface DocumentVersions {
 }
 
 /**
- * Returns the group versions with which shared types are marked. Since 1.36, these are only the core group and the
+ * Returns the group versions that are added to shared types. Since 1.36, these are only the core group and the group
  * version of the document.
  */
 function sharingVersions(emulated: EmulatedVersion, { versions, version }: DocumentVersions): readonly GroupVersion[] {
@@ -49,14 +49,14 @@ function plainHead({ version }: Described): JsonObject {
   return { openapi: '3.0.0', info: { title: 'orch', version }, security: [{ BearerToken: [] }] }
 }
 
-/** Returns the head of a document. It names the API and its version as kube-apiserver does since 1.24. */
+/** Returns the head of a document. It contains the name and version of the API, as in kube-apiserver since 1.24. */
 function publicHead(emulated: EmulatedVersion): JsonObject {
   return { openapi: '3.0.0', info: { title: 'Kubernetes', version: emulated } }
 }
 
 /**
- * Returns the built-in group versions. Shared types are marked only with these, so that one document does not change
- * with another group.
+ * Returns the built-in group versions. Only these are added to shared types, so that a document does not change when
+ * another group is added.
  */
 function ownVersions(described: Described): GroupVersion[] {
   return groupVersions({ ...described, types: described.types.filter(({ kind }) => !isForeign(kind)) })
@@ -114,7 +114,7 @@ function plainPathParameter(name: PathName): JsonObject {
   return { name, in: 'path', required: true, description: doc, schema: { type } }
 }
 
-/** Writes an operation as kube-apiserver does since 1.24: any content type, and errors without a type. */
+/** Writes an operation as kube-apiserver does since 1.24: with any content type, and without a type for errors. */
 function writePublicOperation(operation: Operation, path: Path, writing: Writing): JsonObject {
   const shared = sharedQuery(path)
   const query = operation.query.filter((name) => !shared.has(name))
@@ -141,9 +141,7 @@ function wholeForms({ definitions: { vendor } }: Writing): readonly string[] {
   return offered({ vendor, hasProtobuf: true })
 }
 
-/**
- * Writes a request body. Bodies other than patches may have any content type. They are marked as required since 1.31.
- */
+/** Writes a request body. Only patches restrict the content type. Since 1.31, bodies are marked as required. */
 function publicBody(
   { content: forms, required }: JsonObject,
   { operation, writing: { emulated } }: { readonly operation: Operation; readonly writing: Writing },
@@ -155,7 +153,9 @@ function publicBody(
   }
 }
 
-/** Returns the query parameters that all operations of a path accept. They are written as parameters of the path. */
+/**
+ * Returns the query parameters that all operations of a path accept. They are written as parameters of the path itself.
+ */
 function sharedQuery({ operations: [first, ...rest] }: Path): ReadonlySet<QueryName> {
   return new Set(first?.query.filter((name) => rest.every(({ query }) => query.includes(name))))
 }

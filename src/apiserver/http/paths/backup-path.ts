@@ -1,7 +1,7 @@
 /**
- * `/backup` streams the whole store to users who may read that path. The response is as large as the store and has no
- * time limit, except that the client must keep reading. If the stream fails halfway, the server cuts the connection.
- * The client also notices that the end marker is missing.
+ * `/backup` streams the whole store to users who may read this path. The response is as large as the store and has no
+ * time limit, but the client must keep reading. If the stream fails, the server closes the connection, and the end
+ * marker of the backup is missing.
  */
 
 import { tooManyRequests } from '../../../api/model/api-error.ts'
@@ -12,13 +12,13 @@ import type { Exchange } from '../request/exchange.ts'
 /** Path of the backup endpoint. */
 export const backupPath = '/backup'
 
-/** Maximum number of concurrent backups, because each one reads the whole store. */
+/** Maximum number of concurrent backups. Each backup reads the whole store. */
 export const maxBackups = 2
 /** Time in milliseconds after which a client that reads nothing is disconnected. */
 const patienceMs = 60_000
 
 /**
- * Serves `/backup`. `make` starts a backup of the current state. `underWay` counts the running backups of all workers.
+ * Serves `/backup`. `make` starts a backup of the current state. `underWay` counts the active backups of all workers.
  */
 export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedCount): PathHandler {
   return (exchange, { path, verb }) => {
@@ -32,7 +32,7 @@ export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedC
 async function send(exchange: Exchange, chunks: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
   for await (const chunk of chunks) {
-    // No headers are sent before the first chunk is available, so that an earlier failure results in a normal error
+    // The headers are sent together with the first chunk, so that an earlier failure results in a normal error
     // response.
     if (!exchange.answered) exchange.open(200, 'application/octet-stream')
     if (exchange.disconnected) return

@@ -1,6 +1,7 @@
 /**
- * `/statusz` and `/flagz`: the state of this program and its flags, as text for people or as an object for programs. A
- * client asks for the object with the parameters `g`, `v` and `as` of the Accept header. Each page has its own gate.
+ * `/statusz` and `/flagz` show the state of this program and its flags, as text for people or as an object for
+ * programs. A client requests the object with the parameters `g`, `v` and `as` of the Accept header. Each page has its
+ * own feature gate.
  */
 import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -16,10 +17,10 @@ import type { PathInfo } from '../request/request-info.ts'
 import { acceptedType, negotiateType } from '../response/negotiate.ts'
 import { sendBytes, sendText } from '../response/responses.ts'
 
-/** The name that the pages give this program, because clients know it from Kubernetes. */
+/** The program name on the pages, which clients know from Kubernetes. */
 const component = 'kube-apiserver'
 
-/** The versions of the objects. The first one is deprecated. */
+/** The versions of the objects. The first version is deprecated. */
 const objectVersions = ['v1alpha1', 'v1beta1'] as const
 
 export interface ComponentPageParts {
@@ -28,7 +29,7 @@ export interface ComponentPageParts {
   readonly clock: Clock
   /** Version of this program. */
   readonly version: string
-  /** The paths that the server lists. */
+  /** The paths that `/statusz` lists. */
   readonly paths: () => readonly string[]
   /** The values of the flags by name. */
   readonly flags: () => ReadonlyMap<string, string>
@@ -38,7 +39,7 @@ interface Page {
   readonly path: string
   readonly kind: string
   readonly gate: FeatureGate
-  /** The members of the object besides its type and metadata. */
+  /** The members of the object other than its type and metadata. */
   readonly content: (parts: ComponentPageParts) => JsonObject
   readonly lines: (content: JsonObject) => readonly string[]
 }
@@ -48,12 +49,12 @@ const pages: readonly Page[] = [
   { path: '/statusz', kind: 'Statusz', gate: 'ComponentStatusz', content: statusContent, lines: statusLines },
 ]
 
-/** Returns the paths of the pages that the server has. */
+/** Returns the paths of the enabled pages. */
 export function componentPagePaths(emulation: Emulation): string[] {
   return pages.filter(({ gate }) => isAvailable({ gate }, emulation)).map(({ path }) => path)
 }
 
-/** Serves the pages. */
+/** Serves `/statusz` and `/flagz`. */
 export function componentPages(parts: ComponentPageParts): PathHandler {
   const servedPaths = componentPagePaths(parts.emulation)
   return (exchange, info) => {
@@ -103,7 +104,7 @@ function flagLines({ flags }: JsonObject): string[] {
   return Object.entries(flags as { readonly [name: string]: string }).map(([name, value]) => `${name}=${value}`)
 }
 
-/** Folders of paths with objects and documents rather than pages for diagnosis. */
+/** Path prefixes of objects and documents. They are omitted from the list of diagnosis pages. */
 const otherFolders: ReadonlySet<string> = new Set(['api', 'apis', 'openapi', 'openid', '.well-known'])
 
 function statusContent({ clock, version, emulation, paths }: ComponentPageParts): JsonObject {

@@ -59,7 +59,7 @@ function secondsIn(query: URLSearchParams): number {
 }
 
 async function withSession(run: (session: Session) => Promise<void>): Promise<void> {
-  // The module is loaded on first use because most servers never record a profile.
+  // The profiler module is loaded on first use because most servers never record a profile.
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()
@@ -70,7 +70,7 @@ async function withSession(run: (session: Session) => Promise<void>): Promise<vo
   }
 }
 
-/** Waits until the time is up or the client disconnects. */
+/** Waits until the given time has passed or the client disconnects. */
 async function record(exchange: Exchange, seconds: number): Promise<void> {
   await pause(seconds * 1000, undefined, { signal: exchange.abandoned }).catch(() => {})
 }
@@ -91,7 +91,7 @@ async function takeHeapProfile(session: Session, exchange: Exchange, seconds: nu
   await sendFile(exchange, 'orch.heapprofile', JSON.stringify(profile))
 }
 
-/** Sends a heap snapshot. Serializes it while sending, no faster than the client reads. */
+/** Sends a heap snapshot. The snapshot is serialized while it is sent, no faster than the client reads. */
 async function takeSnapshot(_: Session, exchange: Exchange): Promise<void> {
   const { getHeapSnapshot } = await import('node:v8')
   nameFile(exchange, 'orch.heapsnapshot')

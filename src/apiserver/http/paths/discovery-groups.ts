@@ -14,20 +14,20 @@ export interface Priorities {
 
 /** The resource types of one group version. */
 export interface VersionContent {
-  /** The entries of its APIResourceList. */
+  /** The entries of the APIResourceList. */
   readonly resources: readonly JsonObject[]
-  /** Whether the content is current. False if an aggregated server serves the version and cannot be reached. */
+  /** Whether the entries are current. False if an aggregated server serves the version and is unreachable. */
   readonly isCurrent: boolean
 }
 
 /** The group versions that aggregated servers serve. */
 export interface AggregatedVersions {
-  /** A number that increases with every change. */
+  /** A number that increases with every change of the group versions. */
   readonly generation: number
   all(): Iterable<{ readonly group: string; readonly version: string }>
-  /** Returns the priorities by `group/version`, including the versions that this server serves itself. */
+  /** Returns the APIService priorities by `group/version`, including the versions that this server serves itself. */
   priorities(): ReadonlyMap<string, Priorities>
-  /** Returns the resource types of a version as reported by its server, and whether that server can be reached. */
+  /** Returns the resource types of a version as reported by its server, and whether the server is reachable. */
   discovered(group: string, version: string): VersionContent
 }
 
@@ -59,7 +59,7 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
-/** Adds the versions that have no resources, after all others. */
+/** Adds the versions that have no resources after all other versions. */
 export function withSpoken(groups: readonly Group[], spoken: readonly string[]): Group[] {
   const all = new Map(groups.map(({ name, versions }) => [name, versions]))
   for (const apiVersion of spoken) {
@@ -69,7 +69,7 @@ export function withSpoken(groups: readonly Group[], spoken: readonly string[]):
   return [...all].map(([name, versions]) => ({ name, versions }))
 }
 
-/** Compares two numbers. Also works for infinite values, for which subtraction would yield NaN. */
+/** Compares two numbers. Infinite values are supported, for which a subtraction would return NaN. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }
@@ -80,8 +80,8 @@ function joined(group: string, versions: readonly string[], priorities: Readonly
 }
 
 /**
- * Returns the versions of a group, preferred version first. Built-in kinds are already in order. The versions of custom
- * kinds are sorted.
+ * Returns the versions of a group, preferred version first. The versions of built-in kinds are already in order. The
+ * versions of custom kinds are sorted.
  */
 export function versionsOf(served: readonly Served[]): string[] {
   const versions = [...new Set(served.map(({ kind }) => kind.version))]

@@ -13,7 +13,7 @@ import type { DiscoveryListType } from './discovery-list.ts'
 
 const gzipAsync = promisify(gzip)
 
-/** The JSON of the document and its ETag. Clients also share the compressed form. */
+/** The JSON of the document and its ETag. All clients share the compressed JSON. */
 export class DiscoveryListDocument {
   readonly json: Buffer
   readonly etag: string
@@ -30,7 +30,7 @@ export class DiscoveryListDocument {
   }
 }
 
-/** Returns the ETag of a document with this content. */
+/** Returns the ETag for the content of a document. */
 export function etagOf(content: Buffer): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 }
@@ -40,7 +40,10 @@ interface AgreedList {
   readonly type: DiscoveryListType
 }
 
-/** Returns the document type and the format that the client requests. Undefined if it requests none of these types. */
+/**
+ * Returns the document type and the format that the client requests, or undefined if the client requests none of these
+ * types.
+ */
 export function agreeOnList(
   { headers }: Exchange,
   { query }: PathInfo,
@@ -50,7 +53,9 @@ export function agreeOnList(
   return negotiateType({ headers, query, watch: false, vendor, protobuf }, types)
 }
 
-/** Sends the document, or 304 if the client already has it. Like kube-apiserver, compares only a single ETag. */
+/**
+ * Sends the document, or 304 if the client already has the document. Like kube-apiserver, compares only a single ETag.
+ */
 export async function sendList(exchange: Exchange, list: DiscoveryListDocument, form: Form): Promise<void> {
   exchange.form = form
   exchange.setHeader('etag', list.etag)

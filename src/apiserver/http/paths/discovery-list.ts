@@ -9,10 +9,10 @@ import type { Emulation } from '../../../api/versions/availability.ts'
 import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import type { Group, VersionContent } from './discovery-groups.ts'
 
-/** A version of the document. */
+/** A version of the aggregated discovery document. */
 export type DiscoveryListVersion = 'v2' | 'v2beta1'
 
-/** Returns the versions of the document that a server offers. */
+/** Returns the versions of the document that the server offers. */
 export function discoveryListVersions({ version, gates }: Emulation): DiscoveryListVersion[] {
   if (!gates.has('AggregatedDiscoveryEndpoint')) return []
   const hasBeta = !gates.has('AggregatedDiscoveryRemoveBetaType')
@@ -26,7 +26,7 @@ export interface DiscoveryListType {
   readonly kind: 'APIGroupDiscoveryList'
 }
 
-/** Returns the types of these versions of the document. */
+/** Returns the document types for the offered versions. */
 export function discoveryListTypes(vendor: Vendor, versions: readonly DiscoveryListVersion[]): DiscoveryListType[] {
   const group = groupName(vendor, 'apidiscovery')
   return versions.map((version) => ({ group, version, kind: 'APIGroupDiscoveryList' }))
@@ -36,11 +36,11 @@ export interface DiscoveryListParts {
   readonly type: DiscoveryListType
   readonly groups: readonly Group[]
   readonly contentOf: (group: string, version: string) => VersionContent
-  /** Whether metadata contains an empty creation time as null, as in Kubernetes before 1.34. */
+  /** Whether metadata contains an unset creation time as null, as in Kubernetes before 1.34. */
   readonly hasNullTimes: boolean
 }
 
-/** Builds the document. */
+/** Builds the aggregated discovery document. */
 export function discoveryList({ type, groups, contentOf, hasNullTimes }: DiscoveryListParts): JsonObject {
   const time = hasNullTimes ? { creationTimestamp: null } : {}
   return {
@@ -63,8 +63,8 @@ function versionEntry(version: string, { resources, isCurrent }: VersionContent)
 }
 
 /**
- * Returns the entries of resources. A subresource without its resource type results in an entry with only the name, the
- * scope and the subresource.
+ * Returns the entries of the resource types. If a subresource exists without its parent, the entry of the parent
+ * contains only the name, the scope and the subresource.
  */
 function resourceEntries(resources: readonly JsonObject[]): JsonObject[] {
   const nameOf = ({ name }: JsonObject) => String(name)

@@ -45,11 +45,11 @@ export interface DiscoveryOptions {
   readonly aggregated: AggregatedVersions
   readonly emulation: Emulation
   /**
-   * Enabled versions without resources, as `group/version`. The server only sends objects of their kinds, for example
-   * to webhooks.
+   * Enabled group versions without resources, as `group/version`. The server sends objects of their kinds, for example
+   * to webhooks, but stores none.
    */
   readonly spoken: readonly string[]
-  /** Returns the address at which clients reach the server: `127.0.0.1:6443`. */
+  /** Returns the address at which clients reach the server, such as `127.0.0.1:6443`. */
   readonly address: () => string
 }
 
@@ -79,7 +79,7 @@ export function discoveryPaths(options: DiscoveryOptions): PathHandler {
 /** All documents of one catalogue generation. */
 class Documents {
   readonly #options: DiscoveryOptions
-  /** The types of each version that this server serves. */
+  /** The resource types of each version that this server serves. */
   readonly #types: ReadonlyMap<string, readonly Served[]>
   readonly #groups: readonly Group[]
   readonly #makers: ReadonlyMap<string, Maker>
@@ -121,7 +121,7 @@ class Documents {
     if (types === undefined) return this.#options.aggregated.discovered(group, version)
     const isCustom = types.some(({ kind }) => kind.origin === 'custom')
     const resources = resourceEntries(types)
-    // The entries of custom kinds always name their group and version.
+    // The entries of custom kinds always contain their group and version.
     return {
       resources: isCustom ? resources.map((entry) => ({ group, version, ...entry })) : resources,
       isCurrent: true,
@@ -143,7 +143,7 @@ class Documents {
 
 async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
-  // For a served group, or for the core group, only the version is unknown.
+  // If the group is served, or is the core group, then only the version is unknown.
   if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }
@@ -175,13 +175,16 @@ function encode({ make, isRoute }: Maker): Document {
 interface Maker {
   readonly make: () => JsonObject
   /**
-   * Whether kube-apiserver registers the path as a route. In this case, it rejects HEAD and adds empty details to a
-   * 406. Group lists and the versions of custom kinds are not routes there.
+   * Whether kube-apiserver registers the path as a route. A route rejects HEAD and adds empty details to a 406. Group
+   * lists and the versions of custom kinds are not routes in kube-apiserver.
    */
   readonly isRoute: boolean
 }
 
-/** Returns the document builders by path. Aggregated servers serve the documents of their own versions. */
+/**
+ * Returns the functions that build the documents, by path. Aggregated servers serve the documents of their own
+ * versions.
+ */
 function documents(
   lists: ReadonlyMap<string, readonly Served[]>,
   groups: readonly Group[],
@@ -209,7 +212,7 @@ function groupList(groups: readonly Group[]): JsonObject {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
 }
 
-/** Whether a version belongs to the core group, so that it has no group prefix: `v1`. */
+/** Whether a version belongs to the core group and therefore has no group prefix, such as `v1`. */
 function isCore(apiVersion: string): boolean {
   return !apiVersion.includes('/')
 }
@@ -237,7 +240,8 @@ function resourceList(apiVersion: string, served: readonly Served[]): JsonObject
 }
 
 /**
- * Returns the entries of a list, sorted by name. The subresources of a custom resource are in a fixed order instead.
+ * Returns the entries of a resource list, sorted by name. The subresources of a custom resource have a fixed order
+ * instead.
  */
 function resourceEntries(served: readonly Served[]): JsonObject[] {
   const entries = served.flatMap((resource) => [mainEntry(resource), ...subresourceEntries(resource)])
@@ -261,8 +265,8 @@ function mainEntry(served: Served): JsonObject {
 }
 
 /**
- * Returns a hash that changes when objects are stored in another version. The core group is an empty string:
- * `/v1/ConfigMap`.
+ * Returns a hash that changes when objects are stored in another version. The hash input names a kind as
+ * `/v1/ConfigMap`: the core group is an empty string.
  */
 function storageHash({ kind, vendor }: Served): string {
   const { group, version } = kind.conversion?.stored ?? kind
@@ -281,7 +285,7 @@ function subresourceEntries(served: Served): JsonObject[] {
   }))
 }
 
-/** Returns the kind of a subresource, with group and version if they differ from those of the list. */
+/** Returns the kind of a subresource. The group and version are included if they differ from those of the list. */
 function typeEntry({ group, version, kind }: Kind, served: Served): JsonObject {
   if (apiVersionOf(served.vendor, group, version) === served.apiVersion) return { kind }
   return { group: groupName(served.vendor, group), version, kind }

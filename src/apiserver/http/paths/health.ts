@@ -1,9 +1,10 @@
 /**
- * /livez, /readyz and /healthz: whether the server is alive and whether it can handle requests. Probes evaluate only
- * the status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single check.
+ * /livez, /readyz and /healthz report whether the server is alive and whether it can handle requests. Probes evaluate
+ * only the status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single
+ * check.
  *
  * A failed check results in a 500. /readyz returns a 503 if the server is running but temporarily cannot handle
- * requests. Only /readyz and the single-check paths report why a check failed.
+ * requests. Only /readyz and the single-check paths report the reason for a failed check.
  */
 import { shorten } from '../../../base/text/shorten.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
@@ -11,17 +12,20 @@ import type { HealthMetrics } from '../health-metrics.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { sendPageNotFound, sendText } from '../response/responses.ts'
 
-/** A health check. `check` returns undefined if it passes, or an error message. */
+/** A health check. `check` returns undefined if the check passes, or an error message. */
 export interface HealthCheck {
   readonly name: string
   readonly check: () => string | undefined | Promise<string | undefined>
-  /** Returns a remark about a check that passes. It is shown when the checks are listed. */
+  /** Returns a remark about a check that passes. The verbose output contains the remark. */
   readonly note?: () => string | undefined
-  /** Whether the server cannot serve any request while this check fails, so that /readyz returns 503 instead of 500. */
+  /**
+   * Whether the server cannot handle any requests while this check fails. In that case, /readyz returns 503 instead of
+   * 500.
+   */
   readonly unavailable?: boolean
 }
 
-/** A check that always passes. */
+/** A health check that always passes. */
 const ping: HealthCheck = { name: 'ping', check: () => undefined }
 
 interface Endpoint {
@@ -29,17 +33,17 @@ interface Endpoint {
   readonly checks: readonly HealthCheck[]
 }
 
-/** The endpoint that reports whether the server can handle requests, and if not, why. */
+/** The endpoint that reports whether the server can handle requests and, if not, the reason. */
 const readiness = 'readyz'
 
-/** Returns the status code if these checks have failed. */
+/** Returns the status code for a set of failed checks. */
 function failureOf(endpoint: string, failed: readonly HealthCheck[]): number {
   return endpoint === readiness && failed.some(({ unavailable }) => unavailable) ? 503 : 500
 }
 
 /**
- * Serves `/livez`, `/readyz` and `/healthz`. Records the results of all checks if a client requests a whole endpoint,
- * but not if it requests a single check.
+ * Serves `/livez`, `/readyz` and `/healthz`. Requests for a whole endpoint record the results of all checks. Requests
+ * for a single check record nothing.
  */
 export function healthPaths(
   live: readonly HealthCheck[],
@@ -99,7 +103,7 @@ async function answerAll(
 
 const toldNames = 10
 
-/** Returns a warning about excluded names that match no check, which may be typing errors. */
+/** Returns a warning about excluded names that match no check and may be misspelled. */
 function warning(unknown: readonly string[]): string {
   const names = unknown.slice(0, toldNames).map((each) => JSON.stringify(shorten(each, 100)))
   const more = unknown.length > toldNames ? ` and ${unknown.length - toldNames} more` : ''

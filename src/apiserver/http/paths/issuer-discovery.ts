@@ -1,7 +1,7 @@
 /**
- * OpenID Connect discovery, with which other programs can verify service account tokens.
- * `/.well-known/openid-configuration` names the issuer, and `/openid/v1/jwks` lists its public keys. The server does
- * not serve these paths unless the issuer is a usable HTTPS URL.
+ * OpenID Connect discovery. Other programs use it to verify service account tokens. `/.well-known/openid-configuration`
+ * contains the issuer, and `/openid/v1/jwks` lists the issuer's public keys. The server does not serve these paths
+ * unless the issuer is a usable HTTPS URL.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -31,7 +31,7 @@ export function isDiscoverable(issuer: string): boolean {
 
 export interface IssuerDiscoveryParts {
   readonly issuer: PublicIssuer
-  /** Returns the URL of the keys. It is known only after the server listens. */
+  /** Returns the URL of the public keys. The URL is known only after the server listens. */
   readonly keysAt: () => string
   readonly emulation: Emulation
 }

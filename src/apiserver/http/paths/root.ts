@@ -54,7 +54,10 @@ function versionDocument({ version, api }: VersionInfo): JsonObject {
   }
 }
 
-/** The last handler. Reports a path below `/version` as an unknown resource, and any other path as not found. */
+/**
+ * Handles requests that no other handler accepts. A path below `/version` is reported as an unknown resource, and any
+ * other path as not found.
+ */
 export const unknownPath: PathHandler = async (exchange, { path }) => {
   if (path.startsWith('/version/')) throw noSuchPath()
   sendPageNotFound(exchange)

@@ -1,11 +1,11 @@
 /**
  * The headers of a forwarded request, and of the response from the backend.
  *
- * This server removes from the request: the client's credentials, all headers that could claim another identity, and
- * the headers in which a browser describes the calling page. It has already checked the latter, and the backend does
- * not need them. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of our
- * client certificate. From the response, this server relays only headers that describe the response. Other headers,
- * such as cookies, could affect this server's whole origin.
+ * This server removes the following headers from the request: the client's credentials, all headers that could claim
+ * another identity, and the headers in which a browser describes the calling page, which this server has already
+ * checked. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of our client
+ * certificate. From the response, this server relays only headers that describe the response. Other headers, such as
+ * cookies, could affect this server's whole origin.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -25,7 +25,7 @@ export interface ForwardedRequest {
   readonly via: string
   /** Names of additional headers to remove, in lower case. */
   readonly dropped: readonly string[]
-  /** Headers to add, with names in lower case. They replace headers with the same name from the client. */
+  /** Headers to add, with names in lower case. They replace the client's headers with the same names. */
   readonly added: { readonly [name: string]: string }
 }
 
@@ -36,7 +36,7 @@ const ofConnection = new Set([
 ])
 const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'])
 const identityPrefixes = ['x-remote-', 'impersonate-']
-/** Whether a browser sends this header to describe the page that made the request. */
+/** Whether browsers use this header to describe the page that made the request. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 
 /** Returns the headers of the forwarded request, as alternating names and values. */
@@ -45,7 +45,7 @@ export function requestHeaders(request: ForwardedRequest): string[] {
   const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped, ...Object.keys(added)])
   const identityNames = [...identityPrefixes, ...identityHeaders]
   const forwarded = filterHeaders(rawHeaders, (name) => {
-    // Some servers treat `_` like `-`.
+    // Some servers treat `_` like `-`, so both are compared as `-`.
     const read = name.replaceAll('_', '-')
     if (dropped.has(name) || isOfPage(name)) return false
     return !credentials.has(read) && !identityNames.some((identityName) => read.startsWith(identityName))
@@ -82,7 +82,7 @@ export function identityOf({ name, groups, extra }: User): string[] {
   return headers
 }
 
-/** Returns a header value. Node sends one byte per character, but user names are UTF-8. */
+/** Encodes a header value for Node, which sends one byte per character. User names are UTF-8. */
 function headerValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not allowed in a header
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text))
@@ -95,8 +95,8 @@ function headerValue(text: string): string {
 }
 
 /**
- * Returns a header name. Percent-encodes characters that are not allowed in it, and `%` itself so that decoding is
- * unambiguous.
+ * Returns a header name. Characters that are not allowed in header names are percent-encoded, and so is `%`, so that
+ * decoding is unambiguous.
  */
 function headerName(key: string): string {
   return [...Buffer.from(key, 'utf8')]
@@ -124,13 +124,13 @@ const relayedHeaders = new Set([
   ...['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions', 'sec-websocket-version'],
   ...['x-stream-protocol-version', 'x-accepted-stream-protocol-versions'],
 ])
-/** Maximum number of warnings. HTTP/2 clients reject responses with too many headers. Node's limit is 128. */
+/** Maximum number of relayed warnings. HTTP/2 clients reject responses with too many headers. Node's limit is 128. */
 const maxWarnings = 50
 const maxWarningLength = 4000
 
 /**
- * Returns the headers to relay, as alternating lower-case names and values. If a header may occur only once, its first
- * value is kept. Content-Length is omitted: the code that sends the response sets it if needed.
+ * Returns the response headers to relay, as alternating lower-case names and values. If a header may occur only once,
+ * its first value is used. Content-Length is omitted, because the code that sends the response sets it.
  */
 export function answerHeaders(rawHeaders: readonly string[]): string[] {
   const dropped = connectionHeaders(rawHeaders)
@@ -147,14 +147,14 @@ function relayedValues(name: string, values: readonly string[]): string[] {
 }
 
 /**
- * Returns the content type to relay. Browsers would process headers, including cookies, in the parts of
- * multipart/x-mixed-replace responses.
+ * Returns the content type to relay. The type multipart/x-mixed-replace is replaced, because browsers would process the
+ * headers of its parts, including cookies.
  */
 function relayedType(contentType: string): string {
   return /^\s*multipart\/x-mixed-replace/i.test(contentType) ? 'application/octet-stream' : contentType
 }
 
-/** Returns the first warnings, as many as fit. */
+/** Returns the first warnings, up to the maximum number. */
 function boundWarnings(values: readonly string[]): string[] {
   let room = maxWarningLength
   return values.slice(0, maxWarnings).filter((value) => {
@@ -163,13 +163,13 @@ function boundWarnings(values: readonly string[]): string[] {
   })
 }
 
-/** Returns the hop-by-hop headers: the standard ones and those listed in `Connection`. */
+/** Returns the names of the hop-by-hop headers: the standard ones and those listed in `Connection`. */
 function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
   const named = valuesOf(rawHeaders, 'connection').flatMap((value) => value.toLowerCase().split(','))
   return new Set([...ofConnection, ...named.map((name) => name.trim())])
 }
 
-/** Keeps the headers whose lower-case name passes `isKept`. */
+/** Returns the headers for whose lower-case name `isKept` returns true. */
 function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 0)

@@ -1,11 +1,11 @@
 /**
- * Rewrites links in an HTML page while streaming it. Links to a path on the page's own server would otherwise lead the
- * browser to a path on this server. All other bytes pass unchanged. The reader buffers at most one tag. Tags that
+ * Rewrites links in an HTML page while streaming it. A link to a path on the page's own server would otherwise lead the
+ * browser to the same path on this server. All other bytes pass unchanged. At most one tag is buffered. Tags that
  * exceed a size limit pass unchanged. Comments and scripts are not searched for links.
  */
 import type { Readable } from 'node:stream'
 
-/** Returns the new link, or undefined to keep the link unchanged. */
+/** Returns the rewritten link, or undefined if the link stays unchanged. */
 export type ChangeLink = (link: string) => string | undefined
 
 /** The attributes that contain links, by tag name. */
@@ -38,7 +38,7 @@ const linkAttributes = new Map(
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
 /**
- * The end of a section without links, such as a comment, and the length of the match's part that belongs to the
+ * The end of a section without links, such as a comment, and the length of the matched text that belongs to the
  * section.
  */
 interface End {
@@ -47,7 +47,7 @@ interface End {
   readonly consumedLength: number
 }
 const endOfComment: End = { pattern: /-->/, maxLength: 3, consumedLength: 3 }
-/** Elements whose content cannot contain tags, with their ends. */
+/** Elements whose content cannot contain tags, with their end tags. */
 const rawEnds = new Map<string, End>(
   ['script', 'style', 'textarea', 'title', 'xmp'].map((name) => [
     name,
@@ -56,19 +56,19 @@ const rawEnds = new Map<string, End>(
 )
 const maxTag = 8192
 
-/** Yields the page in parts. A caller that stops reading must destroy the stream. */
+/** Yields the rewritten page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // In every encoding that browsers support except UTF-16, tags are ASCII. In UTF-16, no tag is found.
+  // Tags are ASCII in every encoding that browsers support except UTF-16. In a UTF-16 page, no tag is found.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
 }
 
 class PageReader {
   readonly #change: ChangeLink
-  /** Input that has not been passed on yet. */
+  /** Input for which no output has been produced yet. */
   #pendingText = ''
-  /** The end of the section that is being skipped. Undefined outside of such a section. */
+  /** The end of the section that is being skipped. Undefined outside of such sections. */
   #until: End | undefined
   /** The state of scanning the buffered tag: the position, and the quote character if a quoted value is open. */
   #seen = 1
@@ -109,7 +109,7 @@ class PageReader {
     return length > 0 ? this.#take(length) : undefined
   }
 
-  /** Returns the text up to the next tag, or the tag itself. Undefined if more input is needed. */
+  /** Returns the text before the next tag, or the tag itself. Returns undefined if more input is needed. */
   #nextTag(): string | undefined {
     const start = this.#pendingText.indexOf('<')
     if (start !== 0)

@@ -3,9 +3,10 @@
  * authorized.
  *
  * Bodies, responses and watches are streamed at the reader's pace. If a backend is overloaded or does not respond, only
- * its own requests fail. Redirects are never followed, and are relayed only if they stay on the requested backend
- * (CVE-2022-3172). A tunnel opens only after the backend itself has answered 101, and only to the server that this
- * request was resolved to. Any other answer is relayed as an ordinary response (CVE-2018-1002105, CVE-2020-8559).
+ * the requests to this backend fail. Redirects are never followed, and are relayed only if they stay on the requested
+ * backend (CVE-2022-3172). A tunnel opens only after the backend itself has responded with 101, and only to the server
+ * to which this request was resolved. Any other response is relayed as an ordinary response (CVE-2018-1002105,
+ * CVE-2020-8559).
  *
  * A browser would treat a relayed response as a page of this server's origin, which could act as the visitor. Every
  * response is therefore sandboxed: scripts do not run, and the page gets an opaque origin (docs/decisions/0049).
@@ -31,19 +32,19 @@ export interface ForwarderParts {
   readonly clock: Clock
   /** Additional names or prefixes, in lower case, of headers that backends trust for identity. */
   readonly identityHeaders: readonly string[]
-  /** Maximum numbers of concurrent forwarded requests. Watches count too. */
+  /** Maximum numbers of concurrent forwarded requests, including watches. */
   readonly limits: ForwardingLimits
 }
 
 interface Asking {
   readonly body: RelayedRequest['body']
-  /** The upgrade to request instead of the upgrade that the client requested, if any. */
+  /** The protocol upgrade to request from the backend, if it differs from the one that the client requested. */
   readonly tunneled: TunneledUpgrade | undefined
 }
 
-/** Timeout in milliseconds for the response headers if the request itself has no deadline, like a watch. */
+/** Timeout in milliseconds for the response headers of requests that have no deadline, such as watches. */
 const maxTimeoutMs = 60_000
-/** Time in milliseconds before the request's deadline that is reserved for sending our own timeout error. */
+/** Time in milliseconds that is reserved before the request's deadline for sending this server's own timeout error. */
 const reserveMs = 500
 /** Maximum number of bytes of a failed response that a Status quotes. */
 const maxFailureBytes = 2048
@@ -56,7 +57,7 @@ const busyMessages = {
 /** Forwards requests, up to the configured limits. */
 export class RequestForwarder {
   readonly #parts: ForwarderParts
-  /** The unique name of this server. If an incoming request contains it, there is a forwarding loop. */
+  /** The unique name of this server. An incoming request that contains this name indicates a forwarding loop. */
   readonly #via = `1.1 orch-${randomUUID()}`
   readonly #underWay: RequestsInProgress
 
@@ -68,7 +69,7 @@ export class RequestForwarder {
   async pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
     const { transport } = exchange
     const { to, errors } = target
-    // HTTP/2 allows characters in a path that HTTP/1.1 does not allow.
+    // HTTP/2 allows characters in a path that HTTP/1.1 does not.
     if (/[^\x21-\xff]/.test(target.path)) throw badRequest('the path is not properly percent-encoded')
     if (hasPassed(transport.rawHeaders, this.#via))
       throw errors.unusable('it would send the request back to this server')
@@ -95,8 +96,8 @@ export class RequestForwarder {
       } else if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
-      // The rest of the body is discarded after the response, so the backend must not treat the received part as the
-      // whole. A client that keeps its request open must not keep the connection to the backend open either.
+      // After the response, the rest of the request body is discarded, so the backend must not treat the received part
+      // as the whole body. A client that keeps sending must not keep the connection to the backend open either.
       body?.stream.destroy()
     }
   }
@@ -117,13 +118,13 @@ export class RequestForwarder {
           address: transport.peer.address,
           identityHeaders,
           via: this.#via,
-          // The backend must not compress a page, so that its links can be rewritten.
+          // The backend must not compress HTML pages, because this server rewrites their links.
           dropped: [
             ...(target.link === undefined ? [] : ['accept-encoding']),
             ...(isTraced ? ['tracestate'] : []),
             ...(tunneled?.dropped ?? []),
           ],
-          // If this server records no trace, the client's trace headers pass unchanged.
+          // If this server records no trace, the client's trace headers are forwarded unchanged.
           added: { ...(isTraced && exchange.traceHeaders), ...tunneled?.headers },
         }),
         body,
@@ -139,7 +140,10 @@ export class RequestForwarder {
   }
 }
 
-/** Returns the body to relay. Undefined if the request has no body, so that the backend does not expect one. */
+/**
+ * Returns the body to relay, or undefined if the request has no body. The backend must not wait for a body that does
+ * not exist.
+ */
 function relayedBody({ transport, headers }: Exchange): RelayedRequest['body'] {
   if (!transport.hasBody || transport.upgrade !== undefined) return undefined
   const announced = headers.one('content-length')
@@ -147,7 +151,7 @@ function relayedBody({ transport, headers }: Exchange): RelayedRequest['body'] {
   return { stream: transport.body, length, isWhole: () => transport.bodyWhole }
 }
 
-/** Whether a status is a redirect. 304 is not: it means that the client's cached copy is current. */
+/** Whether a status is a redirect. A 304 is not a redirect: it means that the client's cached copy is current. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304
 }
@@ -189,19 +193,20 @@ function unusableBecause(status: number, location: string | undefined): string |
   return status < 200 || status > 599 ? `it responded with status ${status}` : undefined
 }
 
-/** Returns the Location to relay. Undefined if the response has none or it points to another host. */
+/** Returns the Location header to relay. Returns undefined if the response has none or if it points to another host. */
 function locationOf({ redirect }: ProxyTarget, { status, rawHeaders }: RelayedAnswer): string | undefined {
   const [location] = valuesOf(rawHeaders, 'location')
   if (location === undefined) return undefined
   if (isRedirect(status)) return redirect?.(location)
-  // Apart from redirects, only a 201 may have a Location. Without a rewrite function, both servers use the same paths.
+  // Apart from redirects, only a 201 may have a Location header. Without a rewrite function, both servers use the same
+  // paths.
   if (status !== 201) return undefined
   return redirect === undefined ? pathOnly(location) : redirect(location)
 }
 
 /**
- * Returns a Location that is a path on the same host, otherwise undefined. Browsers treat `\\` like `/`, and a path
- * that starts with two slashes names another host.
+ * Returns the Location header if it is a path on the same host, and undefined otherwise. Browsers treat `\\` like `/`,
+ * and a path that starts with two slashes refers to another host.
  */
 function pathOnly(location: string): string | undefined {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(location) ? location : undefined
@@ -217,13 +222,13 @@ async function readStart(body: RelayedAnswer['body']): Promise<string> {
       if (size >= maxFailureBytes) break
     }
   } catch {
-    // The part that arrived before the failure is used.
+    // The part of the response that arrived before the failure is used.
   }
   return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
 }
 
 /**
- * Removes the deadline of a stream and releases its flow-control seats. A stream may last as long as both sides want.
+ * Removes the deadline of a stream and releases its flow-control seats. A stream may last until either side ends it.
  */
 function goOn(exchange: Exchange): void {
   exchange.deadline = Number.POSITIVE_INFINITY
@@ -241,8 +246,8 @@ function passHeaders(exchange: Exchange, rawHeaders: readonly string[]): void {
 }
 
 /**
- * Relays the body. A slow client slows down the backend. If the backend's response is truncated, the server also cuts
- * the client's connection.
+ * Relays the response body. A slow client slows down the backend. If the backend's response is truncated, the server
+ * also closes the client's connection.
  */
 async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
@@ -251,8 +256,8 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
       if (exchange.disconnected) return
       if (chunk.length === 0) continue
       exchange.sentBytes += chunk.length
-      // Waits until the chunk is sent. In the meantime, the body joins small chunks, which would need separate memory
-      // otherwise.
+      // Waits until the chunk is sent. In the meantime, the body joins small chunks, which would otherwise need
+      // separate buffers.
       await transport.pass(chunk)
     }
     transport.end()
@@ -264,7 +269,7 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
   }
 }
 
-/** Relays bytes in both directions. From here on, they are not inspected. */
+/** Relays bytes in both directions without inspecting them. */
 async function tunnel(
   exchange: Exchange,
   answer: RelayedAnswer & { readonly switched: Duplex },

@@ -1,24 +1,24 @@
 /**
  * Counts the requests that this server forwards to other servers. Each request uses its own connection and may last
- * indefinitely. The counts are limited per backend, per user and in total. Otherwise one user with access to many pods
- * could exhaust this process's file descriptors and block all new connections. Some requests are reserved for
- * `system:masters`, so that several users together cannot keep administrators from logs and exec sessions.
+ * indefinitely, so the number is limited per backend, per user and in total. Otherwise one user with access to many
+ * pods could exhaust the process's file descriptors and block all new connections. Part of each limit is reserved for
+ * `system:masters`, so that other users cannot lock administrators out of logs and exec sessions.
  */
 import { superusers, type User } from '../../../api/model/user.ts'
 
 export interface ForwardingLimits {
   readonly perServer: number
-  /** Limit per user. It does not apply to `system:masters`. */
+  /** Maximum number per user. The maximum does not apply to `system:masters`. */
   readonly perUser: number
   readonly inAll: number
 }
 
-/** The limit that was reached. */
+/** The limit that a request would exceed. */
 export type ReachedLimit = 'server' | 'user' | 'all'
 
 /**
  * Computes the limits from the number of file descriptors and the maximum number of connections. Each worker gets an
- * equal share. The number of workers can change.
+ * equal share, and the number of workers can change.
  */
 export function forwardingLimits(openFiles: number, maxConnections: number, workers: () => number): ForwardingLimits {
   const inAll = Math.max(openFiles - maxConnections - keptFiles, Math.floor(openFiles * minPart))
@@ -39,7 +39,7 @@ export function forwardingLimits(openFiles: number, maxConnections: number, work
 
 /** Number of file descriptors reserved for the store and other connections. */
 const keptFiles = 64
-/** Minimum share of all file descriptors, in case `--max-connections` leaves a smaller share. */
+/** Minimum share of all file descriptors, which applies even if `--max-connections` leaves a smaller share. */
 const minPart = 1 / 16
 const minPerServer = 64
 /** Part of each limit that is reserved for `system:masters`. */
@@ -56,8 +56,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * Counts a request to this server until the returned function is called. If a limit has been reached, returns that
-   * limit instead.
+   * Counts a forwarded request until the returned function is called. If a limit is reached, returns that limit
+   * instead.
    */
   begin(server: string, user: User): (() => void) | ReachedLimit {
     const { perServer, perUser, inAll } = this.#limits

@@ -1,7 +1,7 @@
 /**
- * SPDY inside a WebSocket, which kubectl uses to forward ports since 1.31. The client offers the subprotocol
- * `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary messages. The server unpacks the messages and uses plain SPDY
- * with the node, so that nodes need not support the tunnel.
+ * SPDY inside a WebSocket, which kubectl uses for port forwarding since 1.31. The client offers the subprotocol
+ * `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary messages. The server extracts the SPDY data and uses plain
+ * SPDY with the node, so that nodes need not support the tunnel.
  */
 import type { Duplex } from 'node:stream'
 import { joinStreams } from '../../../wire/http/join-streams.ts'
@@ -15,18 +15,18 @@ const prefix = 'SPDY/3.1+'
 
 /** The upgrade to request from a backend instead of the upgrade that the client requested. */
 export interface TunneledUpgrade {
-  /** The requested protocol. */
+  /** The protocol to request from the backend. */
   readonly upgrade: string
   readonly headers: { readonly [name: string]: string }
-  /** Names of headers of the client's request that are not sent to the backend. */
+  /** Names of the client's headers that are not sent to the backend. */
   readonly dropped: readonly string[]
   /** Headers of the 101 response to the client, as alternating names and values. */
   readonly answer: readonly string[]
 }
 
 /**
- * Returns the tunnel that the client requests. Undefined if it does not request a tunnel for this protocol. Throws 400
- * for a malformed handshake.
+ * Returns the tunnel that the client requests, or undefined if the client requests no tunnel for this protocol. Throws
+ * 400 for a malformed handshake.
  */
 export function requestedTunnel({ transport, headers }: Exchange, protocol: string): TunneledUpgrade | undefined {
   const protocols = transport.upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase()) ?? []
@@ -41,7 +41,7 @@ export function requestedTunnel({ transport, headers }: Exchange, protocol: stri
   }
 }
 
-/** Relays the bytes in both directions. `backend` is a connection that has switched to SPDY. */
+/** Relays the bytes between the client and the backend. `backend` is a connection that has switched to SPDY. */
 export async function relayTunnel(
   exchange: Exchange,
   { answer }: TunneledUpgrade,

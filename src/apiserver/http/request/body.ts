@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.ts'
 
 export { maxBodyBytes }
 
-/** Reads the body. Throws immediately if the headers already show that the body is unacceptable. */
+/** Reads the request body. Throws an error before reading if the headers already show that the body is unacceptable. */
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
@@ -40,7 +40,7 @@ function acceptBody(exchange: Exchange, body: Buffer, announced: number | undefi
   return body
 }
 
-/** Collects all chunks, up to the limit. */
+/** Collects all chunks of the body, up to the size limit. */
 function gather(exchange: Exchange, announced: number | undefined): Promise<Buffer> {
   const { transport } = exchange
   const stream = transport.body
@@ -63,7 +63,7 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
       exchange.bodyRead = true
       resolve(body.join())
     }
-    // A truncated body is an error of the client: it disconnected, reset the stream, or sent invalid framing.
+    // A truncated body is an error of the client, which disconnected, reset the stream, or sent invalid framing.
     const onBreak = () => ended || reject(brokenOff())
     readStream(stream, { onData, onEnd, onBreak })
   })

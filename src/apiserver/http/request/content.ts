@@ -17,13 +17,16 @@ import type { Exchange } from './exchange.ts'
 
 /** The accepted formats of a body, and its Protobuf schema. */
 export interface BodyType extends Offering {
-  /** Returns the schema for a Protobuf message whose envelope names this type. Throws if the type is not accepted. */
+  /**
+   * Returns the schema for a Protobuf message whose envelope names the type. Throws an error if the type is not
+   * accepted.
+   */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
   /** Whether the objects of a repeated key in JSON are merged, as Kubernetes does for built-in kinds. */
   readonly mergesObjects: boolean
 }
 
-/** Returns the body's media type as sent, without parameters. Empty if there is none. */
+/** Returns the media type of the body as sent, without parameters. Returns '' if the client sent none. */
 export function mediaType(exchange: Exchange): string {
   const header = exchange.headers.one('content-type') ?? ''
   if (!header.includes(';')) return header.trim()
@@ -33,14 +36,14 @@ export function mediaType(exchange: Exchange): string {
   return type
 }
 
-/** Throws unless the charset is UTF-8 or ASCII, which is a subset of it. */
+/** Throws an error unless the charset is UTF-8 or its subset ASCII. */
 function refuseCharset(parameter: string): void {
   const charset = /^charset="?([^"]*)"?$/i.exec(parameter)?.[1]?.toLowerCase()
   if (charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset)) return
   throw unsupportedMediaType(`charset ${JSON.stringify(shorten(charset, 50))} is not accepted: send UTF-8`)
 }
 
-/** Reads the body of a write. */
+/** Reads and parses the body of a write. */
 export async function readContent(exchange: Exchange, type: BodyType): Promise<ParsedJson> {
   assertReadable(exchange, type)
   const bytes = await readBody(exchange)
@@ -48,7 +51,7 @@ export async function readContent(exchange: Exchange, type: BodyType): Promise<P
   return recordForAudit(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
-/** Passes the parsed body to the audit record. */
+/** Adds the parsed body to the audit record. */
 export function recordForAudit(exchange: Exchange, parsed: ParsedJson, { length }: Buffer): ParsedJson {
   exchange.audit?.hasSent(parsed.value, length)
   return parsed
@@ -82,8 +85,8 @@ function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promis
 }
 
 /**
- * Reads a Protobuf body. It has no unknown or duplicate fields to report: unknown fields are skipped, and the last
- * value of a field counts.
+ * Reads a Protobuf body. Unknown and duplicate fields are not reported: unknown fields are skipped, and the last value
+ * of a field is used.
  */
 function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator<void, ParsedJson> {
   try {
@@ -96,13 +99,16 @@ function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator
   }
 }
 
-/** Reads YAML. If the text looks like JSON, tries the JSON parser first. The YAML parser is loaded on first use. */
+/**
+ * Reads a YAML body. If the text looks like JSON, the JSON parser is tried first. The YAML parser is loaded on first
+ * use.
+ */
 export async function readYaml({ documentWorker, timeSlice }: Exchange, bytes: Buffer): Promise<ParsedJson> {
   if (bytes[0] === 0x7b /* { */) {
     try {
       return await timeSlice.run(parseSliced(bytes))
     } catch (error) {
-      // A YAML flow mapping starts with a brace too, so the text may still be YAML.
+      // A YAML flow mapping also starts with a brace, so the text may still be YAML.
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
     }
   }

@@ -1,16 +1,16 @@
 /**
  * Enforces the deadlines of all requests with a single timer, because a timer per request would cost more than many
- * requests. The timer checks every 250 ms.
+ * requests do. The timer checks the deadlines every 250 ms.
  *
- * The requests are in an array, and each request stores its index. A Set would be rehashed constantly, because entries
- * are added and removed so often.
+ * The requests are stored in an array, and each request stores its index. A Set would be rehashed constantly, because
+ * requests are added and removed so often.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
 export interface Bounded {
-  /** The deadline on the monotonic clock. */
+  /** The deadline as a time on the monotonic clock. */
   deadline: number
-  /** The index in the array of requests with a running deadline. */
+  /** The index of the request in the array of requests with a deadline. */
   deadlineIndex: number
 }
 
@@ -32,7 +32,7 @@ export class Deadlines<T extends Bounded> {
     bounded.deadlineIndex = this.#open.push(bounded) - 1
   }
 
-  /** Removes a request. Does nothing if its deadline has already passed. */
+  /** Removes a request. Does nothing if the request's deadline has already passed. */
   delete(bounded: T): void {
     if (this.#open[bounded.deadlineIndex] !== bounded) return
     const last = this.#open.pop()!

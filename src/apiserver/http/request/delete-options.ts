@@ -1,6 +1,6 @@
 /**
- * Reads DeleteOptions from the body and the query. If there is a body, query options are ignored, with two exceptions
- * that protect data: a dry run and preconditions take effect from either source.
+ * Reads DeleteOptions from the body and the query. If there is a body, the query options are ignored, with two
+ * exceptions that protect data: a dry run and preconditions also take effect if only the query contains them.
  */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'
@@ -23,8 +23,8 @@ import type { ResourceRequest } from './resource-request.ts'
 
 export interface ReadDeleteOptions extends EvaluatedDeleteOptions {
   /**
-   * Set by the legacy option `orphanDependents: false`. If the deletion has not completed, the response then has status
-   * 202.
+   * Set by the legacy option `orphanDependents: false`. With this option, the response has status 202 if the deletion
+   * has not completed.
    */
   readonly waits: boolean
   /**
@@ -39,7 +39,8 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<ReadD
   const { query, name } = info
   const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
-  // For deletecollection with a body, the resourceVersion in the query is the version to list, as in Kubernetes 1.23.
+  // If a deletecollection request has a body, the resourceVersion in the query is the version to list, as in Kubernetes
+  // 1.23.
   const isVersionToList = name === '' && body !== undefined
   const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
   const judged = evaluateDeleteOptions(sent, resource, {

@@ -1,6 +1,6 @@
 /**
- * One request and its response, independent of the HTTP version. The server creates an exchange for each request that a
- * transport (`transport/http1/`, `transport/http2/`) receives. All later code uses only this class.
+ * One HTTP request and its response, independent of the HTTP version. The server creates an exchange for each request
+ * that a transport (`transport/http1/`, `transport/http2/`) receives. All later code uses only this class.
  */
 import type { Duplex } from 'node:stream'
 import type { DocumentWorker } from '../../../api/codec/document-worker.ts'
@@ -25,52 +25,52 @@ import type { RequestInfo } from './request-info.ts'
 
 /** A request and its response. */
 export class Exchange {
-  /** The transport of the response. A step may replace it before the response starts. */
+  /** The transport that sends the response. A step may replace it before the response starts. */
   transport: ServerTransport
   readonly arrived: number
-  /** Deadline on the monotonic clock. The deadline step sets it. */
+  /** Deadline as a time on the monotonic clock. The deadline step sets this field. */
   deadline = Number.POSITIVE_INFINITY
   deadlineIndex = -1
   /** The following fields are set by pipeline steps, in the order of the steps. */
   headers!: RequestHeaders
-  /** Identifies the request in the response, in the log and in the audit log. */
+  /** The audit ID, which identifies the request in the response, in the log and in the audit log. */
   auditId = ''
   info!: RequestInfo
-  /** Records how admission handles the request. Set if the client requests an explanation. */
+  /** Collects the admission explanation. Undefined unless the client requests an explanation. */
   explanation: AdmissionExplanation | undefined
-  /** The reason for bypassing admission webhooks. Set if the client uses break-glass. */
+  /** The reason for bypassing admission webhooks. Undefined unless the client uses break-glass access. */
   bypass: string | undefined
-  /** The audit record, which is opened after authentication. Undefined if the request is not audited. */
+  /** The audit record, which is created after authentication. Undefined if the request is not audited. */
   audit: AuditRecord | undefined
-  /** Called when a streamed response starts. */
+  /** A callback that runs when a streamed response starts. */
   onOpened: (() => void) | undefined
   /** The user on whose behalf the request runs. */
   user!: User
-  /** The user who sent the request. Set if the request impersonates another user. */
+  /** The user who sent the request. Undefined unless the request impersonates another user. */
   impersonator: User | undefined
-  /** The trace context. Set if the request is traced. */
+  /** The trace context. Undefined unless the request is traced. */
   trace: TraceContext | undefined
   /** The seats that flow control assigned to the request. */
   seats: Occupancy | undefined
-  /** The negotiated response format; JSON before negotiation. */
+  /** The negotiated response format, which is JSON before the negotiation. */
   form: Form = jsonForm
-  /** Converts documents that are too large for the event loop. The dispatch step sets it. */
+  /** Converts documents that are too large for the event loop. The dispatch step sets this field. */
   documentWorker: DocumentWorker | undefined
-  /** Whether `form` has been negotiated for the resource. */
+  /** Whether the format in `form` was negotiated for the resource. */
   agreed = false
-  /** Whether the response has started. After that, an error can only cut off the response. */
+  /** Whether the response has started. After the start, an error can only cut off the response. */
   answered = false
   /** Whether the whole response has been passed to the transport. */
   complete = false
   /** Whether the deadline has passed. */
   late = false
   bodyRead = false
-  /** Whether to keep the body for another attempt. */
+  /** Whether the body must be preserved for another attempt. */
   keepsBody = false
   body: Promise<Buffer> | undefined
-  /** The requested type, once it is known to be served. */
+  /** The requested resource type. Undefined until the type is known to be served. */
   served: Served | undefined
-  /** Status code of the response. 0 before the response starts. */
+  /** Status code of the response, or 0 before the response starts. */
   status = 0
   /** Number of response bytes sent. */
   sentBytes = 0
@@ -91,13 +91,13 @@ export class Exchange {
     return this.late || this.transport.disconnected
   }
 
-  /** Aborts when the client disconnects or the deadline passes. Created on first use. */
+  /** A signal that aborts when the client disconnects or the deadline passes. The signal is created on first use. */
   get abandoned(): AbortSignal {
     this.#abandoned ??= this.#followAbandoned()
     return this.#abandoned.signal
   }
 
-  /** Creates the controller of the signal. Avoids `AbortSignal.any`, which takes ten times as long. */
+  /** Creates the controller of the abort signal. `AbortSignal.any` would take ten times as long. */
   #followAbandoned(): AbortController {
     const controller = new AbortController()
     const { signal } = this.transport
@@ -111,18 +111,18 @@ export class Exchange {
     return { parent: this.headers.first('traceparent'), state: this.headers.list('tracestate') }
   }
 
-  /** Trace headers for outgoing requests on behalf of this one. */
+  /** Trace headers for outgoing requests that this server sends while it handles the request. */
   get traceHeaders(): TraceHeaders {
     return traceHeaders(this.trace, () => this.sentTrace)
   }
 
-  /** Splits work on a large body into time slices, so that other requests can run in between. */
+  /** Divides the work on a large body into time slices, so that other requests can run in between. */
   get timeSlice(): TimeSlice {
     this.#timeSlice ??= new TimeSlice()
     return this.#timeSlice
   }
 
-  /** The time spent in each part of the request. */
+  /** The time that the request spent in each part of the server. */
   get timings(): Timings {
     this.#timings ??= new Timings()
     return this.#timings
@@ -139,7 +139,7 @@ export class Exchange {
     this.#abandoned?.abort()
   }
 
-  /** Registers a function to run when the request has been handled, regardless of its outcome. */
+  /** Registers a function that runs when the request has been handled, regardless of its outcome. */
   onFinish(run: () => void): void {
     const before = this.#onFinish
     this.#onFinish =
@@ -162,26 +162,26 @@ export class Exchange {
     else this.#headers[headerIndex + 1] = value
   }
 
-  /** Adds a header that may occur several times. */
+  /** Adds a response header that may occur several times. */
   addHeader(name: string, value: string): void {
     this.#headers.push(name, value)
   }
 
-  /** Adds a warning for the user. Their number and size are limited because they are sent in headers. */
+  /** Adds a warning for the user. The number and size of warnings are limited because they are sent in headers. */
   warn(text: string): void {
     this.#warnings ??= []
     if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
   }
 
-  /** Discards the warnings so far, because the request starts over. */
+  /** Discards the warnings of the current attempt, because the request starts again. */
   forgetWarnings(): void {
     this.#warnings = undefined
   }
 
   /**
-   * Sends the response, unless another response was sent before, such as a timeout. A large response counts as in
-   * flight until the client has read it or disconnects. The limit on concurrent requests therefore also limits the
-   * memory for unread responses.
+   * Sends the response, unless another response such as a timeout was sent before. A large response counts as active
+   * until the client has read it or disconnects. The limit on concurrent requests therefore also limits the memory for
+   * unread responses.
    */
   send(status: number, contentType: string, body: Buffer): void | Promise<void> {
     if (this.answered) return
@@ -200,7 +200,7 @@ export class Exchange {
     this.complete = true
   }
 
-  /** Starts a streamed response. `contentType` is undefined if the caller has set all headers. */
+  /** Starts a streamed response. `contentType` is undefined if the caller has already set all headers. */
   open(status: number, contentType: string | undefined): void {
     if (this.answered) return
     this.answered = true
@@ -209,7 +209,7 @@ export class Exchange {
     this.onOpened?.()
   }
 
-  /** Switches protocols. From then on, the caller owns the connection. */
+  /** Switches protocols. The caller owns the connection after the switch. */
   switchProtocols(upgrade: UpgradeRequest): Duplex {
     this.answered = true
     this.complete = true
@@ -229,13 +229,13 @@ export class Exchange {
   }
 }
 
-/** Minimum size in bytes of a response that counts as in flight until the client has read it. */
+/** Minimum size in bytes of a response that counts as active until the client has read it. */
 const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /**
- * Minimum length in bytes to which warnings are cut. If there are only a few warnings, each may be longer, such as a
- * warning of pod security.
+ * Length in bytes that every warning may have. If there are only a few warnings, such as a long pod security warning,
+ * each may be longer.
  */
 const shortestCut = 500
 const warningRoom = 4000

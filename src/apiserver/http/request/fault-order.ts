@@ -1,7 +1,10 @@
-/** Orders reports of unknown and duplicate fields as a decoder meets them: by the order of the fields in the document. */
+/**
+ * Sorts reports of unknown and duplicate fields by the order of the fields in the document, which is the order in which
+ * a decoder reports them.
+ */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
-/** A reported field. */
+/** A field that the client should be told about, with its message. */
 export interface FieldFault {
   /** The path of the field, such as `spec.containers[0].name`. */
   readonly path: string
@@ -9,7 +12,7 @@ export interface FieldFault {
 }
 
 /**
- * Returns the messages of both lists in the order of the document. A duplicate in an unknown field is not reported,
+ * Returns the messages of both lists in the order of the document. A duplicate inside an unknown field is not reported,
  * because the decoder skips the field.
  */
 export function inDocumentOrder(
@@ -26,7 +29,7 @@ function contains(outer: string, inner: string): boolean {
   return inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`)
 }
 
-/** Returns the position of each path element among its siblings, as far as the path leads into the document. */
+/** Returns the index of each path element among its siblings, as far as the path exists in the document. */
 function placeOf(document: Json, path: string): number[] {
   const place: number[] = []
   let value: Json | undefined = document
@@ -48,7 +51,7 @@ function placeOf(document: Json, path: string): number[] {
   return place
 }
 
-/** Returns the shortest key of the object that the path can start with. Keys may contain dots and brackets. */
+/** Returns the shortest key of the object with which the path can start. Keys may contain dots and brackets. */
 function firstKey(object: JsonObject, path: string): string | undefined {
   for (let end = 1; end <= path.length; end++) {
     const isEnd = end === path.length || path[end] === '.' || path[end] === '['

@@ -1,6 +1,6 @@
 /**
- * The request headers exactly as received, neither merged nor dropped, because authentication reads them. Names are
- * case-insensitive. A single-valued header that occurs twice results in a 400.
+ * The request headers exactly as received. They are neither merged nor dropped, because authentication reads them.
+ * Names are case-insensitive. A single-valued header that occurs twice results in a 400.
  */
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'
 
@@ -10,8 +10,8 @@ export class RequestHeaders {
   readonly #raw: readonly string[]
 
   /**
-   * Wraps the headers. `raw` alternates names and values, as in Node. A linear search is fast enough for the few
-   * headers of a request.
+   * Wraps the headers. `raw` contains alternating names and values, as in Node. A linear search is fast enough for the
+   * few headers of a request.
    */
   constructor(raw: readonly string[]) {
     if (raw.length / 2 > maxHeaders)
@@ -24,7 +24,7 @@ export class RequestHeaders {
     return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
   }
 
-  /** Whether the request has a header with this prefix, which must be in lower case. */
+  /** Whether the request has a header with the prefix. The prefix must be in lower case. */
   hasPrefix(prefix: string): boolean {
     for (let i = 0; i < this.#raw.length; i += 2) {
       const name = this.#raw[i]!
@@ -33,7 +33,7 @@ export class RequestHeaders {
     return false
   }
 
-  /** Returns the headers with this prefix, with their names in lower case. */
+  /** Returns the headers with the prefix, with their names in lower case. */
   withPrefix(prefix: string): { name: string; value: string }[] {
     const matchingHeaders: { name: string; value: string }[] = []
     for (let i = 0; i < this.#raw.length; i += 2) {
@@ -49,20 +49,23 @@ export class RequestHeaders {
     return values
   }
 
-  /** Returns all values of a header, joined with commas. Empty if the header is missing. */
+  /** Returns all values of a header, joined with commas, or '' if the header is missing. */
   list(name: string): string {
     const i = this.#find(name, 0)
     if (i < 0) return ''
     return this.#find(name, i + 2) < 0 ? this.#raw[i + 1]! : this.all(name).join(',')
   }
 
-  /** Returns the first value of a header. Undefined if the header is missing. */
+  /** Returns the first value of a header, or undefined if the header is missing. */
   first(name: string): string | undefined {
     const i = this.#find(name, 0)
     return i < 0 ? undefined : this.#raw[i + 1]
   }
 
-  /** Returns the only value of a header. Undefined if the header is missing. Throws 400 if there are several. */
+  /**
+   * Returns the only value of a header, or undefined if the header is missing. Throws 400 if the header has several
+   * values.
+   */
   one(name: string): string | undefined {
     const i = this.#find(name, 0)
     if (i < 0) return undefined
@@ -70,7 +73,7 @@ export class RequestHeaders {
     return this.#raw[i + 1]
   }
 
-  /** Returns the index of the next header with this lower-case name, or -1. */
+  /** Returns the index of the next header with the lower-case name, or -1. */
   #find(name: string, from: number): number {
     for (let i = from; i < this.#raw.length; i += 2) {
       const sent = this.#raw[i]!

@@ -1,6 +1,6 @@
 /**
- * The query parameters of lists that only this server has: `fields`, `sort` and `count`. With `--extensions=false`, the
- * server ignores them like any unknown parameter.
+ * The query parameters of lists that Kubernetes does not have: `fields`, `sort` and `count`. With `--extensions=false`,
+ * the server ignores them like any unknown parameter.
  */
 import { type Cut, cutOf } from '../../../api/codec/cut-json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -12,7 +12,7 @@ import { text } from './query.ts'
 import { isTrue } from './request-info.ts'
 
 export interface ListExtensions {
-  /** The fields of each object to send. Undefined for all fields. */
+  /** The fields of each object to send, or undefined to send all fields. */
   readonly cut: Cut | undefined
   readonly order: ListOrder | undefined
   readonly counts: boolean
@@ -20,7 +20,7 @@ export interface ListExtensions {
 
 const names = ['fields', 'sort', 'count']
 
-/** Reads the parameters of a list. Throws 400 for paths that are not fields of the schema. */
+/** Reads the query parameters of a list. Throws 400 if a parameter names a path that is not a field of the schema. */
 export function readListExtensions(query: URLSearchParams, schema: Schema): ListExtensions {
   const [fields, sort] = [text(query, 'fields'), text(query, 'sort')]
   const paths = fields === '' ? undefined : parseFieldPaths(fields, 'fields')
@@ -32,12 +32,12 @@ export function readListExtensions(query: URLSearchParams, schema: Schema): List
   }
 }
 
-/** Whether the client requests only some fields of each object. Tables and Protobuf do not support this. */
+/** Whether the client requests only some fields of each object. Tables and Protobuf do not support such requests. */
 export function selectsFields(query: URLSearchParams): boolean {
   return text(query, 'fields') !== ''
 }
 
-/** Throws 400 if the query of a watch contains a parameter that only lists have. */
+/** Throws 400 if the query of a watch contains a parameter that is only valid for lists. */
 export function assertNoListExtensions(query: URLSearchParams): void {
   const sent = names.find((name) => text(query, name) !== '')
   if (sent !== undefined) throw badRequest(`${sent} is only supported for lists, not for watches`)

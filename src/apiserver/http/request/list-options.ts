@@ -1,6 +1,6 @@
 /**
- * The query parameters of list, watch and deletecollection, with the checks on resourceVersion, resourceVersionMatch
- * and sendInitialEvents.
+ * The query parameters of list, watch and deletecollection, including the checks of resourceVersion,
+ * resourceVersionMatch and sendInitialEvents.
  */
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { type FieldError, forbidden, notSupported } from '../../../api/model/field-error.ts'
@@ -15,7 +15,7 @@ import { text, wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
-/** Returns the objects that a request selects, by its path, label selector and field selector. */
+/** Returns the selection of a request: its namespace and name from the path, and its label and field selectors. */
 export function readSelection({ info, resource }: ResourceRequest): ParsedSelection {
   return parseSelection(resource, {
     namespace: info.namespace === '' ? undefined : info.namespace,
@@ -29,7 +29,7 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
 export function readListQuery(request: ResourceRequest, extensions?: ListExtensions): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info
-  // Values that cannot be read are reported before invalid combinations.
+  // Invalid values are reported before invalid combinations of parameters.
   const { limit } = readCounts(query)
   const selection = readSelection(request)
   checkListOptions(query, resource)
@@ -54,21 +54,21 @@ export function readCounts(query: URLSearchParams): { readonly limit: number; re
   return { limit: count('limit'), timeoutSeconds: count('timeoutSeconds') }
 }
 
-/** The start of a watch. */
+/** The position from which a watch starts. */
 export interface WatchStart {
   readonly resourceVersion: string
   /**
-   * Whether to send the current objects first. If undefined, the watch does so only without a version and for version
-   * 0.
+   * Whether to send the current objects first. If undefined, the current objects are sent only if the request specifies
+   * no resourceVersion or resourceVersion 0.
    */
   readonly initialEvents: boolean | undefined
 }
 
-/** Reads the start of a watch. Throws a 422 for parameters that cannot be combined. */
+/** Reads the start of a watch from the query. Throws a 422 for parameters that cannot be combined. */
 export function readWatchStart({ info: { query }, resource }: ResourceRequest): WatchStart {
   const resourceVersion = text(query, 'resourceVersion')
   const sent = sentListOptions(query)
-  // If streaming lists are enabled, a watch without a version is also a streaming list.
+  // If streaming lists are enabled, a watch without a resourceVersion is also a streaming list.
   const isStreamingList =
     resource.gates.has('WatchList') &&
     sent.initialEvents === undefined &&
@@ -84,7 +84,7 @@ export function readWatchStart({ info: { query }, resource }: ResourceRequest): 
   return { resourceVersion, initialEvents: options.initialEvents }
 }
 
-/** The first version that supports the parameter sendInitialEvents. Older versions ignore it. */
+/** The first Kubernetes version that supports the parameter sendInitialEvents. Older versions ignore it. */
 const firstWithInitialEvents = '1.27'
 
 function versionOf({ context }: Pick<Served, 'context'>): EmulatedVersion {
@@ -95,7 +95,7 @@ interface SentListOptions {
   readonly resourceVersion: string
   readonly match: string
   readonly isContinued: boolean
-  /** Whether the client requests the initial events. Undefined if it did not send the parameter. */
+  /** Whether the client requests the initial events. Undefined if the client did not send the parameter. */
   readonly initialEvents: boolean | undefined
 }
 
@@ -130,13 +130,13 @@ function watchOptionErrors(sent: SentListOptions, hasWatchList: boolean): FieldE
   return errors
 }
 
-/** Returns the errors of a watch for versions before 1.27. */
+/** Returns the errors in the parameters of a watch for Kubernetes versions before 1.27. */
 function olderWatchOptionErrors(sent: SentListOptions): FieldError[] {
   if (sent.match === '') return []
   return [forbidden(matchPath, 'resourceVersionMatch is forbidden for watch'), ...matchErrors(sent)]
 }
 
-/** Checks the parameters of a list. Throws a 422 if they cannot be combined. */
+/** Checks the parameters of a list. Throws a 422 if the parameters cannot be combined. */
 export function checkListOptions(query: URLSearchParams, resource: Pick<Served, 'context' | 'vendor'>): void {
   const sent = sentListOptions(query)
   const errors = matchErrors(sent)

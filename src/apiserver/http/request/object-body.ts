@@ -1,7 +1,7 @@
 /**
- * Converts the JSON of a request to a complete object (api/schema/normalize.ts) of the kind in the path. The JSON is
- * the body, or the result of a patch or apply. Unknown fields are rejected, reported as warnings or ignored, depending
- * on `fieldValidation`.
+ * Converts the JSON of a request to a complete object (api/schema/normalize.ts) of the kind in the path. The JSON is a
+ * request body or the result of a patch or apply. Unknown fields are rejected, reported as warnings or ignored,
+ * depending on `fieldValidation`.
  */
 
 import { startOfJson } from '../../../api/codec/json.ts'
@@ -25,7 +25,7 @@ import type { Exchange } from './exchange.ts'
 import { type FieldFault, inDocumentOrder } from './fault-order.ts'
 import { fieldValidation } from './write-options.ts'
 
-/** Reads the body of a create or update. `others` are additional versions of the kind that are accepted. */
+/** Reads the body of a create or update. `others` contains additional versions of the kind that are accepted. */
 export async function readObjectBody(
   exchange: Exchange,
   preferred: Served,
@@ -43,21 +43,24 @@ export async function readObjectBody(
 }
 
 /**
- * Whether the document could not be parsed. A Protobuf document names its type in the envelope, which precedes the
+ * Whether the document could not be parsed. A Protobuf document names its type in an envelope that precedes the
  * content.
  */
 function isUnreadable(exchange: Exchange, error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 400 && !mediaType(exchange).endsWith('protobuf')
 }
 
-/** Returns an error with the text of kube-apiserver, which clients match. */
+/** Returns an error with the text that kube-apiserver uses, because clients match it. */
 function unrecognized({ kind }: Served, why: string): ApiError {
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
   )
 }
 
-/** Completes the result of a patch. `faults` are the unknown and duplicate fields of the patch itself. */
+/**
+ * Converts the result of a patch to a complete object. `faults` contains the unknown and duplicate fields of the patch
+ * itself.
+ */
 export async function readPatched(
   exchange: Exchange,
   resource: Served,
@@ -75,7 +78,10 @@ export async function readPatched(
   return accept(exchange, completed)
 }
 
-/** Completes the result of an apply. Unknown fields are errors because an applied field is always intentional. */
+/**
+ * Converts the result of an apply to a complete object. Unknown fields are errors because an applied field is always
+ * intentional.
+ */
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const completed = await exchange.timeSlice.run(normalizeSliced(resource, value, { keepsNull: true }))
@@ -85,8 +91,8 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
 }
 
 /**
- * Checks that the configuration matches the schema of a custom kind, including fields that this path cannot set and
- * that are not merged. For built-in kinds, such fields are ignored.
+ * Checks that the applied configuration matches the schema of a custom kind, including fields that this path cannot set
+ * and that are not merged. For built-in kinds, such fields are ignored.
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return
@@ -109,7 +115,7 @@ function accept(exchange: Exchange, { object, ownersRepeated }: Normalized): Api
 }
 
 /**
- * Returns the accepted body type. In Protobuf, the envelope names the type of the body, so the body is never decoded as
+ * Returns the accepted body type. The envelope of a Protobuf body names the type, so the body is never decoded as
  * another type.
  */
 function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
@@ -123,15 +129,15 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
 }
 
 /**
- * Checks that the body has the kind in the path. For built-in kinds, the path provides a missing apiVersion or kind.
- * Custom resources must set both.
+ * Checks that the body has the kind that the path specifies. For built-in kinds, a missing apiVersion or kind is taken
+ * from the path. Custom resources must set both.
  */
 function withType(resource: Served, value: Json): JsonObject {
   if (!isObject(value)) throw unrecognized(resource, `the body must be a JSON object, not ${typeName(value)}`)
   const expectedType = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   assertTypeMetaMatches(resource, value)
   if (resource.kind.origin === 'custom') assertTypeMetaPresent(resource, value)
-  // This modifies the body in place, because no other code uses it and copying an object with very many fields is slow.
+  // The body is modified in place, because no other code uses it and copying an object with very many fields is slow.
   return Object.assign(value, expectedType)
 }
 
@@ -148,7 +154,7 @@ function assertTypeMetaMatches(resource: Served, value: JsonObject): void {
 
 const shownOfBody = 100
 
-/** Throws unless the body sets its apiVersion and kind. Clients match this text too. */
+/** Throws an error unless the body sets its apiVersion and kind. Clients match the text of the error. */
 function assertTypeMetaPresent({ kind }: Served, value: JsonObject): void {
   for (const [name, title] of [
     ['kind', 'Kind'],
@@ -161,7 +167,7 @@ function assertTypeMetaPresent({ kind }: Served, value: JsonObject): void {
   }
 }
 
-/** Throws unless an applied configuration sets its kind. The merge checks its version. */
+/** Throws an error unless an applied configuration sets its kind. The merge checks the version. */
 export function assertAppliedKind(resource: Served, config: Json): void {
   if (!isObject(config) || own(config, 'kind') === resource.kind.kind) return
   throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
@@ -208,13 +214,13 @@ function unknownFaults({ unknown, otherVersions }: Normalized, { context }: Serv
   })
 }
 
-/** Returns a hint that names the version that has the field. The text before it is the same as in kube-apiserver. */
+/** Returns a hint that names the Kubernetes version that has the field. The hint follows the text of kube-apiserver. */
 function otherVersionHint({ since, until }: Availability, version: EmulatedVersion): string {
   const isLater = since !== undefined && !isAtLeast(version, since)
   return ` (${isLater ? `exists since ${since}` : `removed in ${until}`}; this server emulates ${version})`
 }
 
-/** Returns error texts for fields that occur twice in a document. */
+/** Returns error texts for fields that occur twice in the document. */
 export function duplicateFields(paths: readonly string[]): string[] {
   return duplicateFaults(paths).map(({ message }) => message)
 }

@@ -1,10 +1,10 @@
-/** Reads query parameters. Throws a 400 that names the parameter if its value is invalid. */
+/** Reads query parameters. Throws a 400 that names the parameter if the value is invalid. */
 
 import { badRequest } from '../../../api/model/api-error.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 
 /**
- * Returns a 64-bit integer. Undefined if the parameter is missing. Values above 2^53 - 1 are reduced to that number,
+ * Returns a 64-bit integer, or undefined if the parameter is missing. Values above 2^53 - 1 are reduced to that number,
  * which no real count exceeds.
  */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
@@ -15,7 +15,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** Returns the parameter. Empty if it is missing. */
+/** Returns the parameter, or '' if the parameter is missing. */
 export function text(query: URLSearchParams, name: string): string {
   return query.get(name) ?? ''
 }

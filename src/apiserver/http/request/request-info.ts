@@ -10,25 +10,25 @@ import type { Verb } from '../../../api/model/verb.ts'
 
 export interface ResourceInfo {
   readonly resource: true
-  /** The verb. Empty for a method that resources do not support. */
+  /** The verb, or '' for an HTTP method that resources do not support. */
   readonly verb: Verb | ''
   readonly path: string
-  /** The group name in the API. Empty for the core group. */
+  /** The name of the API group, or '' for the core group. */
   readonly group: string
   readonly version: string
   readonly plural: string
-  /** The namespace. Empty if the path has none. */
+  /** The namespace, or '' if the path has none. */
   readonly namespace: string
   readonly name: string
   readonly subresource: string
-  /** The rest of the path after a connect subresource: `a/b`. */
+  /** The rest of the path after a connect subresource, such as `a/b`. */
   readonly below: string
   readonly query: URLSearchParams
 }
 
 export interface PathInfo {
   readonly resource: false
-  /** The method in lower case, like in rules for non-resource paths. */
+  /** The HTTP method in lower case, as in rules for non-resource paths. */
   readonly verb: string
   readonly path: string
   readonly query: URLSearchParams
@@ -45,7 +45,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map([
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ])
-/** Subresources of a namespace. All other segments after a namespace's name are resources in it. */
+/** Subresources of a namespace. Any other segment after a namespace's name is a resource in the namespace. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
 export function readRequest(method: string, target: string): RequestInfo {
@@ -82,7 +82,7 @@ const noQuery = new URLSearchParams()
 /** Matches paths whose segments need neither decoding nor checks. Nearly all paths match. */
 const plainPath = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/
 
-/** Returns the decoded segments. No segment can contain a slash or be `.` or `..`. */
+/** Returns the decoded path segments. No segment can contain a slash or be `.` or `..`. */
 function readSegments(path: string): string[] {
   if (plainPath.test(path)) return path.slice(1).split('/')
   if (!path.startsWith('/')) throw badRequest('the request target must be a path')
@@ -119,7 +119,7 @@ interface Place {
   readonly watchPrefix: boolean
 }
 
-/** Returns the group version and the rest of the path. Undefined for paths that are not below a group version. */
+/** Returns the group version and the rest of the path, or undefined for paths that are not below a group version. */
 function readPlace(segments: readonly string[]): Place | undefined {
   const core = segments[0] === 'api'
   if (!core && segments[0] !== 'apis') return undefined
@@ -139,16 +139,16 @@ function readPlace(segments: readonly string[]): Place | undefined {
   return { group, version, watchPrefix, namespace, plural, name, subresource, below }
 }
 
-/** Whether this segment begins a namespace and a resource in it. */
+/** Whether this path segment is followed by a namespace name and a resource in the namespace. */
 function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
-/** Returns the exact verb. A request below `/watch` is a watch, regardless of its method. */
+/** Returns the verb of the request. A request below `/watch` is a watch, regardless of its method. */
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
-    // List and watch are separate permissions, so the parameter must be unambiguous.
+    // List and watch are separate permissions, so the parameter `watch` must be unambiguous.
     if (query.getAll('watch').length > 1) throw badRequest('the query parameter watch is repeated: specify it once')
     if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'
@@ -156,7 +156,7 @@ function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb 
   return verb === 'delete' && place.name === '' ? 'deletecollection' : verb
 }
 
-/** Reads a boolean parameter. It is true if it is present and neither `false` nor `0`. */
+/** Reads a boolean query parameter. The value is true if the parameter is present and neither `false` nor `0`. */
 export function isTrue(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)
   return value !== null && value.toLowerCase() !== 'false' && value !== '0'

@@ -1,4 +1,4 @@
-/** A request for a served resource: the input of the verb handlers. */
+/** A request for a served resource. The verb handlers receive it as their input. */
 
 import type { FieldError } from '../../../api/model/field-error.ts'
 import type { DroppedField } from '../../../api/schema/context.ts'
@@ -21,7 +21,7 @@ export interface ResourceRequest {
   /** Minimum duration in milliseconds of a watch that sets no timeout. */
   readonly minWatchMs: number
   readonly authorizer: Authorizer
-  /** Whether lists support the query parameters that only this server has. */
+  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
 }
 
@@ -29,7 +29,7 @@ export type Handler = (request: ResourceRequest) => void | Promise<void>
 
 /**
  * Returns the context of a write. `optionsKind` names the options in errors, such as CreateOptions. `faults` are
- * reported together with the errors found here.
+ * reported together with the errors in the options.
  */
 export function writeContext(
   { exchange, info, resource, admission, authorizer }: ResourceRequest,
@@ -58,22 +58,22 @@ export function writeContext(
     abandoned: () => exchange.abandoned,
     timeSlice: exchange.timeSlice,
     timings: exchange.timings,
-    // An update or apply may create a missing object, which needs the create permission.
+    // An update or apply may create a missing object, which requires the create permission.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }
 }
 
 /**
  * Whether the client explicitly requests reports about fields that are not stored. Kubernetes silently drops fields
- * behind a disabled feature gate. A client that sends no fieldValidation therefore gets no additional warning here.
+ * behind a disabled feature gate, so a client that sends no fieldValidation gets no warning about them.
  */
 function asksAboutFields(query: URLSearchParams): boolean {
   return query.has('fieldValidation') && fieldValidation(query) !== 'Ignore'
 }
 
 /**
- * Warns about a dropped field. The write succeeds without it, so even `fieldValidation=Strict` cannot reject the field
- * as unknown.
+ * Warns about a dropped field. The write succeeds without the field, so even `fieldValidation=Strict` cannot reject the
+ * field as unknown.
  */
 function warnOfDropped(exchange: Exchange, { path, feature }: DroppedField): void {
   exchange.warn(`${path}: dropped because the ${feature} feature gate is disabled`)

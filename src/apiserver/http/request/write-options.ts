@@ -15,7 +15,7 @@ export function fieldValidation(query: URLSearchParams): FieldValidation {
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** The field manager. Empty if the client sent none. */
+  /** The field manager, or '' if the client sent none. */
   readonly fieldManager: string
 }
 
@@ -24,10 +24,10 @@ const noOptions: WriteOptions = { dryRun: false, fieldManager: '' }
 const maxManagerLength = 128
 
 export interface OptionsCheck {
-  /** The kind of options that errors name: CreateOptions, UpdateOptions or PatchOptions. */
+  /** The kind of options that error messages name: CreateOptions, UpdateOptions or PatchOptions. */
   readonly kind: string
   readonly vendor: Vendor
-  /** Other errors in the options, to report together. */
+  /** Other errors in the options, which are reported together with these. */
   readonly faults: readonly FieldError[]
 }
 
@@ -52,8 +52,8 @@ export function sentWriteOptions(query: URLSearchParams): JsonObject {
 }
 
 /**
- * Whether the client requests a dry run. True if any of several values is All, so that a request meant as a dry run
- * never writes.
+ * Whether the client requests a dry run. If the parameter has several values, one value All is sufficient, so that a
+ * request that is meant as a dry run never writes.
  */
 function asksForDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All')
@@ -74,7 +74,7 @@ function checkManager(query: URLSearchParams): FieldError[] {
         text: `Too long: must have at most ${maxManagerLength} bytes`,
       },
     ]
-  // U+FFFD replaces bytes that are not UTF-8. No valid manager name contains it.
+  // U+FFFD replaces bytes that are not UTF-8. No valid field manager name contains this character.
   return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
     ? []
     : [invalid('fieldManager', name, 'should only contain printable characters')]
@@ -87,14 +87,14 @@ function checkValidation(query: URLSearchParams): FieldError[] {
     : [notSupported('fieldValidation', value, ['', 'Ignore', 'Warn', 'Strict'])]
 }
 
-/** Decoding option that drops an incomplete character at the end. */
+/** A decoding option that drops an incomplete character at the end of the text. */
 const wholeCharacters = { stream: true }
 
 /** Returns the name of the field manager. Defaults to the user agent up to the first slash. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
   const agent = (userAgent ?? '').split('/', 1)[0]!
-  // Nearly all names are plain ASCII. For others, the Unicode regular expression is slower.
+  // Nearly all field manager names are plain ASCII. The Unicode regular expression for other names is slower.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
   return printable.length <= maxManagerLength / 3

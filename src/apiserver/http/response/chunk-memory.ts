@@ -1,4 +1,4 @@
-/** The memory of chunks: a separate buffer for each chunk, or two buffers that take turns. */
+/** The memory of response chunks: a separate buffer for each chunk, or two alternating buffers. */
 import { BufferPool } from '../../../base/collections/buffer-pool.ts'
 import { type ChunkMargins, chunkMargins } from '../../transport/server-transport.ts'
 
@@ -9,16 +9,15 @@ const chunkBytes = 64 * 1024
 const { before, after } = chunkMargins
 const pool = new BufferPool(before + chunkBytes + after, 16)
 
-/** Returns a new buffer for each chunk. Used if chunks are still in use when the next one is written. */
+/** Returns a new buffer for each chunk. Used if a chunk is still in use when the next chunk is written. */
 export function ownMemory(size: number): ChunkMemory {
   const bytes = Math.min(chunkBytes, size)
   return () => Buffer.allocUnsafeSlow(bytes)
 }
 
 /**
- * Two buffers that take turns: one chunk is written while the previous one is sent. A chunk must have been sent before
- * its buffer is reused for the chunk after the next one. Each buffer has margins in which the transport can frame the
- * chunk.
+ * Two alternating buffers: one chunk is written while the previous chunk is sent. A buffer may be reused only after its
+ * chunk has been sent. Each buffer has margins in which the transport can frame the chunk.
  */
 export class ChunkBuffers {
   readonly #buffers: Buffer[] = []
@@ -30,13 +29,16 @@ export class ChunkBuffers {
     return this.#buffers[index].subarray(before, -after)
   }
 
-  /** Returns the margins of a chunk at the start of one of the buffers. Undefined for a chunk in other memory. */
+  /**
+   * Returns the margins of a chunk at the start of one of the two buffers. Returns undefined for a chunk in other
+   * memory.
+   */
   marginsOf({ buffer, byteOffset }: Buffer): ChunkMargins | undefined {
     const isOwn = this.#buffers.some((own) => own.buffer === buffer && own.byteOffset + before === byteOffset)
     return isOwn ? chunkMargins : undefined
   }
 
-  /** Call this when all chunks have been sent. */
+  /** Frees the buffers. The caller calls this method when all chunks have been sent. */
   release(): void {
     for (const buffer of this.#buffers.splice(0)) pool.give(buffer)
   }

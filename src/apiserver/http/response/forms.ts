@@ -1,6 +1,6 @@
 /**
  * The response formats. Each format converts the JSON that the server has in memory. Lists are converted object by
- * object, because a list may be too long for memory or for one turn of the event loop.
+ * object, because a long list would exceed the memory or block the event loop.
  */
 import { type DocumentWorker, largeDocument } from '../../../api/codec/document-worker.ts'
 import { parseOwnJson, stringifyJson } from '../../../api/codec/json.ts'
@@ -15,31 +15,31 @@ export interface Form {
   /** The media type of an event stream. Undefined if the format does not support watches. */
   readonly streamType: string | undefined
   /**
-   * Converts compact JSON to this format. Undefined if the format is compact JSON. The dependencies are loaded on first
-   * use. If there is a worker thread, it converts large documents.
+   * Converts compact JSON to this format. Undefined if the format is compact JSON. The dependencies of the format are
+   * loaded on first use. If the server has a worker thread, the thread converts large documents.
    */
   readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
   /**
-   * Returns the text around a list's items. `list` is the list without its items. They belong in the empty array
-   * `member`.
+   * Returns the text before and after the items of a list. `list` is the list without its items, and `member` names its
+   * empty array.
    */
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
-  /** The projection to apply to objects and lists, such as a Table. Undefined if there is none. */
+  /** The projection for objects and lists, such as a Table. Undefined if objects are shown unchanged. */
   readonly view: ListView | undefined
   /**
-   * The document types for stored objects. Set if stored objects are written from shared Protobuf messages instead of
-   * their JSON.
+   * The document types for stored objects. Set only if stored objects are written from shared Protobuf messages instead
+   * of their JSON.
    */
   readonly shared: SharedForm | undefined
 }
 
 /** The document types of stored objects that are written from shared messages. */
 export interface SharedForm {
-  /** The type of a single object. Undefined if only lists can be shown. */
+  /** The type of a document with a single object. Undefined if the format only supports lists. */
   readonly one: MessageType | undefined
-  /** The type of a list. Undefined if only single objects can be shown. */
+  /** The type of a list document. Undefined if the format only supports single objects. */
   readonly list: MessageType | undefined
-  /** Whether to show the whole object or only its metadata. */
+  /** Whether the document contains the whole object or only its metadata. */
   readonly whole: boolean
 }
 
@@ -48,22 +48,22 @@ export interface MessageType {
   readonly schema: ObjectSchema
 }
 
-/** The text of a list around its items. */
+/** The text before and after the items of a list. */
 export interface ListText {
   readonly before: string
   readonly between: string
   readonly after: string
-  /** Returns the text of an item. `order` defines the order of its members, if the format sorts members by type. */
+  /** Returns the text of a list item. `order` defines the order of its members if the format sorts members by type. */
   item(item: JsonObject, order: Order): string
 }
 
 export interface ListView {
-  /** Returns the projected list without items, and the name of the array for them. */
+  /** Returns the projected list without items, and the name of the array for the items. */
   list(list: JsonObject): { readonly shown: JsonObject; readonly member: string }
   item(object: ApiObject): JsonObject
-  /** The order of the members of items. */
+  /** The order of the members of list items. */
   readonly order: Order
-  /** Whether only metadata is shown. */
+  /** Whether the projection contains only metadata. */
   readonly metadataOnly: boolean
 }
 
@@ -115,7 +115,7 @@ export const yamlForm: Form = {
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // Arrays are not indented, so an item has the same text as in an array of its own.
+      // Arrays are not indented, so a list item has the same text as an object of its own.
       item: (item) => stringifyYaml([item]),
     }
   },
@@ -123,12 +123,12 @@ export const yamlForm: Form = {
   shared: undefined,
 }
 
-/** Returns the JSON of a list without items. The server creates the list with its members in the right order. */
+/** Returns the JSON of a list without items. The server creates lists with their members in the right order. */
 export function listDocument(list: JsonObject): string {
   return `${JSON.stringify(list)}\n`
 }
 
-/** Splits the text at the empty array. Nothing else in a list without items can match it. */
+/** Splits the text at the empty array, which occurs only once in a list without items. */
 function around(text: string, empty: string, { open, close }: { open: string; close: string }) {
   const at = text.indexOf(empty)
   return { before: text.slice(0, at) + open, after: close + text.slice(at + empty.length) }

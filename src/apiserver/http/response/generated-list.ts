@@ -1,6 +1,6 @@
 /**
- * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked in the same way as
- * for any other list, and both selectors apply. Generated lists have no history and no pages.
+ * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked like that of any
+ * other list, and both selectors apply. Generated lists have no history and no pages.
  */
 
 import { Cutter } from '../../../api/codec/cut-json.ts'
@@ -32,8 +32,8 @@ export function itemChoice(
 }
 
 /**
- * Returns a function that applies the parameters that only this server has. Generated lists are short and have no
- * pages.
+ * Returns a function that applies the list parameters that Kubernetes does not have. Generated lists are short and have
+ * no pages.
  */
 function extension({ cut, order, counts }: ListExtensions): (list: ApiObject) => ApiObject {
   const cutter = cut && new Cutter(cut)

@@ -1,6 +1,6 @@
 /**
- * Negotiates the response format and stores it in the exchange. Watches support fewer formats than objects. Their
- * format is negotiated later, after all other checks.
+ * Negotiates the response format and stores it in the exchange. The format of a watch is negotiated separately, after
+ * all other checks, because watches support fewer formats than objects.
  */
 import { isSince } from '../../../api/schema/context.ts'
 import type { EventForm } from '../../../storage/cache/event.ts'
@@ -38,7 +38,7 @@ export function negotiateEvents(exchange: Exchange, resource: Resource): EventFo
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
-/** Before 1.25, subresources have no Table view. The status of custom resources is an exception. */
+/** Before 1.25, subresources had no Table view. The status of custom resources was an exception. */
 const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
 
 function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean): View<T> | undefined {
@@ -50,7 +50,7 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const views = hasTable ? viewNames : viewsOfSubresource
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
-  // For custom resources, a 406 lists the supported formats, as for documents.
+  // For custom resources, a 406 lists the supported formats, as it does for documents.
   const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource: isBuiltIn }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)

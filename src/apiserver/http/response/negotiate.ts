@@ -15,7 +15,7 @@ interface Clause {
 const json = 'application/json'
 const yaml = 'application/yaml'
 
-/** The properties of a type that determine its formats. Some types have no Protobuf encoding. */
+/** The properties of a resource type that determine its formats. Some types have no Protobuf encoding. */
 export interface Offering {
   readonly vendor: Vendor
   readonly hasProtobuf: boolean
@@ -39,13 +39,13 @@ export interface NegotiationInput {
   readonly vendor: Vendor
   readonly headers: RequestHeaders
   readonly query: URLSearchParams
-  /** Whether the response is a watch, for which there is no YAML format. */
+  /** Whether the response is a watch. Watches have no YAML format. */
   readonly watch: boolean
-  /** Returns the Protobuf format. Undefined if the type has none. */
+  /** Returns the Protobuf format, or undefined if the type has no Protobuf encoding. */
   readonly protobuf: (() => Form) | undefined
   /**
-   * Whether the response belongs to a resource although it has no other views, for example a review. By default, this
-   * depends on whether there are views.
+   * Whether the response belongs to a resource that has no other views, such as a review. By default, a response
+   * belongs to a resource if it has views.
    */
   readonly ofResource?: boolean
 }
@@ -57,8 +57,9 @@ export interface Agreed {
 }
 
 /**
- * Chooses the format. Throws 406 if no format fits. `views` are the available projections. Documents have none. If the
- * client requests an unknown media type, the 406 of a resource does not list the supported types.
+ * Chooses the response format. Throws 406 if no format matches. `views` contains the available projections, which
+ * documents do not have. If the client requests an unknown media type, the 406 of a resource does not list the
+ * supported types.
  */
 export function negotiate(input: NegotiationInput, views: readonly ViewName[]): Agreed {
   const accept = input.headers.list('accept')
@@ -66,7 +67,7 @@ export function negotiate(input: NegotiationInput, views: readonly ViewName[]): 
   let matched = false
   for (const clause of clauses) {
     const type = typeOf(clause, input)
-    // Protobuf is a known media type, even if this type does not support it.
+    // Protobuf is a known media type, even if the resource type does not support it.
     if (type !== undefined || covers(clause.type, input.vendor.protobufMediaType)) matched = true
     if (type === undefined) continue
     const projection = projectionOf(clause, views)
@@ -89,8 +90,8 @@ interface RequestedType {
 }
 
 /**
- * Returns the first of these types that the client requests, with its format. Clauses without parameters do not count,
- * whatever their quality. Returns undefined if the client requests none of the types.
+ * Returns the first of the document types that the client requests, with its format. Accept clauses without parameters
+ * do not count, whatever their quality. Returns undefined if the client requests none of the types.
  */
 export function negotiateType<T extends RequestedType>(
   input: NegotiationInput,
@@ -109,7 +110,7 @@ export function negotiateType<T extends RequestedType>(
   return undefined
 }
 
-/** Returns the first of our media types that the clause matches. */
+/** Returns the first supported media type that the Accept clause matches. */
 function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: NegotiationInput): string | undefined {
   if (covers(type, json)) return json
   if (covers(type, yaml)) return yaml
@@ -122,8 +123,8 @@ function notServed({ watch, vendor, protobuf }: NegotiationInput): ApiError {
 }
 
 /**
- * Returns the type that the client prefers. Without a preference, returns the first type. Throws 406 if none is
- * acceptable.
+ * Returns the media type that the client prefers, or the first type if the client has no preference. Throws 406 if the
+ * client accepts none of the types.
  */
 export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
   const type = acceptedType(headers, types)
@@ -142,7 +143,7 @@ export function acceptedType(headers: RequestHeaders, types: readonly string[]):
   return undefined
 }
 
-/** Returns the format for errors: a format that the client accepts, or otherwise JSON. */
+/** Returns the format for errors: a format that the client accepts, or else JSON. */
 export function preferredForm(input: Omit<NegotiationInput, 'protobuf'>): Form {
   try {
     return negotiate({ ...input, protobuf: () => protobufStatus(input.vendor) }, viewNames).form
@@ -165,7 +166,7 @@ function asksForView({ parameters }: Clause): boolean {
   return parameters.size > 0 && ['as', 'g', 'v'].some((name) => parameters.has(name))
 }
 
-/** Whether the server supports the clause's `stream` and `sv` parameters. */
+/** Whether the server supports the `stream` and `sv` parameters of the Accept clause. */
 function isServed({ parameters }: Clause, type: string, isResource: boolean): boolean {
   const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
   const streams = stream === undefined || (stream === 'watch' && type !== yaml)
@@ -178,10 +179,10 @@ function formOf(type: string, clause: Clause, input: NegotiationInput): Form | u
   return !input.watch && isPretty(clause, input) ? prettyForm : jsonForm
 }
 
-/** The values of `pretty` that mean true. They differ from those of other boolean parameters. */
+/** The values of the parameter `pretty` that mean true. They differ from those of other boolean parameters. */
 const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
-/** Whether to indent the response: if the client requests it, and by default for curl, wget and browsers. */
+/** Whether to indent the response. True if the client requests it, and by default for curl, wget and browsers. */
 function isPretty({ parameters }: Clause, { headers, query }: NegotiationInput): boolean {
   if (parameters.get('pretty') === '1') return true
   const input = query.get('pretty') ?? ''
@@ -204,7 +205,7 @@ function clausesOf(accept: string): readonly Clause[] {
   return accept.trim() === '' ? [anything] : parseAccept(accept)
 }
 
-/** Returns the clauses of an Accept header, highest quality first. Clauses of equal quality keep their order. */
+/** Returns the clauses of an Accept header, highest quality first. Clauses of equal quality stay in their order. */
 function parseAccept(header: string): Clause[] {
   return header
     .split(',')
@@ -214,7 +215,7 @@ function parseAccept(header: string): Clause[] {
     .toSorted((a, b) => b.quality - a.quality)
 }
 
-/** Parses a parameter of a clause. A parameter without a value is ignored. */
+/** Parses a parameter of an Accept clause. A parameter without a value is ignored. */
 function parseParameter(text: string): [name: string, value: string] {
   const [name = '', value = ''] = text.split('=', 2).map((side) => side.trim())
   return [name, value]

@@ -1,6 +1,6 @@
 /**
  * Projections of objects: a Table for display, or only the metadata. A projection is computed from the JSON of the
- * response, which is an object or a list. A Status remains unchanged.
+ * response, which is an object or a list. A Status is not projected.
  */
 
 import { jsonDocument, parseOwnJson } from '../../../api/codec/json.ts'
@@ -32,29 +32,32 @@ export type ViewName = (typeof viewNames)[number]
 
 export interface Projection {
   readonly as: ViewName
-  /** The API group that the client requested, such as `meta.orch.io`. The response repeats it. */
+  /** The API group that the client requested, such as `meta.orch.io`. The response has the same group. */
   readonly group: string
   readonly version: string
 }
 
 const versions = ['v1', 'v1beta1']
-/** The groups of all profiles. Every profile accepts them, so that kubectl can show columns from any server. */
+/**
+ * The meta API groups of all profiles. Every profile accepts all of them, so that kubectl can show columns from any
+ * server.
+ */
 const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'meta'))
 
-/** Returns the projection for these media type parameters. Undefined if it does not exist. */
+/** Returns the projection for the media type parameters, or undefined if the projection does not exist. */
 export function findProjection(as: string, group: string, version: string): Projection | undefined {
   const name = viewNames.find((candidate) => candidate === as)
   if (name === undefined || !groups.includes(group) || !versions.includes(version)) return undefined
   return { as: name, group, version }
 }
 
-/** Types that support projections: stored objects and generated responses. */
+/** Resource types that support projections: stored objects and generated responses. */
 export type Viewed = Resource | Virtual
 
 export interface View<T extends Viewed = Viewed> {
   readonly resource: T
   readonly projection: Projection
-  /** The part of the object that each table row includes. */
+  /** The part of the object that each table row contains. */
   readonly include: 'None' | 'Metadata' | 'Object'
 }
 
@@ -69,7 +72,7 @@ export function openView<T extends Viewed>(resource: T, projection: Projection, 
   return { resource, projection, include: include as View['include'] }
 }
 
-/** Wraps `form` so that it applies the view to every object and list. */
+/** Wraps `form` so that every object and list is projected. */
 export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
@@ -124,7 +127,7 @@ function withType({ resource }: View, item: Json): ApiObject {
   return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
 }
 
-/** Returns the order of the members of rows or items. */
+/** Returns the order of the members of table rows or list items. */
 function itemOrder(view: View): Order {
   return view.projection.as === 'Table' ? rowOrder(rowType(view)) : partialObjectMetadata
 }
@@ -180,16 +183,14 @@ function columnDefinition({ name, type, format, description, priority }: Column)
   return { name, type, format, description, priority }
 }
 
-/**
- * Returns the type whose columns a table has: the stored version, or the other kind that a view such as Scale shows.
- */
+/** Returns the type whose columns a table has: the stored version, or the kind of a view such as Scale. */
 function tabulated({ resource }: View): Viewed {
   const { stored, kind } = resource
   return stored === undefined || stored.kind.kind !== kind.kind ? resource : stored
 }
 
 /**
- * Returns a table row. Its cells are computed from the stored version. Only `includeObject=Object` returns the
+ * Returns a table row. The cells are computed from the stored version. Only `includeObject=Object` returns the
  * requested version of the object.
  */
 function rowOf(view: View, object: ApiObject): JsonObject {
@@ -213,7 +214,7 @@ function cellsOf(view: View, stored: ApiObject): Json[] {
   return columnsOf(view).map((column) => shown(column.cell(stored, now, vendor)))
 }
 
-/** Returns a cell without control characters, which could manipulate the user's terminal. */
+/** Returns the text of a cell without control characters, which could manipulate the user's terminal. */
 function shown(cell: Json): Json {
   return typeof cell === 'string' ? cell.replaceAll(/\p{Cc}/gu, ' ') : cell
 }
@@ -236,7 +237,7 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
   }
 }
 
-/** Returns the watch events in this view. Only the first Table of a watch contains the column definitions. */
+/** Returns the watch events as projections. Only the first Table of a watch contains the column definitions. */
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   if (view.projection.as !== 'Table') return metadataEvents(view, name)
@@ -248,7 +249,7 @@ export function projectedEvents(view: View<Resource>): EventForm {
   return { ...rest, ...eventForm(view, `${name} first`, shown('columns')), rest }
 }
 
-/** Events that contain only the metadata, if possible without parsing the object. */
+/** Returns events that contain only the metadata, if possible without parsing the objects. */
 function metadataEvents(view: View<Resource>, name: string): EventForm {
   const parsed = eventForm(view, name, {
     show: (object) => partial(view, readMetadata(view.resource, object)),
@@ -269,7 +270,7 @@ function metadataEvents(view: View<Resource>, name: string): EventForm {
 
 const endOfDocument = Buffer.from('}\n')
 
-/** The documents of events in a view. */
+/** The documents of watch events as projections. */
 interface Shown {
   readonly show: (object: CachedObject) => JsonObject
   readonly bookmark: (document: JsonObject) => JsonObject
@@ -288,7 +289,7 @@ function eventForm(view: View, name: string, { show, bookmark }: Shown): EventFo
 
 /**
  * Returns a bookmark as a table. The Table itself has a resourceVersion, so it needs no row. Only a bookmark with
- * annotations has a row, because the row contains them.
+ * annotations has a row, because the row contains the annotations.
  */
 function bookmarkTable(view: View, document: JsonObject, shown: 'columns' | 'rows'): JsonObject {
   const bookmark = asObject(document)

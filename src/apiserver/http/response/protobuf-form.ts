@@ -27,12 +27,12 @@ import type { Resource, ServedType } from '../../registry/catalogue/resource.ts'
 import { lastMessageOf, messageOf } from '../../registry/reads/messages.ts'
 import type { Form, MessageType, SharedForm } from './forms.ts'
 
-/** The schemas by kind. */
+/** The Protobuf schemas by kind. */
 interface Types {
   readonly [kind: string]: ObjectSchema | ((version: string) => ObjectSchema)
 }
 
-/** Returns the Protobuf format for errors, which any request can result in. */
+/** Returns the Protobuf format for errors. Any request can result in an error. */
 export function protobufStatus(vendor: Vendor): Form {
   return formOf(vendor, {})
 }
@@ -41,14 +41,14 @@ export function protobufDiscovery(vendor: Vendor): Form {
   return formOf(vendor, discoveryTypes)
 }
 
-/** Returns the Protobuf format for objects of a kind and their lists. */
+/** Returns the Protobuf format for objects and lists of a kind. */
 export function protobufObjects(vendor: Vendor, kind: Kind): Form {
   return formOf(vendor, { [kind.kind]: kind.schema, [`${kind.kind}List`]: () => meta.listOf(kind) })
 }
 
 /**
- * Returns the Protobuf format of a served type, which uses shared messages for stored objects. The format is cached per
- * type.
+ * Returns the Protobuf format of a served type, which writes stored objects from shared messages. The format is cached
+ * per type.
  */
 export const protobufOf = memoizeByObject(
   (served: ServedType): Form =>
@@ -94,8 +94,8 @@ function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
 }
 
 /**
- * Returns the document types for objects shown as metadata only: single objects or a list, depending on which of the
- * two kinds was requested.
+ * Returns the document types for objects of which only the metadata is shown: single objects or a list, depending on
+ * which of the two kinds was requested.
  */
 export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {
   const one = { type: { apiVersion, kind: 'PartialObjectMetadata' }, schema: partialObjectMetadata }
@@ -104,14 +104,14 @@ export function partialObjects(as: string, apiVersion: string, version: string):
   return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
 }
 
-/** Returns the end of the visible part in an object's document. */
+/** Returns the offset at which the visible part of an object's document ends. */
 export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }
 
 /**
- * Returns the end of the metadata. Metadata is the first field of every object's message, so this prefix is a valid
- * PartialObjectMetadata message.
+ * Returns the offset at which the metadata ends. Metadata is the first field of every object's message, so the bytes up
+ * to this offset are a valid PartialObjectMetadata message.
  */
 function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))
@@ -120,13 +120,13 @@ function metadataEnd({ document, start, end }: EncodedObject): number {
   return metadata.byteOffset + metadata.byteLength - document.byteOffset
 }
 
-/** Returns the document for one object. */
+/** Returns the Protobuf document for one object. */
 export function documentFor(shared: SharedForm, { type }: MessageType, form: EncodedObject): Buffer {
   return shared.whole ? form.document : seal(type, form.document.subarray(form.start, endOf(shared, form)))
 }
 
 /**
- * Returns the encoding of watch events. An event always contains a single object, even if the client requested the list
+ * Returns the encoder of watch events. An event always contains a single object, even if the client requested the list
  * kind.
  */
 export function protobufEvents(resource: Resource, shared: SharedForm): EventForm {

@@ -1,4 +1,4 @@
-/** Formats the message of a 403 in the way that kubectl users know: user, verb, resource and namespace. */
+/** Formats the message of a 403 as in Kubernetes: user, verb, resource and namespace. */
 
 import { type ApiError, forbiddenError } from '../../../api/model/api-error.ts'
 import { shownName } from '../../../api/model/user.ts'
@@ -40,7 +40,7 @@ function resourceRefusal(user: string, attributes: ResourceAttributes): string {
 }
 
 /**
- * Returns the command that explains the refusal. Empty if an argument contains characters that are special to a shell.
+ * Returns the command that explains the refusal, or '' if an argument contains characters that are special to a shell.
  */
 function hint(attributes: ResourceAttributes | PathAttributes): string {
   const { words, namespace } = wordsOf(attributes)
@@ -52,7 +52,7 @@ function hint(attributes: ResourceAttributes | PathAttributes): string {
 const plain = /^[A-Za-z0-9/][A-Za-z0-9./:_-]{0,300}$/
 
 /**
- * Returns the words of the message. The namespace is undefined for non-resource paths, and empty at the cluster scope.
+ * Returns the message of the refusal. The namespace is undefined for non-resource paths, and '' at the cluster scope.
  */
 function wordsOf(attributes: ResourceAttributes | PathAttributes): { words: string[]; namespace?: string } {
   if (!attributes.resource) return { words: [attributes.verb, attributes.path] }

@@ -11,7 +11,7 @@ import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { ChunkBuffers, type ChunkMemory, ownMemory } from './chunk-memory.ts'
 
-/** Minimum size in bytes of a response that is compressed, if the client accepts it. */
+/** Minimum size in bytes of a response that is compressed if the client accepts gzip. */
 export const compressFrom = 128 * 1024
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 const gzipAsync = promisify(gzip)
@@ -27,7 +27,7 @@ interface ObjectOfKind {
   readonly kind: Kind
 }
 
-/** Sends an object of this kind, a list of such objects, or a Status. */
+/** Sends an object of the kind, a list of such objects, or a Status. */
 export async function sendObject(exchange: Exchange, code: number, { object, kind }: ObjectOfKind): Promise<void> {
   await sendBytes(exchange, code, jsonDocument(asJson(object), answerOrder(object, kind)))
 }
@@ -40,7 +40,8 @@ function answerOrder({ kind }: ApiObject, type: Kind): Order {
 const listOrder = memoizeByObject(listOf)
 
 /**
- * Sends a JSON document, including its final newline. Synchronous unless the document must be converted or compressed.
+ * Sends a JSON document with a final newline. The function is synchronous unless the document must be converted or
+ * compressed.
  */
 export function sendBytes(exchange: Exchange, code: number, json: Buffer): void | Promise<void> {
   const { form } = exchange
@@ -54,32 +55,36 @@ async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promi
   await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json, exchange.documentWorker))
 }
 
-/** Sends a document that is already in the negotiated format. Synchronous unless it must be compressed. */
+/**
+ * Sends a document that is already in the negotiated format. The function is synchronous unless the document must be
+ * compressed.
+ */
 export function sendEncoded(exchange: Exchange, code: number, body: Buffer): void | Promise<void> {
   if (wantsGzip(exchange, body.length)) return sendCompressed(exchange, code, body)
   return exchange.send(code, exchange.form.mediaType, body)
 }
 
-/** Compresses in the thread pool, off the event loop. */
+/** Compresses a document in the thread pool, off the event loop. */
 async function sendCompressed(exchange: Exchange, code: number, body: Buffer): Promise<void> {
   const compressed = await gzipAsync(body, gzipOptions)
   markGzip(exchange)
   await exchange.send(code, exchange.form.mediaType, compressed)
 }
 
-/** Sends plain text for people. */
+/** Sends a plain text for people to read. */
 export function sendText(exchange: Exchange, code: number, text: string): void {
   exchange.send(code, 'text/plain; charset=utf-8', Buffer.from(text))
 }
 
-/** Sends the 404 for paths that are neither resources nor otherwise served. */
+/** Sends the 404 for a path that the server does not serve. */
 export function sendPageNotFound(exchange: Exchange): void {
   sendText(exchange, 404, '404 page not found\n')
 }
 
 /**
- * Sends a document in chunks, already in its format, as fast as the client reads them. `size` is its approximate
- * length. Chunks of a long document take turns in two buffers, so that even a very long one creates little garbage.
+ * Sends a document that is already in the negotiated format in chunks, as fast as the client reads them. `size` is its
+ * approximate length. A long document uses two alternating buffers, so that even a very long document creates little
+ * garbage.
  */
 export async function sendChunks(
   exchange: Exchange,
@@ -101,8 +106,8 @@ export async function sendChunks(
 }
 
 /**
- * Passes each chunk while the next one is written. The end of the response is thus known before the last chunk is sent,
- * and both are sent together.
+ * Sends each chunk while the next one is written. The end of the response is therefore known before the last chunk is
+ * sent, and both are sent together.
  */
 async function passChunks(exchange: Exchange, chunks: AsyncIterable<Buffer>, buffers?: ChunkBuffers): Promise<void> {
   const { transport, timings } = exchange

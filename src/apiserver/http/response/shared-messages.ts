@@ -1,8 +1,8 @@
 /**
  * Sends stored objects and lists from shared Protobuf messages. A Protobuf list starts with its length, so the objects
  * are read twice: first to compute the length, which also creates missing messages, and then to send the messages in
- * chunks, as fast as the client reads. Between the two passes, the server keeps only references to the cached objects,
- * which are in memory anyway. A list from the store's history is read from the store twice.
+ * chunks, as fast as the client reads. Between the two passes, the server references only cached objects, which are in
+ * memory anyway. A list from the store's history is read from the store twice.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -20,7 +20,7 @@ import type { SharedForm } from './forms.ts'
 import { documentFor, endOf } from './protobuf-form.ts'
 import { sendChunks, sendEncoded } from './responses.ts'
 
-/** Sends one object. Synchronous if its message already exists. */
+/** Sends one object. The function is synchronous if the object's message already exists. */
 export function sendMessage(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   const { shared } = exchange.form
   const send = (form: EncodedObject) => sendEncoded(exchange, 200, documentFor(shared!, shared!.one!, form))
@@ -56,11 +56,11 @@ export async function sendMessageList(
 interface Items extends Pick<MessageList, 'slices'> {
   readonly resource: Resource
   readonly shared: SharedForm
-  /** The field number of the items. */
+  /** The Protobuf field number of the list's items. */
   readonly number: number
 }
 
-/** Cost of reading an existing message, in units of the TimeSlice. */
+/** Cost of reading an existing message, in units of the TimeSlice class. */
 const lookCost = 1
 
 async function itemsLength({ resource, shared, slices }: Items): Promise<number> {
@@ -82,7 +82,7 @@ async function makeMessage(timeSlice: TimeSlice, resource: Resource, object: Cac
   return form
 }
 
-/** Yields the list in chunks, one per buffer. A message larger than the buffer is yielded without copying. */
+/** Yields the list in chunks, one chunk per buffer. A message larger than the buffer is yielded without copying. */
 async function* listChunks(
   { resource, shared, slices, number: field }: Items,
   { before, after }: { readonly before: Buffer; readonly after: Buffer },

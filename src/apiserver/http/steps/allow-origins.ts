@@ -1,8 +1,8 @@
 /**
  * Allows web pages of other origins to call this server from a browser (`--cors-allowed-origins`), with the same
- * headers as kube-apiserver. This step responds to a preflight from an allowed origin before authentication, because
- * browsers send preflights without credentials. The permissions of an allowed origin depend only on the credentials of
- * its requests. Writes from other origins are rejected (`refuse-foreign-pages.ts`).
+ * headers as kube-apiserver. This step responds to a preflight request from an allowed origin before authentication,
+ * because browsers send preflight requests without credentials. An allowed origin grants no permissions, which depend
+ * only on the credentials of a request. Writes from other origins are rejected (`refuse-foreign-pages.ts`).
  */
 
 import type { Step } from '../pipeline.ts'
@@ -11,7 +11,7 @@ import type { Exchange } from '../request/exchange.ts'
 /** Whether web pages of this origin may call the server. */
 export type IsAllowedOrigin = (origin: string) => boolean
 
-/** Maximum length of an origin. No browser sends a longer one. */
+/** Maximum length of an origin. Browsers do not send longer ones. */
 const maxOriginLength = 1024
 
 /** Returns the CORS step. `isAllowed` is undefined if no origin is allowed. */

@@ -1,6 +1,6 @@
 /**
- * Converts every thrown error into a Status response. If even the conversion to the negotiated format fails, a fixed
- * fallback response is sent.
+ * Converts every thrown error into a Status response. If the Status cannot be converted to the negotiated format, a
+ * fixed fallback response is sent.
  */
 import {
   ApiError,
@@ -21,7 +21,7 @@ import { sendStatus } from '../response/responses.ts'
 export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
 
 /**
- * Returns the function that sends errors. `onFault` is called for errors that the server caused: unexpected errors, and
+ * Returns the function that sends errors. `onFault` is called for errors that the server caused: unexpected errors and
  * store errors.
  */
 export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
@@ -53,8 +53,8 @@ function asApiError(error: unknown): ApiError | undefined {
 }
 
 /**
- * Returns the error for a write whose outcome is unknown. It has no Retry-After, because clients would take that as
- * permission to repeat a write that may have succeeded.
+ * Returns the error for a write whose outcome is unknown. The response has no Retry-After header, because clients would
+ * then repeat a write that may have succeeded.
  */
 function unknownOutcome(cause: StoreError): ApiError {
   const message =
@@ -63,7 +63,7 @@ function unknownOutcome(cause: StoreError): ApiError {
 }
 
 async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {
-  // The response has already started and cannot be replaced.
+  // The response has already started, so an error can no longer replace it.
   if (exchange.answered) {
     if (!exchange.complete) exchange.transport.cut()
     return
@@ -75,8 +75,8 @@ async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Prom
 }
 
 /**
- * Sends the fallback response: no format conversion, no compression, and no data from the request. If this fails too,
- * cuts the connection.
+ * Sends the fallback response, which needs no format conversion, no compression and no data from the request. If
+ * sending also fails, closes the connection.
  */
 function answerPlainly(exchange: Exchange, code: number): void {
   const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":${code}}`
@@ -88,7 +88,7 @@ function answerPlainly(exchange: Exchange, code: number): void {
   }
 }
 
-/** Returns the negotiated format, or the format that the client prefers if nothing has been negotiated yet. */
+/** Returns the negotiated format, or the format that the client prefers if no format has been negotiated yet. */
 function errorForm({ form, agreed, headers, info }: Exchange, vendor: Vendor): Form {
   if (agreed || headers === undefined || info === undefined) return form
   return preferredForm({ headers, query: info.query, watch: false, vendor })

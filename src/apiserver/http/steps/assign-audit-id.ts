@@ -1,4 +1,4 @@
-/** Assigns the audit ID, which the response also carries, and reads the headers. */
+/** Assigns the audit ID, which the response also contains, and reads the headers. */
 import { randomUUID } from 'node:crypto'
 import type { Step } from '../pipeline.ts'
 import { RequestHeaders } from '../request/headers.ts'

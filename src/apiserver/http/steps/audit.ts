@@ -1,5 +1,5 @@
 /**
- * Records requests in the audit log, as the policy requires. A record is opened after authentication, because the
+ * Records requests in the audit log as the audit policy requires. A record is created after authentication, because the
  * policy depends on the user. The outcome is added when the request ends. A request that fails authentication is
  * recorded without a user.
  */
@@ -21,7 +21,7 @@ import type { RequestHeaders } from '../request/headers.ts'
 
 export interface AuditParts {
   readonly vendor: Vendor
-  /** The current policy. */
+  /** The current audit policy. */
   readonly policy: Policy
   readonly sinks: readonly Sink[]
   readonly metrics: AuditMetrics
@@ -30,18 +30,21 @@ export interface AuditParts {
 
 /** The two audit steps of the request pipeline. */
 export interface AuditSteps {
-  /** Runs right after authentication. */
+  /** Creates the audit record. This step runs directly after authentication. */
   readonly open: Step
-  /** Must be called for every request that has been handled. `now` is a time on the monotonic clock. */
+  /**
+   * Completes the audit record. Must be called for every request that has been handled. `now` is a time on the
+   * monotonic clock.
+   */
   readonly close: (exchange: Exchange, now: number) => void
 }
 
-/** Subresources whose responses may last as long as the client wants. */
+/** Subresources whose responses may last until the client ends them. */
 const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 const maxUserAgent = 1024
 const maxSources = 20
 
-/** Opens and closes the audit records of requests. */
+/** Creates and completes the audit records of requests. */
 export function audit(parts: AuditParts): AuditSteps {
   const { policy, metrics, clock } = parts
   const tell = teller(parts)
@@ -79,7 +82,7 @@ interface Reached {
 
 type Tell = (exchange: Exchange, record: AuditRecord, reached: Reached) => void | Promise<void>
 
-/** Returns a function that writes an event to every sink and waits if a sink requires it. */
+/** Returns a function that writes an event to every audit sink and waits for sinks that require it. */
 function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
   const timeAt = wallTime(clock)
@@ -117,7 +120,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
 }
 
 /**
- * Returns a function that describes a request for audit events. It reuses the last description unless impersonation has
+ * Returns a function that describes a request for audit events. The last description is reused unless impersonation has
  * started since.
  */
 function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord) => AuditedRequest {
@@ -146,8 +149,8 @@ function impersonated({ impersonator, user }: Exchange): User | undefined {
 }
 
 /**
- * Returns a function that finds the caller of a request. Without proxy headers, this is usually the same caller as for
- * the last request on the connection.
+ * Returns a function that finds the addresses of a request's caller. Without proxy headers, the result is usually the
+ * same as for the last request on the connection.
  */
 function callers(): (exchange: Exchange) => AuditedCaller {
   const latest = new WeakMap<Peer, AuditedCaller>()

@@ -1,6 +1,6 @@
 /**
- * Authenticates the request. Invalid credentials result in a 401. The authenticator determines the result for requests
- * without credentials. A user with too many connections gets a 429, and the connection is closed.
+ * Authenticates the request. Invalid credentials result in a 401. The authenticator decides about requests without
+ * credentials. A user with too many connections gets a 429, and the connection is closed.
  */
 
 import { tooManyRequests, unauthorized } from '../../../api/model/api-error.ts'
@@ -12,7 +12,7 @@ import { webSocketAuthorization } from '../websocket/websocket-token.ts'
 
 /**
  * Returns the authentication step. `isSecret` matches headers that only authentication may read. They are removed
- * before all later steps.
+ * before later steps run.
  */
 export function authenticate(authenticator: Authenticator, isSecret?: (name: string) => boolean): Step {
   return (exchange) => {
@@ -31,8 +31,8 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // The certificate was checked against the CAs and the time of the handshake. On a new connection it may be
-    // accepted.
+    // The certificate was verified with the CAs and the time of the TLS handshake. It may be accepted on a new
+    // connection.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()
   }
@@ -41,7 +41,7 @@ function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.user.groups.includes(authenticatedUsers)) assertMayConnect(exchange, outcome.user)
 }
 
-/** Rejects the request and closes its connection if there are too many connections, of this user or in total. */
+/** Rejects the request and closes its connection if there are too many connections, either of this user or in total. */
 function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
   const refusal = peer.proved(user)
   if (refusal === undefined) return
@@ -49,5 +49,5 @@ function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
   throw tooManyRequests(`too many connections: ${refusal}`, retryAfterSeconds)
 }
 
-/** Connections are long-lived, so an immediate retry would be useless. */
+/** Connections are long-lived, so an immediate retry would not succeed. */
 const retryAfterSeconds = 10

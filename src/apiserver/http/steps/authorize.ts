@@ -1,4 +1,7 @@
-/** Authorizes the request before its body is read. If the user may request an explanation, the 403 describes how. */
+/**
+ * Authorizes the request before its body is read. If the user may request an explanation, the message of the 403
+ * describes how.
+ */
 
 import { accessExplanation } from '../../../api/kinds/ops/access-explanation.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -13,7 +16,7 @@ import type { Exchange } from '../request/exchange.ts'
 import type { RequestInfo, ResourceInfo } from '../request/request-info.ts'
 import { refusal } from '../response/refusal.ts'
 
-/** Rejects a request that the user is not allowed to make. */
+/** Throws the 403 for a request that the user is not allowed to make. */
 export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   const explanation = explanationIn(vendor)
   const keys = {
@@ -37,20 +40,22 @@ export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   }
 }
 
-/** Adds the decision to the audit event as annotations. */
+/** Adds the authorization decision to the audit event as annotations. */
 function note(audit: AuditNotes, { verdict, reason }: Decision, keys: { decision: string; reason: string }): void {
   audit.annotate(keys.decision, verdict === 'allow' ? 'allow' : 'forbid')
   audit.annotate(keys.reason, reason())
 }
 
-/** Returns the permission that a user needs to request an explanation of a refusal. */
+/** Returns the permission that a user needs to request the explanation of a refusal. */
 function explanationIn(vendor: Vendor): ResourceAttributes {
   const { group, version, plural } = accessExplanation
   const where = { group: groupName(vendor, group), version, plural, namespace: '', name: '', subresource: '' }
   return { resource: true, verb: 'create', ...where }
 }
 
-/** Throws a 403 unless the authorizer allows the request. Synchronous if the authorizer is. */
+/**
+ * Throws a 403 unless the authorizer allows the request. The function is synchronous if the authorizer is synchronous.
+ */
 export function assertAllowed(authorizer: Authorizer, question: Question): void | Promise<void> {
   const decision = authorizer(question)
   if (decision instanceof Promise) {
@@ -65,11 +70,11 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
 export function requestAttributes(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : selectedBy(info)
-  // A request for a Namespace object is authorized inside that namespace, so that a role in the namespace can allow it.
+  // A request for a Namespace object is authorized inside the namespace, so that a role in the namespace can allow it.
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 
-/** Returns the attributes with the selectors of a list, watch or deletion of a collection. */
+/** Returns the attributes with the selectors of a list, watch or deletecollection request. */
 function selectedBy(info: ResourceInfo): ResourceAttributes {
   const selectors = selectorsIn(info.verb, info.query)
   const attributes = namedBySelector(info)
@@ -77,8 +82,8 @@ function selectedBy(info: ResourceInfo): ResourceAttributes {
 }
 
 /**
- * Returns the attributes with the name that the selector requires. A list or watch of a single name needs permission
- * only for that name.
+ * Returns the attributes with the name that the field selector requires. A list or watch of a single name needs
+ * permission only for that name.
  */
 function namedBySelector(info: ResourceInfo): ResourceAttributes {
   const [selector, ...more] = info.query.getAll('fieldSelector')
@@ -87,7 +92,7 @@ function namedBySelector(info: ResourceInfo): ResourceAttributes {
   return name === undefined || checkPathSegment(name).length > 0 ? info : { ...info, name }
 }
 
-/** Returns the name that a selector requires. Invalid selectors are reported later, when they are used. */
+/** Returns the name that a field selector requires. Invalid selectors are reported later, when they are used. */
 function nameIn(selector: string): string | undefined {
   try {
     return parseFieldSelector(selector).find(({ path, equal }) => path === 'metadata.name' && equal)?.value

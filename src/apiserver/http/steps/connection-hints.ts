@@ -1,4 +1,4 @@
-/** Response headers about the connection. */
+/** Response headers that concern the connection. */
 import type { Step } from '../pipeline.ts'
 
 /** Sends Strict-Transport-Security with every response, so that browsers use only TLS. */

@@ -1,7 +1,7 @@
 /**
  * Constrained impersonation (`ConstrainedImpersonation`): permission to act as another user, limited to certain
- * actions. A mode needs two permissions: `impersonate-on:<mode>:<verb>` on the target of the request, and
- * `impersonate:<mode>` on each part of the identity.
+ * actions. A mode of impersonation needs two permissions: `impersonate-on:<mode>:<verb>` on the target of the request,
+ * and `impersonate:<mode>` on each part of the identity.
  */
 import {
   nodesGroup,
@@ -34,7 +34,7 @@ interface Mode {
   readonly rights: readonly ResourceAttributes[]
 }
 
-/** Returns the alternatives that allow the request, in the order in which to try them. */
+/** Returns the sets of permissions that allow the request, in the order in which to check them. */
 export function constrainedAlternatives(
   identity: RequestedIdentity,
   { requester, target, vendor }: { readonly requester: User; readonly target: Attributes; readonly vendor: Vendor },
@@ -49,8 +49,8 @@ export function constrainedAlternatives(
 }
 
 /**
- * Returns the modes for an identity. Service accounts and nodes have their own modes, which do not cover additional
- * groups or attributes.
+ * Returns the impersonation modes for an identity. Service accounts and nodes have their own modes, which do not cover
+ * additional groups or attributes.
  */
 function modesOf(identity: RequestedIdentity, requester: User, vendor: Vendor): Mode[] {
   const right = rightIn(groupName(vendor, 'authentication'))
@@ -71,7 +71,7 @@ function modesOf(identity: RequestedIdentity, requester: User, vendor: Vendor): 
   ]
 }
 
-/** Whether the identity consists of only its name and, possibly, the groups that belong to the name. */
+/** Whether the identity consists of only its name and the groups that belong to the name. */
 function isPlain({ uid, groups, extra }: RequestedIdentity, ofName: readonly string[]): boolean {
   return uid === '' && extra.size === 0 && groups.every((group) => ofName.includes(group))
 }

@@ -1,8 +1,9 @@
 /**
- * A client that sends `Explain-Admission: true` with a write gets details in the response headers, even on a dry run:
- * which plugin changed which fields (`Admission-Changes`), which plugin rejected the request (`Admission-Refused-By`),
- * and which plugins and webhooks ran, with their durations and results (`Admission-Trace`). This requires the
- * permission to `create` `admissionexplanations` in the group `ops`, in the namespace of the request.
+ * Explains admission: a client that sends `Explain-Admission: true` with a write gets details in the response headers,
+ * even on a dry run. The headers contain the fields that each plugin changed (`Admission-Changes`), the plugin that
+ * rejected the request (`Admission-Refused-By`), and the plugins and webhooks that ran, with their durations and
+ * results (`Admission-Trace`). The user needs the permission to `create` `admissionexplanations` in the group `ops`, in
+ * the namespace of the request.
  */
 
 import { badRequest } from '../../../api/model/api-error.ts'

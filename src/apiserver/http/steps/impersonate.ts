@@ -1,8 +1,8 @@
 /**
  * Impersonation: permitted users act as another user with `Impersonate-User`, optionally with `Impersonate-Group`
  * (repeatable), `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is authorized separately. Since 1.36, the
- * permission may be limited to certain actions (`constrained-impersonation.ts`). From this step on, the request runs as
- * the impersonated user. Only the log names both users.
+ * permission may be limited to certain actions (`constrained-impersonation.ts`). After this step, the request runs as
+ * the impersonated user. Only the log contains both users.
  */
 
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'
@@ -46,8 +46,8 @@ export function impersonate(authorizer: Authorizer, vendor: Vendor, gates: Gates
 }
 
 /**
- * Whether a header counts as not sent. This is the case for an empty user or UID. An empty group or extra value makes
- * the impersonation incomplete instead.
+ * Whether a header counts as not sent. True for an empty user or UID. An empty group or extra value makes the
+ * impersonation incomplete instead.
  */
 function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
   return value === '' && (name === 'impersonate-user' || name === 'impersonate-uid')
@@ -83,7 +83,7 @@ function decodeHeader(value: string): string {
   return text
 }
 
-/** Returns the permissions that an identity needs. Each part of it needs a separate permission. */
+/** Returns the permissions that an identity needs, one for each of its parts. */
 function rightsNeeded({ name, uid, groups, extra }: RequestedIdentity, vendor: Vendor): ResourceAttributes[] {
   const group = groupName(vendor, 'authentication')
   const right = (over: Partial<ResourceAttributes>): ResourceAttributes => ({ ...impersonation, ...over })
@@ -109,10 +109,10 @@ const impersonation: ResourceAttributes = {
   name: '',
 }
 
-/** Maximum number of users whose last mode is remembered. */
+/** Maximum number of users whose last impersonation mode is cached. */
 const maxRememberedUsers = 1000
 
-/** Checks permissions to impersonate. For each user, the mode that was last allowed is tried first. */
+/** Checks permissions to impersonate. For each user, the mode that was last allowed is checked first. */
 class ImpersonationModes {
   readonly #authorizer: Authorizer
   readonly #lastModes = new BoundedMap<string, string>(maxRememberedUsers)
@@ -121,7 +121,7 @@ class ImpersonationModes {
     this.#authorizer = authorizer
   }
 
-  /** Throws unless one of the alternatives is allowed. The error is the 403 of the first alternative. */
+  /** Throws an error unless one of the alternatives is allowed. The error is the 403 of the first alternative. */
   async assertOneAllowed(user: User, alternatives: readonly Alternative[]): Promise<void> {
     const key = JSON.stringify([user.name, user.uid, user.groups])
     const last = this.#lastModes.use(key)

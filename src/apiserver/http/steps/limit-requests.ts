@@ -1,7 +1,7 @@
 /**
- * Protects the server from overload. A request proceeds if flow control has seats for it (`flowcontrol/`), waits in a
- * queue, or is rejected with 429. The response names the FlowSchema and priority level of the request. Streams to nodes
- * and pods take no seats. A watch releases its seats after the initial events.
+ * Protects the server from overload. A request proceeds if flow control has seats for it (`flowcontrol/`). Otherwise it
+ * waits in a queue or is rejected with 429. The response contains the FlowSchema and priority level of the request.
+ * Streams to nodes and pods use no seats. A watch releases its seats after the initial events.
  */
 
 import { superusers } from '../../../api/model/user.ts'
@@ -40,10 +40,10 @@ async function occupyLater(exchange: Exchange, entered: Promise<Occupancy>): Pro
 
 const writes = new Set(['create', 'update', 'patch', 'delete'])
 
-/** The first version that counts the events of writes. */
+/** The first Kubernetes version that includes the watch events of a write in its cost. */
 const firstWithEvents = '1.24'
 
-/** This server does not know the number of objects and watchers of an aggregated server, and forwarding is cheap. */
+/** This server does not know the numbers of objects and watchers of an aggregated server, and forwarding is cheap. */
 function demandOf(info: ResourceInfo, catalogue: Catalogue): Demand {
   const { verb, query, namespace } = info
   const isStreamingList = verb === 'watch' && query.get('sendInitialEvents') === 'true'
@@ -62,7 +62,7 @@ function oneSeat(verb: string): Demand {
   return { seats: 1, work: workOf(verb, 1) }
 }
 
-/** Limits the number of requests in flight. */
+/** Limits the number of concurrent requests. */
 export function limitInFlight(inFlight: InFlight): Step {
   return (exchange) => {
     const { user, info } = exchange

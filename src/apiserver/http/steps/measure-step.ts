@@ -1,8 +1,8 @@
-/** Measures the time that a request waits in a step. Synchronous steps are not measured. */
+/** Measures the time that a request waits in a pipeline step. Synchronous steps are not measured. */
 import type { PartName } from '../../../base/telemetry/timings.ts'
 import type { Step } from '../pipeline.ts'
 
-/** Wraps a step so that its waiting time is recorded under this name. */
+/** Wraps a step so that its waiting time is recorded under the given name. */
 export function measureStep(name: PartName, step: Step): Step {
   return (exchange) => {
     const pending = step(exchange)

@@ -1,10 +1,10 @@
 /**
- * Rejects writes and upgrades from web pages of other origins (`wire/http/foreign-pages.ts`). This happens before
+ * Rejects writes and upgrades from web pages of other origins (`wire/http/foreign-pages.ts`). This step runs before
  * authentication, because the browser would attach the user's client certificate. Pages of `--cors-allowed-origins` may
  * write.
  *
- * Also rejects bodies without a content type from browsers: the server would parse them as JSON, but browsers send them
- * to other origins without a preflight. Requests for service worker scripts are rejected as well.
+ * The step also rejects bodies without a content type from browsers: the server would parse them as JSON, but browsers
+ * send them to other origins without a preflight request. Requests for service worker scripts are rejected as well.
  */
 
 import { forbiddenError, unsupportedMediaType } from '../../../api/model/api-error.ts'
@@ -14,7 +14,7 @@ import { mediaType } from '../request/content.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { IsAllowedOrigin } from './allow-origins.ts'
 
-/** Returns the step. `isAllowed` is undefined if no origin is allowed. */
+/** Returns the step that rejects foreign pages. `isAllowed` is undefined if no other origin is allowed. */
 export function refuseForeignPages(isAllowed: IsAllowedOrigin | undefined): Step {
   return (exchange) => {
     const { headers, transport } = exchange

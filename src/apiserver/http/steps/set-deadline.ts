@@ -19,7 +19,10 @@ export interface DeadlineStep {
   readonly close: () => void
 }
 
-/** Limits the duration of each request, except watches and backups, to `maxMs` or to its own shorter `timeout`. */
+/**
+ * Limits the duration of each request, except watches and backups, to `maxMs` or to the shorter `timeout` parameter of
+ * the request.
+ */
 export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
     exchange.expire()
@@ -34,8 +37,8 @@ export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerErro
 }
 
 /**
- * Returns the error for a request that took too long. It has no Retry-After, because clients would take that as
- * permission to repeat a write that may have succeeded.
+ * Returns the error for a request that took too long. The response has no Retry-After header, because clients would
+ * then repeat a write that may have succeeded.
  */
 function tooLate(): Error {
   return timeout('the request timed out; its changes may or may not have been applied')

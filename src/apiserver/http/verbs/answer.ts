@@ -1,6 +1,6 @@
 /**
  * Handles requests for types that are not stored (`resources/`). The server reads, validates and admits the body as for
- * a create. Then the endpoint produces the response.
+ * a create. The endpoint then returns the response.
  */
 
 import { trackSliced } from '../../../api/merge/track-update.ts'
@@ -47,7 +47,7 @@ export interface EndpointCall {
   readonly authorizer: Authorizer
   /** Forwards requests to other servers. */
   readonly forwarder: RequestForwarder
-  /** Whether lists support the query parameters that only this server has. */
+  /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
 }
 
@@ -93,14 +93,15 @@ async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Pr
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
   const { exchange, info, authorizer } = call
   const { user } = exchange
-  // WebSockets use GET. Without this check, read permission would be sufficient to open them.
+  // WebSockets use GET. Without this check, the read permission would be sufficient to open a WebSocket.
   if (connection.needsCreate) await assertAllowed(authorizer, { user, attributes: { ...info, verb: 'create' } })
   const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
   await answerFor(call, { object, dryRun: false })
 }
 
 /**
- * Returns the undecoded part of the path after the subresource, with the query: `/a%2Fb?c=d`. Empty if there is none.
+ * Returns the undecoded part of the URL after the subresource, including the query, such as `/a%2Fb?c=d`. Returns '' if
+ * there is none.
  */
 function belowSubresource(target: string, { namespace, query }: ResourceInfo): string {
   const [path = ''] = target.split('?', 1)
@@ -113,7 +114,7 @@ function belowSubresource(target: string, { namespace, query }: ResourceInfo): s
 /** Number of segments in `/api/v1/nodes/n/proxy`, including the empty segment before the first slash. */
 const placeSegments = 6
 
-/** Negotiates the format for a type that is never listed and therefore has no Table view. */
+/** Negotiates the format for a type that has no lists and therefore no Table view. */
 function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {
   const { vendor, hasProtobuf } = served
   const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined
@@ -123,8 +124,8 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
 }
 
 /**
- * Reads and validates the body, in a type that the endpoint accepts. Since 1.24, the object gets the namespace of the
- * request.
+ * Reads and validates the body, whose type must be one that the endpoint accepts. Since 1.24, the object gets the
+ * namespace of the request.
  */
 async function readSent({ exchange, info, served, endpoint }: EndpointCall): Promise<ApiObject> {
   const type = sentTypes(served, endpoint)[0]!
@@ -143,7 +144,7 @@ async function readSent({ exchange, info, served, endpoint }: EndpointCall): Pro
   return object
 }
 
-/** Returns the object. If the endpoint records managers, its sender becomes the manager of all fields. */
+/** Returns the object. If the endpoint records field managers, the sender becomes the manager of all fields. */
 async function withManager(
   { exchange, served, endpoint }: EndpointCall,
   object: ApiObject,
@@ -159,7 +160,7 @@ async function withManager(
   return { ...object, metadata: managedFields?.length ? { ...metadata, managedFields } : metadata }
 }
 
-/** Sets the namespace of the object. Throws 400 if the object names another one. */
+/** Sets the namespace of the object. Throws 400 if the object names another namespace. */
 function settleNamespace({ metadata }: ApiObject, namespace: string): void {
   if (namespace === '') delete metadata.namespace
   else if (!metadata.namespace) metadata.namespace = namespace

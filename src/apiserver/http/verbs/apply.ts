@@ -1,4 +1,4 @@
-/** PATCH with an apply configuration, in YAML or JSON. */
+/** Handles PATCH with an apply configuration in YAML or JSON. */
 
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -53,8 +53,8 @@ interface Target {
 }
 
 /**
- * Returns the resource to apply to. For a view such as Scale, this is the underlying object with the fields that the
- * view represents.
+ * Returns the resource to apply to. For a view such as Scale, the result is the underlying object, limited to the
+ * fields that the view represents.
  */
 function targetOf({ info, resource }: ResourceRequest, config: Json): Target {
   const { stored } = resource

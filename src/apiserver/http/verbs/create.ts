@@ -1,4 +1,4 @@
-/** POST to a collection. */
+/** Handles POST to a collection, which creates an object. */
 import { badRequest } from '../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { create } from '../../registry/verbs/create.ts'

@@ -1,4 +1,4 @@
-/** DELETE of a collection. */
+/** Handles DELETE of a collection. */
 import { success } from '../../../api/model/api-error.ts'
 import { deleteCollection } from '../../registry/verbs/delete-collection.ts'
 import { readDeleteOptions } from '../request/delete-options.ts'

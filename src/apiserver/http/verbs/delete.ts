@@ -1,4 +1,4 @@
-/** DELETE of one object. */
+/** Handles DELETE of one object. */
 import { success } from '../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'

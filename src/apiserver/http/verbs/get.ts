@@ -1,4 +1,4 @@
-/** GET of one object. */
+/** Handles GET of one object. */
 import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import type { Resource } from '../../registry/catalogue/resource.ts'
 import { assertReadable, isRemote, jsonOf, prepareJson } from '../../registry/reads/conversion.ts'
@@ -22,7 +22,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 }
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
-  // If only metadata is requested, no conversion webhook is needed.
+  // If the client requests only metadata, no conversion webhook is called.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
   const preparing = prepareJson(resource, object, exchange.timeSlice)
   return preparing === undefined

@@ -1,6 +1,6 @@
 /**
  * Sends a list with only some fields of each object (`fields=`). The fields are copied from the stored bytes of one
- * object after the other, while the list is sent.
+ * object after the other while the list is sent.
  */
 import { type Cut, Cutter } from '../../../api/codec/cut-json.ts'
 import { parseOwnJson } from '../../../api/codec/json.ts'
@@ -40,7 +40,7 @@ export async function sendFields(exchange: Exchange, resource: Resource, { page,
 /** Returns the selected fields of an object as JSON. The result is valid until the next call. */
 type FieldReader = (object: CachedObject) => Buffer
 
-/** Returns a function that reads the fields. List items have no apiVersion and kind, except items of custom kinds. */
+/** Returns a function that reads the fields. List items have no apiVersion and kind, except those of custom kinds. */
 function fieldReader(resource: Resource, cut: Cut): FieldReader {
   const cutter = new Cutter(cut)
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
@@ -69,7 +69,7 @@ async function* cutJson(
       const preparing = prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const fields = fieldsOf(object)
-      // Leaves room for a comma and the end of the list.
+      // The buffer must have room for a comma and the end of the list.
       const full = chunk.length - end.length - 1
       if (used + fields.length > full) {
         yield chunk.subarray(0, used)

@@ -12,7 +12,7 @@ import { type ListText, listDocument } from '../response/forms.ts'
 import { compressFrom } from '../response/responses.ts'
 
 /**
- * Returns the approximate size of the list. Stops counting at `compressFrom`, because callers only compare the size
+ * Returns the approximate size of the list. Counting stops at `compressFrom`, because callers only compare the size
  * with that limit. The type fields that are removed from each object are longer than the added separators.
  */
 export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
@@ -44,7 +44,7 @@ export const openBrace = 0x7b
 export const comma = 0x2c
 
 /**
- * Returns the possible beginnings of a stored object of this kind, in the current and in the former member order. All
+ * Returns the possible first bytes of a stored object of the kind, in the current and in the former member order. Both
  * have the same length.
  */
 export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
@@ -54,8 +54,8 @@ export function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] 
 }
 
 /**
- * Returns the length of the type fields at the start of an object. List items do not have them. The length is
- * remembered for stored bytes, because comparing them takes longer than copying an object.
+ * Returns the length of the type fields at the start of an object, which list items do not have. The length is cached
+ * for stored bytes, because comparing the bytes takes longer than copying an object.
  */
 export function typeLength(object: CachedObject, json: Buffer, types: readonly Buffer[]): number {
   if (json !== object.json) return lengthOfType(object, json, types)
@@ -68,12 +68,12 @@ function lengthOfType({ key }: CachedObject, json: Buffer, types: readonly Buffe
   throw new TypeError(`${key} is stored as another kind`)
 }
 
-/** Returns the list without items, with its members in order. */
+/** Returns the list without items, with its members in the required order. */
 export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
   const resourceVersion = formatVersion(page.revision)
   const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
   const listKind = kind.listKind ?? `${kind.kind}List`
-  // The members of a list of custom objects are in byte order, as are the members of custom objects.
+  // The members of a list of custom objects are in byte order, like the members of custom objects.
   if (kind.views.typedItems) {
     const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
     return { apiVersion, items: [], kind: listKind, metadata }
@@ -85,7 +85,7 @@ export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonO
 const chunkLength = 64 * 1024
 
 export interface ObjectText extends Omit<ListText, 'item'> {
-  /** Prepares an object. If this returns a promise, it must be awaited before `item` is called. */
+  /** Prepares an object. A returned promise must be awaited before `item` is called. */
   readonly prepare: (object: CachedObject) => Promise<void> | undefined
   readonly item: (object: CachedObject) => string
 }

@@ -1,6 +1,6 @@
 /**
- * GET of a collection. A JSON list joins the cached bytes of its objects. Other formats convert object by object.
- * Either way, the list is produced while it is sent, as fast as the client reads.
+ * Handles GET of a collection. A JSON list joins the cached bytes of its objects. Other formats convert one object at a
+ * time. In both cases, the list is produced while it is sent, as fast as the client reads.
  */
 
 import type { Cut } from '../../../api/codec/cut-json.ts'
@@ -58,7 +58,7 @@ export const handleList: Handler = async (request) => {
 
 interface Answer {
   readonly page: ListPage
-  /** The fields of each object to send. Undefined for all fields. */
+  /** The fields of each object to send, or undefined to send all fields. */
   readonly cut: Cut | undefined
 }
 
@@ -74,15 +74,15 @@ async function sendPage(request: ResourceRequest, query: ListQuery, { page, cut 
 }
 
 /**
- * Maximum total size of the objects that are prepared before sending. A larger number would evict the first objects
+ * Maximum total size in bytes of the objects that are prepared before sending. More objects would evict the first ones
  * from the cache.
  */
 const maxLookedAt = 32 * 1024 * 1024
 
 /**
  * Prepares objects before the response starts if a webhook converts them or if their defaults may not fit. A failure
- * can then still result in an error response, and a warning can still be sent. Batching keeps the number of webhook
- * calls low. Objects beyond the limit are prepared while the list is sent.
+ * can then still result in an error response, and a warning can still be sent. Preparing many objects together reduces
+ * the number of webhook calls. Objects beyond the limit are prepared while the list is sent.
  */
 async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
   const { kind } = resource
@@ -101,7 +101,7 @@ async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage
   return { ...whole, objects }
 }
 
-/** Sends a list in a format that needs the total length first. */
+/** Sends a list in a format whose start contains the total length. */
 async function sendShared({ exchange, resource }: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
   const empty = emptyList(resource, page)
   await sendMessageList(exchange, resource, { empty, slices: slicesTwice(resource, query, page) })
@@ -109,7 +109,7 @@ async function sendShared({ exchange, resource }: ResourceRequest, query: ListQu
 
 const toldKeys = 5
 
-/** Warns about unreadable objects, so that an incomplete list is not mistaken for a complete one. */
+/** Warns about unreadable objects, so that an incomplete list is not mistaken for a complete list. */
 function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
   const unreadableObjects = cache.allUnreadable(namespace)
   for (const { key, why } of unreadableObjects.slice(0, toldKeys)) exchange.warn(`${key} is omitted: ${why}`)
@@ -118,8 +118,8 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 }
 
 /**
- * Warns about missing defaults in the headers, which are sent before the objects. For objects that are not prepared in
- * advance, earlier findings for the type count.
+ * Adds a warning about missing defaults. Headers are sent before the objects, so objects that are not prepared in
+ * advance are covered only if the type had missing defaults before.
  */
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
@@ -184,7 +184,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       if (!isFirst) chunk[used++] = comma
       chunk[used++] = openBrace
       isFirst = false
-      // Reserves room for a comma, a brace and the end of the list.
+      // The buffer must have room for a comma, a brace and the end of the list.
       const full = chunk.length - end.length - 2
       const fitting = json.length > full ? 0 : Math.max(0, Math.min(length - cut, full - used))
       used += json.copy(chunk, used, cut, cut + fitting)
@@ -203,7 +203,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
   yield chunk.subarray(0, used + end.copy(chunk, used))
 }
 
-/** Writes an item with its braces. */
+/** Writes a list item with its braces. */
 function itemWriter(types: readonly Buffer[]): WriteItem<CachedObject> {
   return (object, into, at) => {
     const { json } = object

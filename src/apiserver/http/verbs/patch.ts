@@ -1,4 +1,4 @@
-/** PATCH of an object or of a subresource view. The content type selects one of the four patch formats. */
+/** Handles PATCH of an object or of a subresource view. The content type selects one of the four patch formats. */
 import { type ParsedJson, parseSliced } from '../../../api/codec/json.ts'
 import type { Json } from '../../../api/json/json.ts'
 import { jsonPatchSliced, parseJsonPatch, unknownMembers } from '../../../api/merge/json-patch.ts'
@@ -21,7 +21,7 @@ import { sendBytes } from '../response/responses.ts'
 import { applyType, handleApply } from './apply.ts'
 import { assertSameObject, withOwnVersion } from './update.ts'
 
-/** A parsed patch: the function that applies it, and its unknown or duplicate fields. */
+/** A parsed patch: the function that applies the patch, and the unknown or duplicate fields of the patch. */
 interface Patch {
   readonly apply: (document: Json) => Json | Generator<void, Json>
   readonly faults: readonly string[]
@@ -87,12 +87,15 @@ export const handlePatch: Handler = async (request) => {
   await sendBytes(exchange, 200, patched)
 }
 
-/** Whether a result is a generator. A JSON value never contains a function. */
+/**
+ * Whether the result is a generator. A JSON value never contains a function, so a `next` function identifies a
+ * generator.
+ */
 function isSliced(made: Json | Generator<void, Json>): made is Generator<void, Json> {
   return typeof made === 'object' && made !== null && 'next' in made && typeof made.next === 'function'
 }
 
-/** Rejects `force`. Only apply can force the ownership of fields. */
+/** Rejects the parameter `force`. Only an apply can take over the ownership of fields. */
 function refuseForce(query: URLSearchParams): FieldError[] {
   return query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []
 }

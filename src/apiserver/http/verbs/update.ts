@@ -1,4 +1,4 @@
-/** PUT of an object or of a subresource view. */
+/** Handles PUT of an object or of a subresource view. */
 import { badRequest } from '../../../api/model/api-error.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { update } from '../../registry/verbs/update.ts'
@@ -29,8 +29,8 @@ export function assertSameObject({ metadata }: ApiObject, namespace: string, nam
 }
 
 /**
- * Restores a resourceVersion that a patch did not change. It is not a precondition, because the patch applies to any
- * version.
+ * Restores a resourceVersion that a patch did not change. An unchanged resourceVersion is not a precondition, because
+ * the patch applies to any version.
  */
 export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
   const { resourceVersion, ...metadata } = next.metadata

@@ -1,6 +1,6 @@
 /**
- * GET with `watch`: streams events until the watch times out, or the client disconnects or falls behind. All queued
- * events go out in one write. The next write waits until the client has read the previous one.
+ * Handles GET with `watch`, which streams events until the watch times out, or the client disconnects or falls behind.
+ * Each write contains all queued events, and the next write waits until the client has read the previous one.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -52,8 +52,8 @@ export const handleWatch: Handler = async (request) => {
 }
 
 /**
- * Reports an error about the resourceVersion in the stream, as clients expect: as a 200 response with an ERROR event.
- * Errors after the stream has started are reported in the same way.
+ * Reports an error about the resourceVersion in the stream, as clients expect: as an ERROR event in a response with
+ * status 200. Errors after the start of the stream are reported in the same way.
  */
 async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
   try {
@@ -74,7 +74,7 @@ function isAboutVersion({ code, details }: ApiError): boolean {
 interface Streaming {
   readonly lifetime: number
   readonly bookmarks: Bookmarks | undefined
-  /** Called with the size of every event. */
+  /** A callback that receives the size of every event. */
   readonly onSent: (bytes: number) => void
 }
 
@@ -95,7 +95,7 @@ async function stream(
   if (signal.aborted) end()
   try {
     await replay(exchange, before)
-    // Later events count towards the work of the writes that cause them.
+    // The cost of later events is part of the cost of the writes that cause them.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, onSent)
@@ -110,11 +110,12 @@ async function stream(
   }
 }
 
-/** Time in milliseconds for the client to read the end of a finished watch before the connection is cut. */
+/** Time in milliseconds in which the client must read the end of a finished watch before the connection is closed. */
 const lastWriteMs = 2000
 
 /**
- * Sends the events before the watcher starts. An error before the first event results in an ordinary error response.
+ * Sends the initial events before the watcher starts. An error before the first event results in an ordinary error
+ * response.
  */
 async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
   let next = await before.next()
@@ -141,7 +142,7 @@ async function forward(exchange: Exchange, watcher: Watcher, onSent: (bytes: num
 let lastJoined: { readonly events: readonly Buffer[]; readonly bytes: Buffer } = { events: [], bytes: Buffer.alloc(0) }
 
 /**
- * Returns the joined events. Watchers of the same resource usually receive the same events, so the joined buffer is
+ * Joins the events into one buffer. Watchers of the same resource usually receive the same events, so the buffer is
  * reused.
  */
 function joined(events: readonly Buffer[]): Buffer {
@@ -170,7 +171,7 @@ const minute = 60_000
 const maxLifetimeMs = 2 ** 31 - 1
 
 /**
- * Returns the requested timeout in milliseconds. Defaults to a random time between one and two times the minimum, so
+ * Returns the requested timeout in milliseconds. The default is a random time between one and two times the minimum, so
  * that watches do not all end at once.
  */
 function lifetimeMs(query: URLSearchParams, minMs: number): number {
@@ -181,15 +182,15 @@ function lifetimeMs(query: URLSearchParams, minMs: number): number {
 const beforeTheEnd = 2000
 
 /**
- * Yields the times of bookmarks: every minute and shortly before the watch ends, so that the client can resume from
- * there.
+ * Yields the times of bookmarks: every minute and shortly before the watch ends. The client can resume a watch from a
+ * bookmark.
  */
 function* bookmarkTimes(lifetime: number): Generator<number> {
   for (let at = minute; at < lifetime - beforeTheEnd; at += minute) yield at
   yield Math.max(lifetime - beforeTheEnd, 0)
 }
 
-/** Periodically sends the client the position of the watch, so that it can resume from there. */
+/** Periodically sends bookmarks with the position of the watch, from which the client can resume. */
 class Bookmarks {
   readonly #resource: Resource
   readonly #form: EventForm
@@ -204,7 +205,7 @@ class Bookmarks {
     this.#times = bookmarkTimes(lifetime)
   }
 
-  /** Encodes the bookmark after the last object of the initial state. */
+  /** Encodes the bookmark that follows the last object of the initial state. */
   readonly endOfState = (form: EventForm, revision: number): Buffer => {
     this.#hasSent = true
     const annotations = { [`${this.#resource.vendor.groupDomain}/initial-events-end`]: 'true' }

@@ -1,4 +1,4 @@
-/** How watches and logs are split into WebSocket messages. */
+/** Splits watches and logs into WebSocket messages. */
 import type { MessageFraming } from './web-socket-transport.ts'
 
 const newline = 0x0a
@@ -31,7 +31,7 @@ export const protobufEventMessages: MessageFraming = {
 
 const base64Protocol = 'base64.binary.k8s.io'
 
-/** Sends log chunks as binary messages, or as base64 text if the client requests it. An empty message comes first. */
+/** Sends log chunks as binary messages, or as base64 text if the client requests it. The first message is empty. */
 export const logMessages: MessageFraming = {
   protocols: ['binary.k8s.io', base64Protocol],
   opening: (protocol) => ({ type: protocol === base64Protocol ? 'text' : 'binary', data: Buffer.alloc(0) }),

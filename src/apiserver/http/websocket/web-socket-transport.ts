@@ -1,7 +1,7 @@
 /**
  * Sends a streamed response over a WebSocket. If a client requests an upgrade of a watch or log, the server responds
  * with 101 and sends each event or log chunk as a message, as kube-apiserver does. Other responses, such as errors, are
- * sent as ordinary HTTP. At this point, the request has passed the whole pipeline.
+ * sent as ordinary HTTP. The upgrade happens after the request has passed the whole pipeline.
  */
 import type { Readable } from 'node:stream'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -18,11 +18,11 @@ interface SocketMessage {
   readonly data: Buffer
 }
 
-/** How the parts of a response are converted to messages. */
+/** Converts the parts of a response to WebSocket messages. */
 export interface MessageFraming {
   /** The supported subprotocols. If undefined, the client's first subprotocol is accepted. */
   readonly protocols?: readonly string[]
-  /** Returns the first message, which tells the client that the stream has started. */
+  /** Returns the first message, which shows the client that the stream has started. */
   opening?(protocol: string): SocketMessage
   messages(chunk: Buffer, protocol: string): Iterable<SocketMessage>
 }
@@ -39,13 +39,16 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   }
   const transport = new WebSocketTransport(exchange.transport, { upgrade, framing, messages, ...agreed, onSwitched })
   exchange.transport = transport
-  // Earlier code may use the signal of the first transport, which ends with the switch.
+  // Earlier code may use the abort signal of the first transport, which ends when the response switches to a WebSocket.
   transport.signal.addEventListener('abort', () => exchange.abandon())
 }
 
-/** Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if no subprotocol is supported. */
+/**
+ * Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if none of the offered subprotocols is
+ * supported.
+ */
 export function agreeOnSubprotocol(headers: RequestHeaders, { protocols }: Pick<MessageFraming, 'protocols'>) {
-  // A token among the subprotocols is a credential, so it must not be returned to the client.
+  // A token among the subprotocols is a credential, so the response must not contain it.
   const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol'))
   const first = offered.split(',', 1)[0]!.trim()
   const agreed = agreeOnProtocol(
@@ -73,7 +76,7 @@ interface Switching {
   readonly upgrade: UpgradeRequest
   readonly framing: WebSocketFraming
   readonly messages: MessageFraming
-  /** The chosen subprotocol. Empty if there is none. */
+  /** The chosen subprotocol, or '' if there is none. */
   readonly protocol: string
   /** Headers of the 101 response. */
   readonly answer: readonly string[]
@@ -102,7 +105,7 @@ class WebSocketTransport implements ServerTransport {
     return this.#inner.target
   }
 
-  /** The headers without those for the upgrade, which must not reach a backend. */
+  /** The request headers without those for the upgrade, which must not reach a backend. */
   get rawHeaders(): readonly string[] {
     const { rawHeaders } = this.#inner
     return rawHeaders.filter((_, i) => !/^(?:upgrade$|connection$|sec-websocket-)/i.test(rawHeaders[i - (i % 2)]!))

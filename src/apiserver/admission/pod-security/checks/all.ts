@@ -1,5 +1,5 @@
 /**
- * All checks: baseline, then restricted, each in order of ids, which is also the order in messages.
+ * All pod security checks: baseline, then restricted, each sorted by id. Messages list violations in the same order.
  */
 import type { Check } from '../check.ts'
 import { allowPrivilegeEscalation } from './allow-privilege-escalation.ts'

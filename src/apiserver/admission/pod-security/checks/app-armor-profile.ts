@@ -1,5 +1,6 @@
 /**
- * The AppArmor profile must be the runtime's default or one loaded on the node. Annotations or fields set it.
+ * The AppArmor profile, which is set by annotations or fields, must be the runtime's default or a profile that is
+ * loaded on the node.
  */
 import { vendorKey } from '../../../../api/model/vendor.ts'
 import { type Check, type CheckedPod, list, namesWhere, setters } from '../check.ts'
@@ -27,7 +28,7 @@ function badAnnotations({ annotations, vendor }: CheckedPod): string[] {
     .sort()
 }
 
-/** Fields replaced the annotations in 1.30. */
+/** Kubernetes 1.30 replaced the annotations with fields. */
 function badFields(pod: CheckedPod): string[] {
   const isBad = ({ securityContext }: Part) => !allowedTypes.includes(securityContext?.appArmorProfile?.type)
   const who = setters({ pod: isBad(pod.spec), containers: namesWhere(pod, isBad) })

@@ -1,4 +1,4 @@
-/** Only volume types that the cluster provides or that hold API data are allowed. */
+/** Pods may only use volume types that the cluster provides or that contain API data. */
 import type { Volume } from '../../../../api/kinds/core/types/volume.ts'
 import { type Check, distinct, nameList, quotedList } from '../check.ts'
 
@@ -36,7 +36,7 @@ export const restrictedVolumes: Check = {
   ],
 }
 
-/** Returns the name of the volume's source, which is its only field besides the name. */
+/** Returns the type of the volume source, which is the only field besides the name. */
 function sourceOf(volume: Volume): string {
   return Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
 }

@@ -1,4 +1,4 @@
-/** SELinux options are limited to some container types. Custom users and roles are forbidden. */
+/** Only some SELinux types are allowed. Custom users and roles are forbidden. */
 import type { SecurityContext } from '../../../../api/kinds/core/types/security-context.ts'
 import { type Check, containersOf, distinct, namesWhere, quotedList, type Rule, setters } from '../check.ts'
 

@@ -1,4 +1,7 @@
-/** The seccomp profile must not be Unconfined. Annotations set the profile up to release 1.18, fields since. */
+/**
+ * The seccomp profile must not be Unconfined. The profile is set by annotations up to release 1.18 and by fields in
+ * later releases.
+ */
 import { vendorKey } from '../../../../api/model/vendor.ts'
 import {
   type Check,

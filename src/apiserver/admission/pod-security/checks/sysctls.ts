@@ -1,7 +1,7 @@
 /** Only safe sysctls are allowed. */
 import { type Check, distinct, list, type Rule } from '../check.ts'
 
-/** Sysctls that are namespaced to the pod and harmless. */
+/** Harmless sysctls whose values are limited to the pod. */
 export const safeSysctls = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
