@@ -1,6 +1,6 @@
 /**
- * Entry point of API aggregation: the registered backends, their availability and the proxy to them. `server/` creates
- * it once the caches are loaded, consults it for each request and runs its loops.
+ * API aggregation: the registered backends, their availability and the proxy to them. The server creates an instance
+ * after the caches are loaded, calls it for each request and runs its loops.
  */
 
 import type { Loop } from '../../client/reconcile/loop.ts'
@@ -46,7 +46,7 @@ export class Aggregation {
     })
   }
 
-  /** Forwards the request if an aggregated server serves it. Returns false otherwise. */
+  /** Forwards the request if an aggregated server serves its path. Returns false otherwise. */
   handle(exchange: Exchange, info: RequestInfo): false | Promise<void> {
     const backend = info.resource ? this.backends.find(info.group, info.version) : this.#ofPath(info.path)
     return backend === undefined ? false : this.#proxy.handle(exchange, backend)
@@ -60,7 +60,7 @@ export class Aggregation {
   /** Forwards the request if an aggregated server owns this OpenAPI v3 document. Returns false otherwise. */
   handleOpenApi(exchange: Exchange, place: string): false | Promise<void> {
     const backend = this.#ofPath(`/${place}`)
-    // The hash is dropped, because a backend responds to an outdated hash with a redirect.
+    // The hash is removed from the URL, because a backend responds to an outdated hash with a redirect.
     return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 

@@ -1,11 +1,11 @@
-/** The user that this server uses to request discovery and OpenAPI documents from backends. */
+/** The user as which this server requests discovery and OpenAPI documents from backends. */
 
 import { superusers, type User } from '../../api/model/user.ts'
 import { identityOf } from '../http/relay/forwarded-headers.ts'
 
 const aggregator: User = { name: 'system:kube-aggregator', uid: '', groups: [superusers], extra: new Map() }
 
-/** Front-proxy headers that identify the user of this server. */
+/** The front-proxy headers that identify this server as a user. */
 export const aggregatorHeaders: { readonly [name: string]: string } = headersOf(identityOf(aggregator))
 
 function headersOf(raw: readonly string[]): { readonly [name: string]: string } {

@@ -32,13 +32,13 @@ export interface AvailabilityParts {
   readonly catalogue: Catalogue
   readonly backends: Backends
   readonly caller: HttpsCaller
-  /** Called when a backend becomes reachable. */
+  /** A callback that runs when a backend becomes reachable. */
   readonly onReached: (backend: Backend) => void
 }
 
 export class Availability {
   readonly #parts: AvailabilityParts
-  /** Results by the version of the APIService that was checked. */
+  /** Results of the checks, by the version of the APIService that was checked. */
   readonly #results = new WeakMap<Backend, Finding>()
   #lookAgain: (name: string) => void = () => {}
 
@@ -46,18 +46,18 @@ export class Availability {
     this.#parts = parts
   }
 
-  /** Returns why the last check failed, or undefined if it passed. */
+  /** Returns the reason why the last check failed, or undefined if it passed. */
   faultOf(backend: Backend): string | undefined {
     const results = this.#results.get(backend)
     return results?.status === 'False' ? results.message : undefined
   }
 
-  /** Schedules an early check, because a request to the backend failed. */
+  /** Schedules an early check after a request to the backend has failed. */
   suspect({ name }: Backend): void {
     this.#lookAgain(name)
   }
 
-  /** The loop that runs the checks. Undefined if the server does not serve APIServices. */
+  /** The loop that runs the availability checks. Undefined if the server does not serve APIServices. */
   get loop(): Loop | undefined {
     const { catalogue, backends } = this.#parts
     const services = catalogue.stored(apiService.group, apiService.plural)
@@ -126,7 +126,7 @@ export class Availability {
     if (isNew) this.#parts.onReached(backend)
   }
 
-  /** Returns the result for locally served versions, which are always available. */
+  /** Returns the result for versions that this server serves itself, which are always available. */
   #withoutBackend(object: ApiObject): Finding {
     const { group = '', version = '', service } = (object as APIService).spec ?? {}
     if (service === undefined || !this.#parts.backends.isBuiltIn(group, version)) return local
@@ -144,7 +144,7 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // A local limit does not mean that the backend fails, so the loop tries again later.
+      // A local limit does not mean that the backend is unavailable, so the check is repeated later.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

@@ -1,9 +1,9 @@
 /**
- * The group versions that aggregated servers serve: those whose APIService names a Service. Built-in versions are
- * always served locally, even if an APIService claims them. Otherwise a wrong APIService could make itself impossible
- * to repair.
+ * The group versions that aggregated servers serve: those whose APIService names a Service. This server always serves
+ * built-in versions itself, even if an APIService claims them. Otherwise an incorrect APIService could make its own
+ * repair impossible.
  *
- * The list follows the cached APIServices. Each request looks up its group and version once.
+ * The list is derived from the cached APIServices. Each request looks up its group and version once.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -46,7 +46,7 @@ export class Backends implements AggregatedVersions {
   readonly #discovered = new WeakMap<Backend, VersionContent>()
   #generation = 0
 
-  /** Reads the cached APIServices, so the caches must be loaded before. */
+  /** Creates the list from the cached APIServices, so the caches must be loaded first. */
   constructor(parts: BackendsParts) {
     this.#parts = parts
     const own = parts.catalogue.all().filter(({ kind }) => kind.evolution === undefined)
@@ -64,7 +64,7 @@ export class Backends implements AggregatedVersions {
     readAll()
   }
 
-  /** Increases with every change. */
+  /** A number that increases with every change of the list. */
   get generation(): number {
     return this.#generation
   }
@@ -84,7 +84,7 @@ export class Backends implements AggregatedVersions {
     return this.#byVersion.values()
   }
 
-  /** Whether this version is built into the server. */
+  /** Whether the group version is built into the server. */
   isBuiltIn(group: string, version: string): boolean {
     return this.#builtIn.has(versionKey(group, version))
   }
@@ -103,13 +103,13 @@ export class Backends implements AggregatedVersions {
     )
   }
 
-  /** Returns the resource types of a version. The result is empty for a backend that has never been reached. */
+  /** Returns the resource types of a group version. The result is empty for a backend that has never been reached. */
   discovered(group: string, version: string): VersionContent {
     const backend = this.find(group, version)
     return (backend && this.#discovered.get(backend)) ?? undiscovered
   }
 
-  /** Records the entries of the backend's APIResourceList, or `undefined` if the backend cannot be reached. */
+  /** Records the entries of the backend's APIResourceList. `undefined` means that the backend is unreachable. */
   noteDiscovery(backend: Backend, resources: readonly JsonObject[] | undefined): void {
     const before = this.#discovered.get(backend) ?? undiscovered
     const next = { resources: resources ?? before.resources, isCurrent: resources !== undefined }
@@ -119,7 +119,7 @@ export class Backends implements AggregatedVersions {
   }
 
   /**
-   * Returns the current address of the backend and the TLS settings. Throws NoServiceAddress if the Service has no
+   * Returns the current address of the backend and its TLS settings. Throws NoServiceAddress if the Service has no
    * address.
    */
   destinationOf({ service, authority, isUnverified }: Backend): Destination {
@@ -139,7 +139,7 @@ export class Backends implements AggregatedVersions {
     const isRemote = object?.spec?.service !== undefined && !this.#builtIn.has(place)
     const currentBackend = this.#byVersion.get(place)
     const next = isRemote ? backendOf(object, { name, group, version }) : undefined
-    // If only the status has changed, the last result of the check remains valid.
+    // If only the status of the APIService has changed, the last result of the check remains valid.
     if (isDeepStrictEqual(currentBackend, next)) return
     if (next === undefined) this.#byVersion.delete(place)
     else this.#byVersion.set(place, next)

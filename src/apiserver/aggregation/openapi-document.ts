@@ -23,7 +23,8 @@ const mapOf =
   (value) =>
     isObject(value) ? Object.fromEntries(entriesOf(value, () => clean)) : undefined
 /**
- * Returns a function that sanitizes an object with known keywords. Keywords that begin with `x-` may have any value.
+ * Returns a function that sanitizes an object with the known keywords. Keywords that begin with `x-` may have any
+ * value.
  */
 const record =
   (words: { readonly [word: string]: Clean }): Clean =>
@@ -102,7 +103,7 @@ const pathItem = record({
   parameters,
 })
 
-/** Returns the parts of the document that belong to this group version. */
+/** Returns the parts of the document that belong to the group version. */
 export function partsOfDocument(
   document: Json,
   { group, version }: { group: string; version: string },

@@ -1,7 +1,7 @@
 /**
- * Forwards requests to aggregated API servers (see `apiserver/http/relay/request-forwarder.ts`) together with the user's
- * identity. The backend does its own admission and storage. Requests to an unreachable backend fail at once with a
- * clear error.
+ * Forwards requests to aggregated API servers (see `apiserver/http/relay/request-forwarder.ts`) together with the
+ * user's identity. The backend runs its own admission and has its own store. Requests to an unreachable backend fail at
+ * once with a clear error.
  */
 
 import { ApiError, timeout } from '../../api/model/api-error.ts'
@@ -15,9 +15,9 @@ export interface ProxyParts {
   readonly backends: Backends
   readonly relay: HttpsRelay
   readonly forwarder: RequestForwarder
-  /** Returns why the last check of the backend failed, or undefined if it passed or has not run yet. */
+  /** Returns the reason why the last check of the backend failed, or undefined if it passed or has not run yet. */
   readonly faultOf: (backend: Backend) => string | undefined
-  /** Called when a request cannot reach the backend. */
+  /** A callback for requests that cannot reach the backend. */
   readonly onUnreachable: (backend: Backend) => void
 }
 
@@ -28,7 +28,7 @@ export class AggregationProxy {
     this.#parts = parts
   }
 
-  /** Forwards a request to a path of the backend, by default the path of the request. */
+  /** Forwards a request to a path of the backend, which defaults to the path of the request. */
   async handle(exchange: Exchange, backend: Backend, target = exchange.transport.target): Promise<void> {
     const { forwarder, relay, backends, faultOf, onUnreachable } = this.#parts
     const fault = faultOf(backend)

@@ -1,7 +1,7 @@
 /**
  * Downloads the OpenAPI documents of aggregated servers and merges them into this server's documents. Downloads run
- * when a backend becomes reachable and once a minute. If a backend does not respond, its last document remains. If its
- * document is invalid, it is omitted and the other documents are unaffected.
+ * when a backend becomes reachable and once a minute. If a backend does not respond, its last document remains
+ * published. An invalid document is omitted and does not affect the other documents.
  */
 
 import { parseSliced } from '../../api/codec/json.ts'
@@ -25,7 +25,7 @@ interface Published {
   /** The raw document from which the parts were extracted. */
   readonly v2: Buffer | undefined
   readonly parts: PublishedParts | undefined
-  /** URL of the OpenAPI v3 document at the backend. It changes with the content. */
+  /** URL of the backend's OpenAPI v3 document. The URL changes with the content. */
   readonly v3: string | undefined
 }
 
@@ -87,7 +87,7 @@ export class PublishedApis {
       const v3 = await this.#addressV3(backend, signal)
       if (!isSame || v3 !== before?.v3) this.#published.set(backend, { v2, parts, v3 })
     } catch (error) {
-      // The availability loop reports failures of a backend. Its last document remains published.
+      // The last document of an unavailable backend remains published. The availability loop reports the failure.
       if (!(error instanceof CallError || error instanceof ApiError)) throw error
     }
   }
@@ -102,7 +102,7 @@ export class PublishedApis {
     return typeof address === 'string' ? address : undefined
   }
 
-  /** Downloads a document. Returns undefined if the backend does not have it. */
+  /** Downloads a document. Returns undefined if the backend does not have the document. */
   async #get(backend: Backend, path: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const { backends, caller } = this.#parts
     const destination = backends.destinationOf(backend)
@@ -122,7 +122,7 @@ async function parse(bytes: Buffer): Promise<Json> {
 }
 
 /**
- * Returns the hash in an address. Accepts only a well-formed hash, because it becomes part of this server's document.
+ * Returns the hash in a URL. Accepts only a well-formed hash, because the hash becomes part of this server's document.
  */
 function hashIn(address: string): string {
   return /[?&]hash=([0-9A-Za-z_-]{1,128})(?:&|$)/.exec(address)?.[1] ?? ''

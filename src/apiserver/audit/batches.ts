@@ -1,7 +1,7 @@
 /**
- * Collects events and sends them in batches. A batch is sent when it is full or its oldest event has waited long
- * enough. The buffer is bounded: events that arrive while it is full are dropped and counted. While one batch is being
- * sent, the next one collects events. A rate limit bounds how often batches are sent.
+ * Collects audit events and sends them in batches. A batch is sent when it is full or when its oldest event has waited
+ * for the maximum delay. The buffer is bounded: events that arrive while it is full are dropped and counted. While one
+ * batch is being sent, the next one collects events. A rate limit bounds how often batches are sent.
  */
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -13,13 +13,13 @@ export interface BatchOptions {
   readonly buffer: number
   readonly maxSize: number
   readonly maxWaitMs: number
-  /** Number of batches per second and burst size. If undefined, there is no limit. */
+  /** Number of batches per second and burst size. If undefined, batches are not rate-limited. */
   readonly rate: RateLimit | undefined
   /** Maximum length of a batch in characters. */
   readonly maxLength: number
 }
 
-/** Collects events into batches. */
+/** Collects audit events into batches. */
 export class Batches {
   readonly #options: BatchOptions
   readonly #send: (events: readonly string[]) => Promise<void>
@@ -84,7 +84,7 @@ export class Batches {
     }
   }
 
-  /** Returns how many buffered events fit into one batch. The result is at least one. */
+  /** Returns the number of buffered events that fit into one batch. The result is at least one. */
   #countWithin(maxLength: number): number {
     let length = 0
     const most = Math.min(this.#waiting.length, this.#options.maxSize)

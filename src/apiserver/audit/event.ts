@@ -1,7 +1,7 @@
 /**
- * An audit event (`audit.<vendor>/v1`, kind `Event`) describes one request at one stage. Its JSON text is assembled
- * when a sink first needs it and is shared by all sinks. Parts that several events have in common are serialized once.
- * Sinks should store text or bytes rather than events, because an event keeps the whole record of its request in
+ * An audit event (`audit.<vendor>/v1`, kind `Event`) describes one request at one stage. The JSON text of an event is
+ * created when a sink first needs it, and all sinks share it. Parts that several events have in common are serialized
+ * once. Sinks should store text or bytes rather than events, because an event keeps the whole record of its request in
  * memory.
  */
 import type { Status } from '../../api/model/api-error.ts'
@@ -54,14 +54,14 @@ export class AuditedCaller {
   }
 }
 
-/** Returns the first characters of all events of one level. */
+/** Returns the first characters of all events of one audit level. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
 /** The properties of a request that are known before its response. */
 export interface RequestFacts {
-  /** The text that starts each of these events: see `beginningOf`. */
+  /** The text with which all events of an audit level start. See `beginningOf`. */
   readonly beginning: string
   readonly auditId: string
   readonly requestUri: string
@@ -82,7 +82,7 @@ export class AuditedRequest {
     this.facts = facts
   }
 
-  /** Returns the start of an event at this stage, up to the object reference. */
+  /** Returns the text of an event at the given stage, up to the object reference. */
   textAt(stage: Stage): string {
     if (this.#beforeStage === '') {
       const { beginning, auditId } = this.facts
@@ -97,7 +97,7 @@ export class AuditedRequest {
 export interface EventFields {
   readonly stage: Stage
   readonly request: AuditedRequest
-  /** HTTP status code of the response. The value is 0 before the response. */
+  /** HTTP status code of the response, or 0 before the response. */
   readonly code: number
   /** Status of a failed response. */
   readonly failure: Status | undefined
@@ -109,23 +109,23 @@ export interface EventFields {
   readonly annotations: Annotations
 }
 
-/** Annotations of a request: the first `length` elements of a growing list in which keys and values alternate. */
+/** Annotations of a request: the first `length` elements of a growing list of alternating keys and values. */
 export interface Annotations {
   readonly list: readonly string[]
   readonly length: number
 }
 
-/** An event as sinks see it. */
+/** An audit event as sinks receive it. */
 export interface AuditEvent {
-  /** The event as one line of JSON without a newline. It is serialized on first use. */
+  /** The event as one line of JSON without a newline. The text is created on first use. */
   readonly text: string
   /** Returns the text without request and response bodies, for sinks that limit the length of events. */
   shortened(): string
-  /** The audit stage. Sinks may filter events by it. */
+  /** The audit stage. Sinks may filter events by stage. */
   readonly stage: Stage
   /**
-   * Whether the text may exceed a few kilobytes. Such an event is serialized immediately instead of being kept as an
-   * object.
+   * Whether the text may exceed a few kilobytes. The text of such an event is created at once, so that the event does
+   * not keep large objects in memory.
    */
   readonly isLong: boolean
 }
@@ -138,7 +138,7 @@ export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
 /** Name of the annotation for events whose bodies were omitted because of their length. */
 const truncated = 'truncated'
 
-/** Enough for the annotations of most requests: authorization and deprecated versions. */
+/** This size is sufficient for the annotations of most requests: authorization and deprecated versions. */
 const fewAnnotations = 8
 
 class UnwrittenEvent implements AuditEvent {
@@ -219,7 +219,10 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/** Returns the reference to the object. Names that the path does not contain are taken from the request body. */
+/**
+ * Returns the reference to the object of the request. Names that the path does not contain are taken from the request
+ * body.
+ */
 function referenceText(object: AuditedObject, sent: SentNames): string {
   const text =
     member('namespace', object.namespace || sent.namespace) +
@@ -250,8 +253,8 @@ const second = { at: Number.NaN, text: '' }
 const millisecond = { at: Number.NaN, text: '' }
 
 /**
- * Formats a time with six decimals, although the clock provides only three. Caches the text of the last second and
- * millisecond.
+ * Formats a time with six decimals, although the clock has only three. The text of the last second and millisecond is
+ * cached.
  */
 function microTime(time: number): string {
   const ms = Math.floor(time)

@@ -1,6 +1,6 @@
 /**
- * Collects lines of text as bytes. A concatenated string keeps all its pieces alive until it is flattened. As bytes, a
- * line is a single copy that the garbage collector does not have to trace.
+ * Collects lines of text as bytes. A concatenated string keeps all its pieces in memory until it is flattened. In
+ * contrast, the bytes of a line are a single copy that the garbage collector need not trace.
  */
 
 /** Maximum number of UTF-8 bytes per UTF-16 code unit. */

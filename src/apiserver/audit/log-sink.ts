@@ -1,7 +1,7 @@
 /**
- * Writes events to a file or to standard output, one line each. Events that arrive during a write, and for some
+ * Writes audit events to a file or to standard output, one line each. Events that arrive during a write, and for some
  * milliseconds after it, are written together, because a write costs more than its lines. A request waits if the buffer
- * is full. In strict mode it also waits until its RequestReceived event is written.
+ * is full. In strict mode, a request also waits until its RequestReceived event is written.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
@@ -10,7 +10,7 @@ import { maxUnwritten, textWithin } from './sink.ts'
 
 /** Destination of the lines. */
 export interface LineOutput {
-  /** Writes lines. Must not be called concurrently. */
+  /** Writes lines. The caller must wait for the previous write. */
   append(lines: Buffer): Promise<void>
   close(): Promise<void>
 }
@@ -31,16 +31,16 @@ const maxWaiting = 4 * 1024 * 1024
  */
 const gatherMs = 5
 
-/** Size in bytes. Usually, fewer bytes accumulate between two writes, even on a busy server. */
+/** Initial size of the buffer in bytes. Usually, fewer bytes accumulate between two writes, even on a busy server. */
 const usualBytes = 1024 * 1024
 
 /** A sink that makes requests wait if the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
-  /** The latest events, which are serialized together later. */
+  /** The latest events, whose text is created later for all of them together. */
   readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
-  /** The batch that was written last. Its memory is used for the next batch. */
+  /** The batch that was written last. The next batch reuses its memory. */
   #spare = new Batch()
   #writing: Promise<void> | undefined
 
@@ -61,7 +61,7 @@ export class LogSink implements Sink {
     await this.#parts.output.close()
   }
 
-  /** Serializes the events and adds them to the next batch of lines. */
+  /** Creates the texts of the latest events and adds them to the next batch of lines. */
   #writeTexts(): void {
     const { truncation, faults } = this.#parts
     for (const event of this.#unwritten) {
@@ -105,7 +105,7 @@ class Batch {
   readonly lines = new Lines(usualBytes)
   #written: PromiseWithResolvers<void> | undefined
 
-  /** Resolves when the lines have been written, and rejects if this fails. Created on first use. */
+  /** Resolves when the lines have been written, and rejects if the write fails. The promise is created on first use. */
   get written(): Promise<void> {
     this.#written ??= Promise.withResolvers()
     return this.#written.promise
@@ -116,7 +116,7 @@ class Batch {
     else this.#written?.reject(error)
   }
 
-  /** Empties the batch and keeps its memory. */
+  /** Removes the lines from the batch but keeps its memory. */
   clear(): void {
     this.lines.clear()
     this.#written = undefined

@@ -4,17 +4,18 @@
  */
 import type { User } from '../../api/model/user.ts'
 
-/** Audit levels, from no recording to recording both bodies. */
+/** Audit levels, from no recording to the recording of both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-/** An audit level. */
 export type Level = (typeof levels)[number]
 
-/** Audit stages: request received, long-running response started, response complete, and panic. */
+/**
+ * Audit stages: the request was received, a long-running response has started, the response is complete, and the server
+ * failed.
+ */
 export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
-/** An audit stage. */
 export type Stage = (typeof stages)[number]
 
-/** Resources of one group. An empty list matches all resources. */
+/** Resources of one API group. An empty list matches all resources. */
 export interface GroupResources {
   /** API group as in URLs, or '' for the core group. */
   readonly group: string
@@ -23,7 +24,7 @@ export interface GroupResources {
   readonly resourceNames: readonly string[]
 }
 
-/** A policy rule. An empty list does not restrict the rule. */
+/** A rule of an audit policy. An empty list does not restrict the rule. */
 export interface PolicyRule {
   readonly level: Level
   readonly users: readonly string[]
@@ -54,7 +55,7 @@ type AuditedResource = Extract<AuditedRequest, { resource: true }>
 /** Decides how a request is recorded. `user` is undefined if authentication failed. */
 export type Policy = (request: AuditedRequest, user: User | undefined) => Decision
 
-/** How to record a request. */
+/** The audit level of a request and the stages to omit. */
 export interface Decision {
   readonly level: Level
   readonly omitStages: ReadonlySet<Stage>
@@ -63,7 +64,7 @@ export interface Decision {
 
 const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
-/** Creates a policy from rules. Decisions are computed once, not per request. */
+/** Creates a policy from rules. Decisions are prepared once, not per request. */
 export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
   const decided = rules.map((rule) => ({
     rule,

@@ -1,5 +1,5 @@
 /**
- * Keeps the latest audit events in memory, bounded by count and size. Events are stored as bytes, because objects that
+ * Stores the latest audit events in memory, bounded by count and size. Events are stored as bytes, because objects that
  * live for a while before they are freed are expensive for the garbage collector.
  */
 import type { AuditEvent } from './event.ts'
@@ -9,16 +9,16 @@ import { maxUnwritten, type Sink } from './sink.ts'
 const maxEvents = 1000
 /** Maximum size in bytes of each of the two generations. */
 const maxLength = 2 * 1024 * 1024
-/** Maximum size of an event in bytes. A longer event is kept without its bodies. */
+/** Maximum size of an event in bytes. The bodies of a longer event are omitted. */
 const maxEventBytes = 16 * 1024
 
-/** A sink that keeps the latest events. */
+/** An audit sink that stores the latest events in memory. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** The older events. When the newer generation is full, it replaces this generation. */
+  /** The older events. A full newer generation replaces this generation. */
   #older = new Lines(4 * maxLength)
 
-  /** The latest events, which are serialized together later. */
+  /** The latest events, whose text is created later for all of them together. */
   readonly #unwritten: AuditEvent[] = []
 
   write(event: AuditEvent): void {

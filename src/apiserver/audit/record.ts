@@ -22,13 +22,13 @@ const ofResponse = levels.indexOf('RequestResponse')
 
 const nothingSent: SentNames = { name: '', namespace: '', uid: '', resourceVersion: '' }
 
-/** Interface for request handlers to add annotations. */
+/** The interface with which request handlers add audit annotations. */
 export interface AuditNotes {
-  /** Adds an annotation. If the key already exists, keeps the first value, as kube-apiserver does. */
+  /** Adds an annotation. As in kube-apiserver, an existing key keeps its first value. */
   annotate(key: string, value: string): void
   /**
-   * Adds an annotation that repeats parts of the body. Ignored unless the level records bodies and the resource holds
-   * no secrets.
+   * Adds an annotation that repeats parts of the body. Ignored unless the level records bodies and the resource
+   * contains no secrets.
    */
   annotateBody(key: string, value: string): void
 }
@@ -41,11 +41,13 @@ export class AuditRecord implements AuditNotes {
   failure: Status | undefined
   requestObject: string | undefined
   responseObject: string | undefined
-  /** The annotations, as alternating keys and values. A list suffices because most requests have few annotations. */
+  /**
+   * The annotations, as alternating keys and values. A list is sufficient because most requests have few annotations.
+   */
   readonly annotations: string[] = []
-  /** Arrival time in milliseconds since 1970. Set by the first event. */
+  /** Arrival time in milliseconds since 1970. The first event sets the time. */
   received: number | undefined
-  /** The serialized request part of events, until it changes. */
+  /** The serialized description of the request, which is reset when the description changes. */
   request: AuditedRequest | undefined
   /** Names in the body that the path does not contain. */
   sent = nothingSent
@@ -61,7 +63,7 @@ export class AuditRecord implements AuditNotes {
     this.#rank = levels.indexOf(decision.level)
   }
 
-  /** Whether an event is recorded at this stage. */
+  /** Whether an event is recorded at the given stage. */
   records(stage: Stage): boolean {
     const { omitStages } = this.decision
     return omitStages.size === 0 || !omitStages.has(stage)

@@ -18,18 +18,18 @@ const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 /** Suffix of the annotation key whose value contains the whole object as text. */
 const lastApplied = 'last-applied-configuration'
 
-/** The resource that a body belongs to. */
+/** The resource of the request or response body. */
 export interface Place {
   readonly plural: string
   readonly subresource: string
 }
 
-/** Whether bodies of this resource must be redacted. */
+/** Whether bodies of the resource must be redacted. */
 export function holdsSecrets({ plural, subresource }: Place): boolean {
   return secretFields.has(keyOf({ plural, subresource }))
 }
 
-/** Returns a redacted copy. All values of a JSON patch are redacted, because its paths may point anywhere. */
+/** Returns a redacted copy. All values of a JSON patch are redacted, because its paths may refer to any field. */
 export function withoutSecrets(body: Json, place: Place): Json {
   const fields = secretFields.get(keyOf(place))
   if (fields === undefined) return body

@@ -21,7 +21,7 @@ export interface Rotation {
   /** Maximum age of rotated files in milliseconds. The value 0 means that the age is not limited. */
   readonly maxAgeMs: number
   readonly compress: boolean
-  /** Set if several workers write the file. Determines whether this worker rotates it. */
+  /** Set if several workers write the file. Only one of them rotates it. */
   readonly shared?: { readonly rotates: boolean } | undefined
 }
 
@@ -61,7 +61,7 @@ export class RotatingFile {
     this.#size = (await this.#file.stat()).size
   }
 
-  /** Appends whole lines. Must not be called concurrently. */
+  /** Appends whole lines. The caller must wait for the previous append. */
   async append(lines: Buffer): Promise<void> {
     if (this.#isTimeToLook()) await this.#follow()
     if (
@@ -106,11 +106,11 @@ export class RotatingFile {
     this.#file = undefined
     const aside = await this.#freeName()
     await rename(this.#path, aside)
-    // Compresses and deletes rotated files while new lines are written.
+    // Compresses and deletes rotated files in the background, while new lines are written.
     this.#tidying = this.#tidying.then(() => this.#tidy(aside)).catch(this.#onError)
   }
 
-  /** Returns a file name with the current time, or with the next free millisecond if that name exists. */
+  /** Returns a file name with the current time, or with the next unused millisecond if the name exists. */
   async #freeName(): Promise<string> {
     const { folder, stem, extension } = partsOf(this.#path)
     const existingNames = new Set((await readdir(folder)).map((name) => name.replace(/\.gz$/, '')))

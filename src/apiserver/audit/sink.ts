@@ -12,7 +12,7 @@ export interface Sink {
   close(): Promise<void>
 }
 
-/** Maximum number of short events that a sink may keep before it serializes them. */
+/** Maximum number of short events that a sink may buffer before it creates their texts. */
 export const maxUnwritten = 64
 
 /**
@@ -22,7 +22,7 @@ export const maxUnwritten = 64
 export const sinkModes = ['blocking', 'blocking-strict', 'batch'] as const
 export type SinkMode = (typeof sinkModes)[number]
 
-/** Receives failures of a sink. */
+/** A callback for failures of a sink. */
 export interface SinkFaults {
   /** Reports the number of lost events and the cause. */
   lost(events: number, error: unknown): void

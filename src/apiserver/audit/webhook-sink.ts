@@ -64,7 +64,7 @@ export class WebhookSink implements Sink {
     }
   }
 
-  /** Sends events with retries. Shutdown cuts the pause between two attempts short and allows one last attempt. */
+  /** Sends events with retries. A shutdown ends the pause between two attempts and allows one last attempt. */
   async #send(events: readonly string[]): Promise<void> {
     const { vendor, send, firstPauseMs } = this.#parts
     const apiVersion = JSON.stringify(apiVersionOf(vendor, 'audit', 'v1'))

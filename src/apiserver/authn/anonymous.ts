@@ -1,4 +1,4 @@
-/** Anonymous access: decides which requests without credentials the server accepts as the anonymous user. */
+/** Anonymous access: decides for which paths the server accepts requests without credentials as the anonymous user. */
 import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none } from './authenticator.ts'
 import { hasExtraSpace } from './bearer.ts'
@@ -14,11 +14,14 @@ const anonymousUser: User = {
 export interface AnonymousParts {
   /** Returns whether a request without credentials is accepted at this path. */
   readonly isAllowedAt: (path: string) => boolean
-  /** Whether the server warns clients whose token is not recognized because of an extra space. */
+  /** Whether the server warns clients whose token is ignored because of an extra space. */
   readonly warnsOfSpaces: boolean
 }
 
-/** Accepts requests as the anonymous user. Runs after all other strategies, when none of them found credentials. */
+/**
+ * Accepts requests as the anonymous user. This strategy runs after all other strategies, if none of them found
+ * credentials.
+ */
 export function anonymous({ isAllowedAt, warnsOfSpaces }: AnonymousParts): Authenticator {
   const outcome: AuthenticationOutcome = { result: 'user', user: anonymousUser }
   const outcomeWithWarning: AuthenticationOutcome = { ...outcome, warning: extraSpace }

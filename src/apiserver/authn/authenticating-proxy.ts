@@ -16,11 +16,11 @@ import type { MultipleCommonNames } from './multiple-common-names.ts'
 
 /** Header names in lower case. */
 export interface ProxyHeaders {
-  /** The first of these headers with a value names the user. */
+  /** The headers with the user name. The first of them that has a value is used. */
   readonly username: readonly string[]
-  /** Every value of these headers is a group. */
+  /** The headers with the groups. Every value is a group. */
   readonly groups: readonly string[]
-  /** Headers with one of these prefixes contain extra attributes of the user. */
+  /** Prefixes of the headers that contain extra attributes of the user. */
   readonly extraPrefixes: readonly string[]
 }
 
@@ -28,7 +28,9 @@ export interface ProxyParts {
   /** Returns the current CAs for proxies. The array changes identity when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
-  /** Whether API servers call node agents with this certificate. Such a certificate cannot be a proxy's. */
+  /**
+   * Whether a certificate is one with which API servers call node agents. Such a certificate cannot identify a proxy.
+   */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames
   /** Allowed common names of proxies. If empty, any name is allowed. */
@@ -37,7 +39,7 @@ export interface ProxyParts {
   readonly clock: Clock
 }
 
-/** Authenticates the user that a trusted proxy names in headers. A client certificate identifies the proxy. */
+/** Authenticates the user that a trusted proxy names in headers. The proxy is identified by its client certificate. */
 export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyParts): Authenticator {
   const chains = new Chains(parts)
   return (credentials) => {
@@ -54,7 +56,7 @@ export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyPa
   }
 }
 
-/** Whether only a proxy may set this header. It must not be forwarded to backends. */
+/** Whether only a proxy may set the header. Such a header must not be forwarded to backends. */
 export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
   return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 }

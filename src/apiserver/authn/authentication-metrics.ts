@@ -1,5 +1,5 @@
 /**
- * Authentication metrics: attempts, results and durations, and requests by user if the name is well known. All series
+ * Authentication metrics: attempts, results and durations, and requests by user for well-known user names. All series
  * are created at startup, because every request updates them.
  */
 
@@ -48,7 +48,7 @@ export class AuthenticationMetrics {
     this.#clock = clock
   }
 
-  /** Wraps an authenticator with measurements. A synchronous authenticator stays synchronous. */
+  /** Wraps an authenticator so that it is measured. A synchronous authenticator stays synchronous. */
   measured(authenticator: Authenticator): Authenticator {
     return (credentials) => {
       const began = this.#clock.monotonic()

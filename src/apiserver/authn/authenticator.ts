@@ -1,6 +1,6 @@
 /**
- * Authentication: every strategy is a function from a request's credentials to an outcome. Strategies are tried in
- * order until one recognizes the user. Invalid credentials never result in an anonymous user.
+ * Authentication: every strategy is a function that maps the credentials of a request to an outcome. Strategies are
+ * tried in order until one of them recognizes the user. Invalid credentials never result in the anonymous user.
  */
 import type { X509Certificate } from 'node:crypto'
 import { authenticated, type User } from '../../api/model/user.ts'
@@ -23,7 +23,7 @@ export interface SentHeaders {
   withPrefix(prefix: string): readonly { readonly name: string; readonly value: string }[]
 }
 
-/** The headers of credentials that do not come from a request. */
+/** Empty headers, for credentials that do not come from a request. */
 export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], withPrefix: () => [] }
 
 export interface Credentials {
@@ -33,11 +33,11 @@ export interface Credentials {
   readonly headers: SentHeaders
   /** Path of the request. Undefined for credentials that do not come from a request. */
   readonly path?: string
-  /** Identifies the connection, so that strategies can cache results of earlier requests on it. */
+  /** Identifies the connection, so that strategies can cache the results of earlier requests on the same connection. */
   readonly connection: object
   /**
-   * For token reviews: the token must be valid for at least one of these audiences. Absent in ordinary requests, which
-   * use this server's audiences. Strategies whose tokens have no audience may ignore it.
+   * Requested audiences of a token review. The token must be valid for at least one of them. Undefined in ordinary
+   * requests, which use this server's audiences. Strategies whose tokens have no audience may ignore this field.
    */
   readonly audiences?: readonly string[]
   /** The request that carries the credentials. */
@@ -48,33 +48,33 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * The requested audiences for which the token is valid. Absent if the token names no audience and is thus valid for
-   * this server.
+   * The requested audiences for which the token is valid. Undefined if the token contains no audience and is thus valid
+   * for this server.
    */
   readonly audiences?: readonly string[]
   /** A warning for the user about the credentials. */
   readonly warning?: string
 }
 
-/** A user, a rejection or no opinion. */
+/** The outcome of a strategy: a user, a rejection or no opinion. */
 export type AuthenticationOutcome =
   | KnownUser
-  /** The credentials are of this strategy's type, but they are invalid. */
+  /** The request has credentials for this strategy, but they are invalid. */
   | { readonly result: 'refused'; readonly why?: string }
-  /** No credentials of this strategy's type. */
+  /** The request has no credentials for this strategy. */
   | { readonly result: 'none' }
 
 /** An authentication strategy. */
 export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-/** No credentials of this strategy's type. */
+/** The outcome if the request has no credentials for the strategy. */
 export const none: AuthenticationOutcome = { result: 'none' }
 /** The outcome for invalid credentials. */
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
- * Tries the strategies in order, and `anonymous` if none of them found credentials. Stays synchronous as long as the
- * strategies do. If several reject, the first one with a reason is reported.
+ * Tries the strategies in order, and `anonymous` if none of them found credentials. The result is synchronous as long
+ * as the strategies are. If several strategies reject the request, the first rejection with a reason is reported.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous?: Authenticator): Authenticator {
   const known = authenticatedOutcomes()
@@ -106,7 +106,7 @@ function together(one: AuthenticationOutcome, other: AuthenticationOutcome): Aut
   return one.result === 'refused' && one.why !== undefined ? one : other
 }
 
-/** Caches the outcome per user, because strategies usually return the same User object. */
+/** The outcome is cached per user, because strategies usually return the same User object. */
 function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, KnownUser>()
   return ({ user, audiences, warning }) => {

@@ -1,10 +1,10 @@
 /**
  * Bootstrap tokens, with which a new node joins the cluster: `<id>.<secret>`, stored as the Secret
- * `bootstrap-token-<id>` in the system namespace. They are valid exactly as long as the Secret says, because every
- * request reads its latest state.
+ * `bootstrap-token-<id>` in the system namespace. Every request reads the latest state of the Secret, so changes take
+ * effect at once.
  *
- * All failures have the same response and timing: every rule is checked, and a token without a Secret is checked
- * against a dummy. Only the format is checked before, because it is not secret.
+ * All failures have the same response and timing: every rule is checked, and a token without a Secret is compared with
+ * a dummy. Only the format is checked first, because it is not secret.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../api/kinds/core/secret.ts'
@@ -31,7 +31,7 @@ export interface BootstrapTokenParts {
   readonly vendor: Vendor
   readonly lookup: Pick<Lookup, 'getLatest'>
   readonly clock: Clock
-  /** Namespace of the Secrets. */
+  /** Namespace of the Secrets with bootstrap tokens. */
   readonly namespace: string
 }
 
@@ -59,7 +59,7 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
   }
 }
 
-/** A dummy with the same field lengths as a valid Secret. No token can match its id or secret. */
+/** A dummy with the same field lengths as a valid Secret. No token matches its id or secret. */
 const nobodys: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -93,7 +93,7 @@ function readerOf({ data = {} }: Secret): (key: string) => string {
   return (key) => Buffer.from(data[key] ?? '', 'base64').toString()
 }
 
-/** Compares in constant time. */
+/** Compares two texts in constant time. */
 function sameText(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }

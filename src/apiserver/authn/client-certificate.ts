@@ -1,9 +1,9 @@
 /**
- * Client certificates: the common name is the user and each organization a group. A certificate with several common
- * names is rejected.
+ * Client certificates: the common name is the user name, and each organization is a group. A certificate with several
+ * common names is rejected.
  *
  * Connections outlive certificates and CAs. Every request therefore checks that the certificate still chains to a
- * current CA, that all certificates of the chain are valid now, and that none is denied.
+ * current CA, that all certificates of the chain are currently valid, and that none of them is denied.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { User } from '../../api/model/user.ts'
@@ -26,7 +26,7 @@ export interface CertificateParts {
   /** Returns the current CAs. The array changes identity when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
-  /** Whether API servers call node agents with this certificate. Such a certificate authenticates no user. */
+  /** Whether a certificate is one with which API servers call node agents. Such a certificate authenticates no user. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames
   readonly clock: Clock
@@ -52,15 +52,15 @@ export function clientCertificates(parts: CertificateParts): Authenticator {
 const day = 24 * 60 * 60 * 1000
 
 /**
- * Returns a warning in the last tenth of the lifetime, but at most two weeks before the end. Automatic renewal happens
- * earlier.
+ * Returns a warning if the certificate is in the last tenth of its lifetime and expires within two weeks. Automatic
+ * renewal happens earlier.
  */
 function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined {
   if (to - now > Math.min(lifetime / 10, 14 * day)) return undefined
   return `the client certificate expires at ${new Date(to).toISOString()}: renew it`
 }
 
-/** Returns the subject of a certificate. The subject is empty if it is unreadable. */
+/** Returns the subject of a certificate. The result is empty if the subject is unreadable. */
 export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => {
   try {
     return readSubject(raw)
@@ -87,7 +87,10 @@ export class Chains {
     this.#parts = parts
   }
 
-  /** Returns the chain of a certificate, or undefined if the certificate does not chain to a CA or is not valid now. */
+  /**
+   * Returns the chain of a certificate, or undefined if the certificate does not chain to a CA or is currently not
+   * valid.
+   */
   of({ x509, intermediates, trusted }: ShownCertificate): Chain | undefined {
     if (!trusted) return undefined
     const { authorities, denied, clock } = this.#parts

@@ -1,12 +1,12 @@
 /**
- * Client certificates listed in CertificateDenyLists. A change takes effect as soon as this server receives it, and the
- * owner of open connections is notified.
+ * Client certificates that CertificateDenyLists contain. A change takes effect as soon as this server receives it, and
+ * a callback can then close open connections.
  */
 import type { X509Certificate } from 'node:crypto'
 import { certificateDenyList as certificateDenyLists, plainHex } from '../../api/kinds/ops/certificate-deny-list.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 
-/** Certificates listed in CertificateDenyLists. */
+/** The certificates that CertificateDenyLists contain. */
 export class DeniedCertificates {
   #lookup: Lookup | undefined
   #onChange = () => {}
@@ -14,16 +14,16 @@ export class DeniedCertificates {
   #stale = false
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
-  /** Whether each checked certificate is denied. Discarded when a deny list changes. */
+  /** Whether each checked certificate is denied. The results are discarded when a deny list changes. */
   #verdicts = new WeakMap<X509Certificate, boolean>()
 
-  /** Starts to follow the deny lists. Must be called before the caches are loaded. */
+  /** Starts to track the deny lists. Must be called before the caches are loaded. */
   follow(lookup: Lookup): void {
     this.#lookup = lookup
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Sets the function to call when the deny lists change. Simultaneous changes cause one call. */
+  /** Sets the callback for changes of the deny lists. Simultaneous changes cause one call. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

@@ -1,6 +1,6 @@
 /**
- * Rejects certificates with several common names, because programs disagree on which one counts. Each certificate is
- * logged once by fingerprint. The number of remembered fingerprints is bounded, and the oldest are evicted first.
+ * Rejects certificates with several common names, because programs disagree on which of them counts. Each certificate
+ * is logged once by fingerprint. The number of cached fingerprints is bounded, and the oldest are evicted first.
  */
 import type { X509Certificate } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
@@ -9,7 +9,7 @@ import type { AuthenticationOutcome } from './authenticator.ts'
 
 const maxLogged = 1024
 
-/** Rejects certificates with several common names and logs each once. */
+/** Rejects certificates with several common names and logs each certificate once. */
 export class MultipleCommonNames {
   readonly #log: Log
   readonly #logged = new BoundedMap<string, true>(maxLogged)
@@ -18,7 +18,10 @@ export class MultipleCommonNames {
     this.#log = log
   }
 
-  /** Must be called only for certificates of a trusted CA. Otherwise any client could fill the log. */
+  /**
+   * Rejects the certificate. Must be called only for certificates of a trusted CA, because otherwise any client could
+   * fill the log.
+   */
   refuse({ fingerprint256 }: X509Certificate): AuthenticationOutcome {
     if (!this.#logged.has(fingerprint256)) this.#report(fingerprint256)
     return { result: 'refused', why: 'the client certificate has several common names' }

@@ -1,10 +1,11 @@
 /**
- * The certificates with which API servers call node agents. No server accepts them from API clients. Otherwise a user
- * who can set the address of a Node could make the server send requests to an API server with the server's own
+ * The certificates with which API servers call node agents. Servers do not accept them from API clients. Otherwise a
+ * user who can set the address of a Node could make the server send requests to an API server with the server's own
  * identity.
  *
  * A certificate is recognized by a reserved common name, so that every server recognizes the certificates of the
- * others. It is also recognized by the key or full subject of the certificate in `--kubelet-client-certificate`.
+ * others. A certificate is also recognized if its key or full subject is that of the certificate in
+ * `--kubelet-client-certificate`.
  */
 import { X509Certificate } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,12 +13,12 @@ import { nodeClientName } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, refused } from './authenticator.ts'
 import { subjectOf } from './client-certificate.ts'
 
-/** The second name is used by other tools and by earlier versions of this server. */
+/** Other tools and earlier versions of this server use the second name. */
 const reservedNames = [nodeClientName, 'kube-apiserver-kubelet-client']
 
 /**
- * Returns a function that recognizes these certificates. `configuredCertificate` returns the current PEM of the flag,
- * if any.
+ * Returns a function that recognizes the certificates for calls to node agents. `configuredCertificate` returns the
+ * current PEM of the flag, or undefined if the flag is not set.
  */
 export function nodeClientCertificates(
   configuredCertificate: () => string | undefined,
@@ -33,7 +34,7 @@ export function nodeClientCertificates(
   }
 }
 
-/** Caches results, because every request checks the certificate of its connection. */
+/** Results are cached, because every request checks the certificate of its connection. */
 function sameClientAs(configuredCertificate: X509Certificate): (certificate: X509Certificate) => boolean {
   const verdicts = new WeakMap<X509Certificate, boolean>()
   const isSame = (certificate: X509Certificate) =>
@@ -46,7 +47,7 @@ function sameClientAs(configuredCertificate: X509Certificate): (certificate: X50
   }
 }
 
-/** Rejects the user of these certificates from every source: tokens, proxies and identity providers. */
+/** Rejects the user of these certificates, whichever strategy returns it: tokens, proxies or identity providers. */
 export function withoutNodeClient(authenticate: Authenticator): Authenticator {
   const check = (outcome: AuthenticationOutcome) =>
     outcome.result === 'user' && outcome.user.name === nodeClientName ? refused : outcome

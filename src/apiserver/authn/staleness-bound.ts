@@ -1,17 +1,17 @@
 /**
- * Bounds the staleness of cached data used for authentication. If several servers share a store, another server may
- * delete an object. At most half a second later, no authentication relies on that object anymore, even if the
- * connection to the store hangs. Within that half second, the store is not contacted, regardless of the number of
- * requests. Rejections never rely on stale data, because a missing object may already exist in the store.
+ * Bounds the staleness of cached data that authentication uses. If several servers share a store, another server may
+ * delete an object. At most half a second later, authentication no longer uses the object, even if the connection to
+ * the store does not respond. Within that half second, the store is not contacted, regardless of the number of
+ * requests. Rejections never depend on stale data, because a missing object may already exist in the store.
  */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Clock } from '../../base/time/clock.ts'
 
-/** Together with the duration of a request, this stays below a second. */
+/** The sum of this time and the duration of a request stays below a second. */
 const boundMs = 500
 
-/** Bounds the staleness of the cache for authentication. */
+/** Bounds the staleness of cached data that authentication uses. */
 export class StalenessBound {
   readonly #lookup: Lookup
   readonly #clock: Clock

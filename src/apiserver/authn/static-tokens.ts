@@ -1,9 +1,10 @@
 /**
- * Static tokens from a file: `token,user,uid,"group1,group2"` on each line; the uid may be empty. They never expire.
- * Only their hashes are kept and looked up, so that no comparison reveals how much of a guess was right.
+ * Static tokens from a file. Each line is `token,user,uid,"group1,group2"`, where the uid may be empty. The tokens
+ * never expire. Only their hashes are stored and looked up, so that no comparison reveals which part of a guess was
+ * correct.
  *
- * If the file changes while the server runs, removals take effect at once and additions after a restart: see
- * `stillGranted`.
+ * If the file changes while the server runs, removed tokens become invalid at once, and added tokens become valid after
+ * a restart. See `stillGranted`.
  */
 import { hash as digest } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -11,7 +12,7 @@ import type { User } from '../../api/model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
 
-/** Users by the hash of their token: see `readTokens`. */
+/** Users by the hash of their token. See `readTokens`. */
 export type TokenUsers = ReadonlyMap<string, User>
 
 /**
@@ -22,7 +23,7 @@ export function staticTokens(current: () => TokenUsers): Authenticator {
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
     const users = current()
-    // A connection that repeats its Authorization header gets the same outcome.
+    // A connection that sends the same Authorization header again gets the same outcome.
     const before = outcomesByConnection.get(connection)
     if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)
@@ -41,15 +42,15 @@ interface CachedOutcome {
   readonly outcome: AuthenticationOutcome
 }
 
-/** Returns the tokens that were valid before and are unchanged in the file, and the number of added ones. */
+/** Returns the previously valid tokens that are unchanged in the file, and the number of added tokens. */
 export function stillGranted(before: TokenUsers, file: TokenUsers): { users: TokenUsers; added: number } {
   const users = new Map([...file].filter(([token, user]) => isDeepStrictEqual(before.get(token), user)))
   return { users, added: file.size - users.size }
 }
 
 /**
- * Reads a token file. Throws an Error that names the line but never quotes the token. Calls `skipped` with the number
- * of each line that contains no token.
+ * Reads a token file. Throws an Error that contains the line number but never the token. Calls `skipped` with the
+ * number of each line that contains no token.
  */
 export function readTokens(csv: string, skipped: (line: number) => void): Map<string, User> {
   const users = new Map<string, User>()

@@ -1,6 +1,6 @@
 /**
- * Authenticates tokens with a webhook: sends a TokenReview and caches the response for a while. If the webhook cannot
- * be reached or responds incorrectly, the token is rejected.
+ * Authenticates tokens with a webhook: sends a TokenReview and caches the response for a limited time. If the webhook
+ * cannot be reached or responds incorrectly, the token is rejected.
  *
  * Tokens are cached as hashes and never appear in errors.
  */
@@ -21,7 +21,7 @@ export interface TokenWebhookParts {
   readonly clock: Clock
   /** Version of TokenReview to send. */
   readonly version: 'v1' | 'v1beta1'
-  /** Time in milliseconds for which a response is cached, whether the token is valid or not. */
+  /** Time in milliseconds for which a response is cached, for both valid and invalid tokens. */
   readonly ttlMs: number
   /** Audiences of this server, which tokens in requests must have. */
   readonly audiences: readonly string[]
@@ -30,7 +30,7 @@ export interface TokenWebhookParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Reason shown to the creator of a token review. The cause of the failure is in the log. */
+/** Reason for the creator of a token review. The log contains the cause of the failure. */
 const unchecked: AuthenticationOutcome = {
   result: 'refused',
   why: 'the token webhook failed, so the token could not be checked',
@@ -48,7 +48,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // The call failed because of a local limit, which does not make the token invalid. The client must retry.
+        // The call failed because of a local limit, so the token is not necessarily invalid. The client must retry.
         if (error instanceof NoFreeConnection)
           throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }
@@ -86,15 +86,15 @@ function outcomeOf(status: JsonObject, audiences: readonly string[]): Authentica
   }
   const user = userOf(own(status, 'user'))
   const named = texts(own(status, 'audiences') ?? [], 'status.audiences')
-  // A webhook that returns no audiences accepts the token only for this server.
+  // If the webhook returns no audiences, the token is accepted only for this server.
   if (named.length === 0) return { result: 'user', user }
   const meant = audiences.filter((audience) => named.includes(audience))
   return meant.length === 0 ? refused : { result: 'user', user, audiences: meant }
 }
 
 /**
- * Limits in characters of the name or uid, and of all groups and extra attributes. They appear in messages, logs and
- * headers.
+ * Maximum number of characters of the name or uid, and of all groups and extra attributes. These values appear in
+ * messages, logs and headers.
  */
 const maxName = 4096
 const maxUser = 128 * 1024

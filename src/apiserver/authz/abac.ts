@@ -4,7 +4,7 @@
  *   {"apiVersion":"abac.authorization.orch.io/v1beta1","kind":"Policy",
  *    "spec":{"user":"bob","namespace":"a","apiGroup":"","resource":"pods","readonly":true}}
  *
- * `*` matches everything; as a user or group it matches all authenticated users. ABAC never denies a request that
+ * `*` matches everything. As a user or group, `*` matches all authenticated users. ABAC never denies a request that
  * another mode may allow.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Authorization of a server: the modes of `--authorization-mode` combined into one authorizer, and further queries
- * about permissions.
+ * Authorization of a server: one authorizer that combines the modes of `--authorization-mode`, and queries about
+ * permissions.
  */
 import type { User } from '../../api/model/user.ts'
 import type { Authorizer } from './authorizer.ts'
@@ -13,17 +13,17 @@ export interface Access {
   readonly authorizer: Authorizer
   /** Permissions granted by roles and bindings, even if RBAC is not enabled. */
   readonly policy: Policy
-  /** Returns the listable rules of a user in a namespace. */
+  /** Returns the rules of a user in a namespace, for rules reviews. */
   rulesOf(user: User, namespace: string): Promise<ToldRules>
 }
 
-/** The listed rules of a user in a namespace. */
+/** The rules of a user in a namespace, for rules reviews. */
 export interface ToldRules {
   /** One list per role. Lists are immutable, so results derived from them may be cached. */
   readonly rules: readonly (readonly PolicyRule[])[]
   /** Whether the list may lack rules of the user. */
   readonly incomplete: boolean
-  /** Errors and reasons for incompleteness, one sentence each. */
+  /** Errors and reasons for an incomplete list, one sentence each. */
   readonly notes: readonly string[]
 }
 

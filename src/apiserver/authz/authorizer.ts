@@ -1,4 +1,4 @@
-/** Authorization: each mode is a function from a request's attributes to a verdict or no opinion. */
+/** Authorization: each mode is a function that maps the attributes of a request to a verdict or to no opinion. */
 import {
   authenticatedUsers,
   nodeClientName,
@@ -19,7 +19,7 @@ export interface ResourceAttributes {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** Returns the selectors that restrict the request. Undefined if it has none. */
+  /** Returns the selectors that restrict the request, or undefined if the request has none. */
   readonly selectors?: (() => RequestSelectors) | undefined
 }
 
@@ -45,13 +45,13 @@ export interface Decision {
   readonly reason: () => string
 }
 
-/** Decides whether a user may do something. */
+/** Decides whether a user is allowed to make a request. */
 export type Authorizer = (question: Question) => Decision | Promise<Decision>
 
 const nothing = () => ''
-/** Allows the request without a reason. */
+/** A verdict that allows the request without a reason. */
 export const allow: Decision = { verdict: 'allow', reason: nothing }
-/** Leaves the decision to the other authorizers. */
+/** A result without an opinion, which leaves the decision to the other authorizers. */
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
 const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 
@@ -60,7 +60,7 @@ export const alwaysAllow: Authorizer = () => allow
 /** The AlwaysDeny mode. */
 export const alwaysDeny: Authorizer = () => forbidden
 
-/** Members of `system:masters` may do everything. */
+/** Allows every request of members of `system:masters`. */
 export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
 
 const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
@@ -76,8 +76,9 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
 }
 
 /**
- * Paths that anyone may read, so that probes work without credentials. Only exact paths match. Every sender is in one
- * of two groups. A review may name a user in neither group, who cannot send requests and is not allowed.
+ * Paths that anyone may read, so that probes work without credentials. Only exact paths match. Every client of the
+ * server is in one of two groups. A review may name a user in neither group, who cannot send requests and is not
+ * allowed.
  *
  * The reason comes from `explainBy` if that authorizer also allows the path. It is evaluated only on demand.
  */
@@ -97,8 +98,8 @@ function reasonToAllow(decision: Decision | Promise<Decision>): string {
 }
 
 /**
- * Combines authorizers: the first verdict applies, and if there is none, the request is denied. Stays synchronous as
- * long as the authorizers do.
+ * Combines authorizers: the first verdict applies, and without any verdict the request is denied. The result is
+ * synchronous as long as the authorizers are.
  */
 export function union(authorizers: readonly Authorizer[]): Authorizer {
   const ask = (question: Question, from: number, heard: readonly Decision[]): Decision | Promise<Decision> => {

@@ -1,9 +1,9 @@
 /**
- * An in-memory index derived from the objects of some kinds, such as an index of permissions.
+ * An in-memory index that is derived from the objects of some kinds, such as an index of permissions.
  *
- * Changes are recorded when this server receives them and processed on the next query. Queries therefore always see the
- * state of the caches, and an unused index costs nothing. A few changes are processed synchronously. Many changes or
- * whole kinds, as after startup, are processed in slices while queries wait.
+ * Changes are recorded when this server receives them and processed on the next query. Queries therefore always reflect
+ * the state of the caches, and an unused index costs nothing. A few changes are processed synchronously. Many changes
+ * or whole kinds, as after startup, are processed in time slices while queries wait.
  */
 
 import type { Lookup, ObjectName, StoredType } from '../../api/model/lookup.ts'
@@ -13,7 +13,7 @@ import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 /** A kind from which the index is derived. */
 export interface Source {
   readonly type: StoredType
-  /** Replaces the entries derived from an object; undefined if the object was deleted. */
+  /** Replaces the entries derived from an object. The object is undefined if it was deleted. */
   readonly take: (name: ObjectName, object: ApiObject | undefined) => void
   /** Removes the entries derived from all objects of the kind. */
   readonly clear: () => void
@@ -41,7 +41,9 @@ export class DerivedIndex {
     for (const source of sources) this.#follow(source)
   }
 
-  /** Returns undefined if all received changes are processed; otherwise resolves when they are. */
+  /**
+   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when they are.
+   */
   current(): Promise<void> | undefined {
     if (this.#working !== undefined) return this.#working
     if (this.#pendingChanges === 0 && this.#whole.size === 0) return undefined
@@ -91,7 +93,7 @@ export class DerivedIndex {
   }
 
   /**
-   * Changes that arrive in the meantime are recorded and processed afterwards. If the cache is reloaded, the work
+   * Changes that arrive in the meantime are recorded and processed later. If the cache is reloaded, the processing
    * starts again.
    */
   async #takeWhole(source: Source, timeSlice: TimeSlice): Promise<void> {

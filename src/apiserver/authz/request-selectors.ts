@@ -1,6 +1,6 @@
 /**
  * The selectors of a request, for authorizers that consider selectors (`AuthorizeWithSelectors`). A selector that
- * cannot be parsed restricts nothing here; the request fails later when the selector is used.
+ * cannot be parsed restricts nothing here. The request fails later when the selector is used.
  */
 import type { Question as ReviewQuestion } from '../../api/kinds/authorization/review.ts'
 import { ApiError } from '../../api/model/api-error.ts'
@@ -14,14 +14,14 @@ export interface RequestSelectors {
   readonly labels: readonly Requirement[]
 }
 
-/** Selectors of a review, with the errors that were found in them. */
+/** Selectors of a review, with the errors in them. */
 export interface ReviewSelectors extends RequestSelectors {
   readonly errors: readonly string[]
 }
 
 const selectiveVerbs: readonly string[] = ['list', 'watch', 'deletecollection']
 
-/** Returns a function that parses the selectors of a query on first use; undefined if the query has none. */
+/** Returns a function that parses the selectors of a query on first use, or undefined if the query has none. */
 export function selectorsIn(verb: string, query: URLSearchParams): (() => RequestSelectors) | undefined {
   if (!selectiveVerbs.includes(verb)) return undefined
   return parsedSelectors({
@@ -35,7 +35,7 @@ interface SelectorTexts {
   readonly labelSelector?: string
 }
 
-/** Returns a function that parses the selectors on first use; undefined if there are none. */
+/** Returns a function that parses the selectors on first use, or undefined if there are none. */
 export function parsedSelectors({
   fieldSelector: fields = '',
   labelSelector: labels = '',
@@ -105,7 +105,7 @@ function parsed<T>(parse: () => readonly T[]): Parsed<T> {
   return { requirements: requirements ?? [], isComplete: requirements !== undefined }
 }
 
-/** Returns undefined if the selector is invalid. */
+/** Parses a selector. Returns undefined if the selector is invalid. */
 function parsedOr<T>(parse: () => T): T | undefined {
   try {
     return parse()

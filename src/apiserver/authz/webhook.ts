@@ -1,8 +1,8 @@
 /**
- * The Webhook mode: asks a remote service with a SubjectAccessReview and caches the responses for a while. Concurrent
- * identical queries share one call. If the service fails or times out, the mode has no opinion or denies the request,
- * depending on the failure policy. If this server has no free connection for the call, the request is rejected with
- * 429.
+ * The Webhook mode: sends a SubjectAccessReview to a remote service and caches the responses for a limited time.
+ * Concurrent identical queries share one call. If the service fails or times out, the mode has no opinion or denies the
+ * request, depending on the failure policy. If this server has no free connection for the call, the request is rejected
+ * with 429.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -24,7 +24,7 @@ export interface WebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** Whether reviews contain the selectors of the request. */
   readonly sendsSelectors: boolean
-  /** How long positive and other responses are cached. */
+  /** Durations in milliseconds for which positive and other responses are cached. */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
   /** Sends a review to the service and returns the response. */
@@ -114,7 +114,7 @@ function specOf(
       ? { resourceAttributes: { ...resourceOf(attributes), ...(sendsSelectors ? selectorsOf(attributes) : {}) } }
       : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
     user: name,
-    // v1beta1 uses another field name.
+    // In v1beta1, the field has another name.
     [version === 'v1' ? 'groups' : 'group']: [...groups],
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
     ...(uid === '' ? {} : { uid }),

@@ -12,7 +12,8 @@ import { BackupError } from './backup-error.ts'
 import { type BackupContents, BackupReader } from './format.ts'
 
 /**
- * Returns a summary of the contents. Throws BackupError if the file exists, cannot be written or fails verification.
+ * Writes a backup and returns a summary of its contents. Throws BackupError if the file exists, cannot be written or
+ * fails verification.
  */
 export async function writeBackupFile(
   file: string,
@@ -50,7 +51,7 @@ async function writeAll(
   await handle.sync()
 }
 
-/** Reads a whole backup. Throws BackupError if it is damaged or truncated. */
+/** Reads a whole backup. Throws BackupError if the backup is damaged or truncated. */
 export async function readContents(file: string): Promise<BackupContents> {
   const reader = await openBackup(file)
   for await (const _ of reader.pages());

@@ -11,17 +11,17 @@ import { typeOfKey } from './format.ts'
 export interface Fault {
   readonly entry: Entry
   readonly why: string
-  /** Whether the entry is damaged and may be quarantined. Other faults require a decision by the operator. */
+  /** Whether the entry is damaged and may be quarantined. Other problems require a decision by the operator. */
   readonly damaged: boolean
 }
 
-/** Result of a check. */
+/** Result of the check of a store or backup. */
 export interface CheckReport {
   readonly entries: number
   readonly bytes: number
   readonly objects: number
   readonly faults: readonly Fault[]
-  /** Number of further faults that are not listed. */
+  /** Number of further problems that are not listed. */
   readonly more: number
 }
 
@@ -101,7 +101,7 @@ class Check {
   }
 }
 
-/** Returns what is wrong with a stored object, compared with its key. */
+/** Returns the problem with a stored object, given its key. */
 function wrongName(key: string, json: Buffer): string | undefined {
   const object = parse(json)
   const metadata = isObject(object) ? object.metadata : undefined

@@ -20,7 +20,7 @@ import { BackupError } from './backup-error.ts'
 /** Metadata of a backup. */
 export interface BackupHeader {
   readonly format: number
-  /** Profile of the store. It cannot change because it determines the API names. */
+  /** Profile of the store. The profile cannot change because it determines the API names. */
   readonly profile: string
   /** Revision of the snapshot. */
   readonly revision: number
@@ -28,7 +28,7 @@ export interface BackupHeader {
   readonly created: string
   /** Version of the program that wrote the backup. */
   readonly program: string
-  /** Kubernetes version of the store. Unset in backups by versions of this program that emulated only 1.23. */
+  /** Kubernetes version of the store. Undefined in backups by versions of this program that emulated only 1.23. */
   readonly kubernetesVersion?: string
 }
 
@@ -47,7 +47,7 @@ const magic = Buffer.from('orch-backup\n')
 const frames = { header: 1, entry: 2, end: 3 } as const
 const headBytes = 5
 const checkBytes = 4
-/** Maximum size of a frame, which is larger than any entry of any store. */
+/** Maximum size of a frame. It is larger than any entry of any store. */
 const maxFrameBytes = 64 * 1024 * 1024
 /** Approximate size of the chunks that the writer produces. */
 const chunkBytes = 256 * 1024
@@ -126,17 +126,17 @@ class Contents {
   }
 }
 
-/** Returns the type of an object key, such as `pods` or `deployments.apps`; undefined for other keys. */
+/** Returns the type of an object key, such as `pods` or `deployments.apps`. Returns undefined for other keys. */
 export function typeOfKey(key: string): string | undefined {
   const [place, group, plural] = key.split('/', 3)
   if (place !== 'objects' || !plural) return undefined
   return group === 'core' ? plural : `${plural}.${group!.replace(/\.$/, '')}`
 }
 
-/** Reads a backup: the header at once, the entries on demand. */
+/** Reads a backup. The header is read at once, and the entries on demand. */
 export class BackupReader {
   readonly header: BackupHeader
-  /** Set once all entries were read. */
+  /** Summary of the contents. Undefined until all entries were read. */
   contents: BackupContents | undefined
   readonly #frames: FrameReader
 
@@ -240,7 +240,7 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // The payload is not valid JSON. The error below reports it.
+    // The payload is not valid JSON, which the error below reports.
   }
   throw new BackupError('the backup is damaged: a part is not a JSON object')
 }

@@ -26,7 +26,7 @@ import { serveKind } from '../registry/catalogue/served.ts'
 import { headerVersion } from '../registry/reads/other-versions.ts'
 import { definitionInV1 } from './kube-definition.ts'
 
-/** An entry of the other server's etcd. */
+/** An entry in the etcd of the other server. */
 export interface ForeignEntry {
   readonly key: string
   readonly modRevision: number
@@ -35,7 +35,7 @@ export interface ForeignEntry {
 
 export type Converted =
   | { readonly outcome: 'entries'; readonly entries: readonly Entry[] }
-  /** `why` is the reason, which begins with the object's type if it is known. */
+  /** `why` is the reason, which begins with the object's type if the type is known. */
   | { readonly outcome: 'left'; readonly why: string }
 
 /** A custom resource defined on the other server. */
@@ -61,12 +61,12 @@ export class KubeObjects {
   readonly #vendor: Vendor
   readonly #version: EmulatedVersion
   readonly #byType = new Map<string, Kind>()
-  /** Keyed by the storage path, such as `shop.example.com/carts`. */
+  /** The resources by storage path, such as `shop.example.com/carts`. */
   readonly #defined: ReadonlyMap<string, Defined>
 
   /**
-   * Reads the API versions of all Kubernetes versions, because a newer server keeps objects that an older server
-   * stored.
+   * The API versions of all Kubernetes versions are known here, because a newer server keeps objects that an older
+   * server stored.
    */
   constructor({ vendor, version }: MigrationTarget, defined: readonly Defined[]) {
     this.#vendor = vendor
@@ -145,7 +145,7 @@ export class KubeObjects {
     const defined = this.#defined.get(`${group}/${plural}`)
     if (defined === undefined || !object.apiVersion.startsWith(`${group}/`))
       throw new Unconvertible(`${String(object.kind)} in ${String(object.apiVersion)} is not supported`)
-    // Group ids of custom resources end in a dot.
+    // The group ids of custom resources end with a dot.
     const key = keyOf(`${group}.`, plural, object)
     const header = { labels: object.metadata.labels, fields: {} }
     return { key, revision, value: encodeStored(key, { object, order: undefined, header }) }
@@ -157,7 +157,7 @@ export function definitionsPlace(vendor: Vendor): string {
   return `${groupName(vendor, 'apiextensions')}/customresourcedefinitions/`
 }
 
-/** Returns the resource that a stored definition defines; undefined if the definition is unreadable. */
+/** Returns the resource that a stored definition defines, or undefined if the definition is unreadable. */
 export function definedBy({ value }: ForeignEntry): Defined | undefined {
   const { spec } = readIfJson(Buffer.from(value))
   const names = isObject(spec) ? spec.names : undefined

@@ -1,6 +1,6 @@
 /**
- * Reads a kube-apiserver's etcd at one revision as entries for a store with the profile `kubernetes`. The etcd is never
- * written. Skipped keys are counted by reason, with one example each.
+ * Reads the etcd of a kube-apiserver at one revision, and converts its contents to entries for a store with the profile
+ * `kubernetes`. The etcd is never written. Skipped keys are counted by reason, with one example each.
  */
 import { vendorOf } from '../../api/model/vendor.ts'
 import { type EmulatedVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
@@ -9,7 +9,7 @@ import { emulatedVersionKey } from '../registry/reads/other-versions.ts'
 import { type Defined, definedBy, definitionsPlace, type ForeignEntry, KubeObjects } from './kube-objects.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Reads the other etcd in pages. */
+/** Reads the etcd of the other server in pages. */
 export interface ForeignReader {
   readonly revision: number
   pages(prefix: string): AsyncIterable<readonly ForeignEntry[]>

@@ -12,14 +12,20 @@ export interface Progress {
 }
 
 export interface LoadOptions {
-  /** Returns the lifetime of an entry; undefined means it never expires. */
+  /** Returns the lifetime of an entry. Undefined means that the entry never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Stores an entry elsewhere if it does not belong in the main store. Returns whether it did. */
+  /**
+   * Stores an entry elsewhere if the entry does not belong in the main store. Returns whether the entry was stored
+   * elsewhere.
+   */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
 
-/** Loads all entries unless the source throws. The caller finalizes the store once everything else is done. */
+/**
+ * Loads all entries. Throws an error if the source fails. The caller finalizes the store when everything else is
+ * complete.
+ */
 export async function loadPages(
   loading: StoreLoader,
   pages: AsyncIterable<readonly Entry[]>,

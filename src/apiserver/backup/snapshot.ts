@@ -1,6 +1,6 @@
 /**
  * Reads a store at one revision in pages, for backups, checks and migrations. Concurrent writes do not affect the
- * snapshot. A read fails if it takes longer than the store keeps history.
+ * snapshot. A read fails if it takes longer than the store's history window.
  */
 import { type Entry, type Revision, RevisionGone, type Store } from '../../storage/store/store.ts'
 import { BackupError } from './backup-error.ts'

@@ -22,7 +22,7 @@ export class BadClaims extends Error {
   override readonly name = 'BadClaims'
 }
 
-/** Returns the user of a token. Throws BadClaims. */
+/** Maps the claims of a token to a user. Throws BadClaims. */
 export function userIn(claims: JsonObject, rules: ClaimRules): User {
   for (const [claim, text] of rules.requiredClaims)
     if (own(claims, claim) !== text) throw new BadClaims(`the required claim ${claim} does not have the required value`)
@@ -43,7 +43,7 @@ function usernamePrefix({ usernamePrefix, usernameClaim, issuer }: ClaimRules): 
   return usernamePrefix === '' && usernameClaim !== 'email' ? `${issuer}#` : usernamePrefix
 }
 
-/** Returns the name in a claim. Throws BadClaims. */
+/** Returns the user name in a claim. Throws BadClaims. */
 export function usernameIn(claims: JsonObject, claim: string): string {
   const name = own(claims, claim)
   if (typeof name !== 'string' || name === '') throw new BadClaims(`the claim ${claim} is not a name`)
@@ -54,7 +54,8 @@ export function usernameIn(claims: JsonObject, claim: string): string {
 }
 
 /**
- * Accepts a list of strings or a single string. Returns an empty list if the claim is absent or null. Throws BadClaims.
+ * Returns the groups in a claim, which is a list of strings or a single string. Returns an empty list if the claim is
+ * absent or null. Throws BadClaims.
  */
 export function groupsIn(claims: JsonObject, groupsClaim: string): string[] {
   const groups = groupsClaim === '' ? undefined : own(claims, groupsClaim)
@@ -70,8 +71,8 @@ const leewaySeconds = 60
 const lastSecond = 253_402_300_799
 
 /**
- * Validates the times of a token. `exp` and `iat` are required. A minute of clock skew is allowed for new tokens but
- * not for the expiry. Returns the expiry in seconds. Throws BadClaims.
+ * Validates the times of a token. `exp` and `iat` are required. A clock skew of one minute is allowed for new tokens
+ * but not for the expiry. Returns the expiry in seconds. Throws BadClaims.
  */
 export function endOf(claims: JsonObject, nowSeconds: number): number {
   const exp = timeIn(claims, 'exp')

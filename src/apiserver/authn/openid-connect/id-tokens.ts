@@ -1,9 +1,9 @@
 /**
- * OpenID Connect: verifies ID tokens with the keys of their issuers. The provider is not called for each token. Verified
- * tokens are cached by hash for a limited time, until the keys change or the token expires.
+ * OpenID Connect: verifies ID tokens with the keys of their issuers, without calling the provider for each token.
+ * Verified tokens are cached by hash for a limited time, until the keys change or the token expires.
  *
- * Only the configured algorithms are accepted, whatever the token says. Keys that a token contains or refers to are
- * ignored. Tokens of other issuers are left to other strategies.
+ * Only the configured algorithms are accepted, regardless of the token's header. Keys in a token are ignored. Tokens of
+ * other issuers are ignored, because other strategies may accept them.
  */
 import { hash } from 'node:crypto'
 import type { CompactVerifyResult, errors as JoseErrors, LocalJWKSet } from 'jose'
@@ -22,7 +22,7 @@ export interface IssuerParts {
   /** The claim `iss` of the tokens. */
   readonly issuer: string
   readonly provider: OpenidProvider
-  /** Accepted audiences. A token must have one of them. */
+  /** Accepted audiences. A token must have at least one of them. */
   readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
   /** Returns the user of valid claims. Throws BadClaims. */
@@ -33,7 +33,7 @@ export interface IssuerParts {
 /** Maximum time to cache a verified token. */
 const knownMs = 60_000
 
-/** Authenticates with ID tokens of the issuers that `find` returns. Other tokens are left to other strategies. */
+/** Authenticates with ID tokens of the issuers that `find` returns. Has no opinion about other tokens. */
 export function idTokens(find: (issuer: string) => TokenIssuer | undefined): Authenticator {
   return ({ authorization }) => {
     const token = bearerToken(authorization)
@@ -55,7 +55,7 @@ export class TokenIssuer {
 
   authenticate(token: string): AuthenticationOutcome | Promise<AuthenticationOutcome> {
     const { keys } = this.#parts.provider
-    // Outcomes depend on the provider's keys, so outcomes for the previous keys are dropped.
+    // Outcomes depend on the provider's keys, so outcomes for the previous keys are discarded.
     if (keys !== this.#cachedKeys) this.#outcomeCache = new TtlCache(this.#parts.clock)
     this.#cachedKeys = keys
     return this.#outcomeCache.get(hash('sha256', token, 'base64'), () => judge(this.#parts, token))
@@ -103,7 +103,7 @@ async function verify(
   } catch (error) {
     if (!isFault(error)) throw error
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) return undefined
-    // The token has no key id, so all keys are tried.
+    // If the token has no key ID, all keys are tried.
     for await (const key of error) {
       const verified = await compactVerify(token, key, options).catch((fault: unknown) => {
         if (!isFault(fault)) throw fault
@@ -120,7 +120,7 @@ function payloadIn({ payload, protectedHeader }: CompactVerifyResult): Uint8Arra
   return protectedHeader.b64 === false ? undefined : payload
 }
 
-/** Parses the JSON strictly, because parsers disagree about duplicate members. */
+/** The JSON is parsed strictly, because parsers disagree about duplicate members. */
 function strictly(payload: Uint8Array) {
   try {
     const { value, duplicates } = parseJson(Buffer.from(payload))

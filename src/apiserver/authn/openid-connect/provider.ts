@@ -1,6 +1,6 @@
 /**
- * The keys of an OpenID Connect provider, located through its discovery document. They are fetched at startup, when a
- * token matches no key, and periodically. The last keys stay in use while the provider is unavailable.
+ * The keys of an OpenID Connect provider, located through its discovery document. The keys are fetched at startup, when
+ * a token matches no key, and periodically. While the provider is unavailable, the last keys remain in use.
  *
  * Requests to the provider are rate-limited, because anyone can send tokens that match no key.
  */
@@ -18,10 +18,10 @@ export interface ProviderParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Minimum time between two requests, and retry interval until the first success. */
+/** Minimum time between two requests to the provider, and retry interval until the first success. */
 const minMs = 2_000
 const retryMs = 5_000
-/** Keys are fetched again after this time even if they match, because one may have been revoked. */
+/** Keys are fetched again after this time even if they match, because the provider may have revoked a key. */
 const staleMs = 60 * 60 * 1000
 const maxKeys = 100
 
@@ -50,13 +50,13 @@ export class OpenidProvider {
     clearTimeout(this.#retry)
   }
 
-  /** Undefined until the first success. */
+  /** The time of the last success. Undefined before the first success. */
   get keys(): LocalJWKSet | undefined {
     if (this.#parts.clock.monotonic() - this.#found > staleMs) void this.refresh()
     return this.#keys
   }
 
-  /** Returns whether new keys were fetched. Never rejects. */
+  /** Fetches the keys. Returns whether new keys were fetched. Never rejects. */
   refresh(): Promise<boolean> {
     if (this.#pendingFetch !== undefined) return this.#pendingFetch
     const now = this.#parts.clock.monotonic()

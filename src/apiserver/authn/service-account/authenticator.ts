@@ -1,6 +1,7 @@
 /**
- * Service account tokens: a bearer token signed by this cluster authenticates as its service account. The signature is
- * verified once. The times and the existence of account, pod and Secret are checked on every request.
+ * Service account tokens: a bearer token signed by this cluster authenticates a service account. The signature of a
+ * token is verified once. The times of the token and the existence of its account, pod and Secret are checked on every
+ * request.
  */
 
 import { serviceAccountGroups, serviceAccountName, type User } from '../../../api/model/user.ts'
@@ -42,7 +43,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   const tokensByConnection = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // A connection that repeats its Authorization header gets the same result.
+    // A connection that sends the same Authorization header again gets the same result.
     const before = tokensByConnection.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)
@@ -104,7 +105,7 @@ function refusedTo({ audiences }: TokenClaims, requestedAudiences: readonly stri
   return { result: 'refused', why: `token audiences [${named}] is invalid for the target audiences [${target}]` }
 }
 
-/** The extra attributes name the token and the objects that it names. */
+/** The extra attributes contain the ID of the token and the names of the objects in its claims. */
 function accountUser(
   { namespace, account, pod, node, id }: TokenClaims,
   { vendor, gates }: { readonly vendor: Vendor; readonly gates: Gates },

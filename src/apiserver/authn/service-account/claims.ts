@@ -1,7 +1,7 @@
 /**
  * Claims of service account tokens. Bound tokens are requested through `serviceaccounts/token`, expire, and may be
- * bound to a pod or Secret. Legacy tokens are stored in a Secret and are valid as long as that Secret exists. This file
- * writes and reads claims; other files check whether the claims still apply.
+ * bound to a pod or Secret. Legacy tokens are stored in a Secret and are valid as long as the Secret exists. This file
+ * writes and reads claims. Other files check whether the claims still apply.
  */
 import type { Json, JsonObject } from '../../../api/json/json.ts'
 import { defined, isObject } from '../../../api/json/json.ts'
@@ -9,12 +9,12 @@ import type { ObjectName } from '../../../api/model/lookup.ts'
 import { serviceAccountName } from '../../../api/model/user.ts'
 import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
 
-/** An object that a token names: a node, or an object in the account's namespace. */
+/** An object in the claims of a token: a node, or an object in the account's namespace. */
 export interface Holder {
   readonly name: string
   /**
-   * Undefined for the Secret of a legacy token, which is identified by the token that it contains. Also undefined for
-   * the node of a pod if the Node does not exist.
+   * Uid of the object. Undefined for the Secret of a legacy token, which is identified by the token in it, and for the
+   * node of a pod if the Node does not exist.
    */
   readonly uid: string | undefined
 }
@@ -24,21 +24,21 @@ export interface TokenClaims {
   readonly account: Holder
   readonly pod?: Holder | undefined
   readonly secret?: Holder | undefined
-  /** The node that the token is bound to, or the node of the pod. */
+  /** The node to which the token is bound, or the node of the pod. */
   readonly node?: Holder | undefined
   /** ID of the token (`jti`). Tokens issued by older versions have no ID. */
   readonly id?: string | undefined
-  /** Audiences; empty if the token names none and is thus valid for this server. */
+  /** Audiences of the token. An empty list means that the token is valid for this server. */
   readonly audiences: readonly string[]
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly validFrom: number
   readonly validUntil: number
-  /** Time from which the holder should use a newer token. */
+  /** Time after which the holder should use a newer token. */
   readonly staleFrom: number
   readonly legacy: boolean
 }
 
-/** The object that a token is bound to. A pod comes with its node. */
+/** The object to which a token is bound. A pod is accompanied by its node. */
 export interface BoundTo {
   readonly kind: 'pod' | 'secret' | 'node'
   readonly name: string
@@ -55,7 +55,7 @@ export interface BoundToken extends ObjectName {
   readonly audiences: readonly string[]
   readonly nowSeconds: number
   readonly lifeSeconds: number
-  /** For tokens with an extended lifetime: the requested lifetime in seconds. */
+  /** The requested lifetime in seconds of a token with an extended lifetime. */
   readonly warnAfterSeconds?: number | undefined
 }
 
@@ -77,7 +77,7 @@ export function boundClaims(vendor: Vendor, token: BoundToken): JsonObject {
   }
 }
 
-/** Owner and Secret of a legacy token. */
+/** The account and the Secret of a legacy token. */
 export interface LegacyToken extends ObjectName {
   readonly uid: string
   readonly secret: string
@@ -162,7 +162,7 @@ function holder(value: Json | undefined): { name: string; uid: string } | undefi
   return name && uid ? { name, uid } : undefined
 }
 
-/** The node of a pod may have no uid. */
+/** The claim for the node of a pod may have no uid. */
 function nodeHolder(value: Json | undefined): Holder | undefined {
   const name = isObject(value) ? word(value.name) : undefined
   return isObject(value) && name ? { name, uid: word(value.uid) } : undefined
@@ -172,12 +172,12 @@ function word(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Returns milliseconds; undefined if the value is not a time. */
+/** Converts a time in seconds to milliseconds. Returns undefined if the value is not a time. */
 function seconds(value: Json | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 && value < 2 ** 43 ? value * 1000 : undefined
 }
 
-/** Accepts one audience or a non-empty list. */
+/** Reads the audiences: a single string or a non-empty list. */
 function audiencesOf(value: Json | undefined): string[] | undefined {
   const list = Array.isArray(value) ? value : [value]
   return list.length > 0 && list.every((each) => typeof each === 'string') ? list : undefined

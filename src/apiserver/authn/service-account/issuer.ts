@@ -21,7 +21,7 @@ export class TokenIssuer {
     return await this.#sign(boundClaims(this.#vendor, { ...token, issuer: this.name }))
   }
 
-  /** Issues a token for a Secret. It does not expire. */
+  /** Issues a token for a Secret. The token does not expire. */
   async issueLegacy(token: LegacyToken): Promise<string> {
     return await this.#sign(legacyClaims(this.#vendor, token))
   }

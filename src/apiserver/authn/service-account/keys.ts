@@ -1,6 +1,6 @@
 /**
- * Keys of service account tokens: one signing key and all verification keys. They are read from PEM text with any
- * number of private keys, public keys and certificates. The key determines the algorithm, never the token.
+ * Keys of service account tokens: one signing key and all verification keys. The keys are read from PEM text with any
+ * number of private keys, public keys and certificates. The signature algorithm depends on the key, never on the token.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type PemBlock, readPemBlocks } from '../../../api/pki/pem.ts'
@@ -14,7 +14,7 @@ export interface VerifyingKey {
   readonly publicKey: KeyObject
 }
 
-/** A key that can also sign. */
+/** A key that can also sign tokens. */
 export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject
 }
@@ -39,12 +39,12 @@ export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
   })
 }
 
-/** Whether the key can also sign, which requires its private part. */
+/** Whether the key can also sign, which requires the private key. */
 export function isSigning(key: VerifyingKey | SigningKey): key is SigningKey {
   return 'privateKey' in key
 }
 
-/** `signing` signs new tokens; all keys verify tokens. */
+/** Creates the token keys. `signing` signs new tokens. All keys verify tokens. */
 export function tokenKeys(signing: SigningKey, others: readonly VerifyingKey[]): TokenKeys {
   const all = new Map([signing, ...others].map((key) => [key.id, key]))
   return { signing, verifying: [...all.values()] }

@@ -1,8 +1,8 @@
 /**
  * Labels the Secret of a legacy token with the day of its last use, so that the cleaner and operators know which
- * Secrets are still needed. Each Secret is written at most once a day. The server makes one such write at a time and
- * skips the others, which later requests with the same token make up for. A failed write is logged and delays the next
- * write. Requests never wait for a write and do not fail because of one.
+ * Secrets are still needed. Each Secret is written at most once a day. Only one write runs at a time. Other writes are
+ * skipped and happen at a later request with the same token. A failed write is logged and delays the next write.
+ * Requests never wait for these writes.
  */
 import { secret as secrets } from '../../../api/kinds/core/secret.ts'
 import { dayOf, lastUsedLabel } from '../../../api/model/legacy-tokens.ts'
@@ -18,11 +18,11 @@ export interface TrackerParts {
   readonly lookup: Lookup
   readonly clock: Clock
   readonly log: Log
-  /** Sets labels of a stored Secret, unless it no longer has this uid. */
+  /** Sets labels of a stored Secret, unless its uid differs from the given uid. */
   readonly setLabels: LabelSecret
 }
 
-/** Sets labels of a stored Secret, unless it no longer has this uid. */
+/** Sets labels of a stored Secret, unless its uid differs from the given uid. */
 export type LabelSecret = (
   secret: ObjectName & { readonly uid: string },
   labels: { readonly [name: string]: string },

@@ -1,9 +1,9 @@
 /**
- * Verifies the signatures of this cluster's tokens. Each signature is verified once, and then the token is recognized
- * by its hash in a bounded LRU cache. The cache keeps the claims but not the token. Times and dependencies, which can
+ * Verifies the signatures of this cluster's tokens. Each signature is verified once. Later, the token is recognized by
+ * its hash in a bounded LRU cache. The cache contains the claims but not the token. Times and dependencies, which can
  * change, are checked elsewhere.
  *
- * The key determines the algorithm. Keys that a token contains or refers to are ignored.
+ * The signature algorithm depends on the key. Keys in a token are ignored.
  */
 import { hash } from 'node:crypto'
 import { parseJson } from '../../../api/codec/json.ts'
@@ -22,7 +22,10 @@ export interface SignedToken {
 export interface SignatureOptions {
   readonly vendor: Vendor
   readonly keys: readonly VerifyingKey[]
-  /** Issuers of bound tokens. The first issuer signs new tokens; the others were used before. */
+  /**
+   * Issuers of bound tokens. The first issuer signs new tokens. The others are former issuers whose tokens are still
+   * accepted.
+   */
   readonly issuers: readonly string[]
 }
 
@@ -34,7 +37,7 @@ export class Signatures {
   readonly #vendor: Vendor
   readonly #keys: readonly VerifyingKey[]
   readonly #issuers: ReadonlySet<string>
-  /** Keyed by hash, most recently used last. */
+  /** The results by hash of the token, most recently used last. */
   readonly #verifiedTokens = new BoundedMap<string, SignedToken>(maxCachedTokens)
 
   constructor({ vendor, keys, issuers }: SignatureOptions) {
@@ -79,7 +82,7 @@ export class Signatures {
     return undefined
   }
 
-  /** Parses the JSON strictly, because parsers disagree about duplicate members. */
+  /** The JSON is parsed strictly, because parsers disagree about duplicate members. */
   #claimsOf(bytes: Uint8Array): TokenClaims | undefined {
     try {
       const { value, duplicates } = parseJson(Buffer.from(bytes))
@@ -90,9 +93,7 @@ export class Signatures {
   }
 }
 
-/**
- * Whether the token is canonical base64. Otherwise several texts could encode the same token, each with its own hash.
- */
+/** Whether the token is canonical base64. Several other texts could encode the same token, each with its own hash. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 }

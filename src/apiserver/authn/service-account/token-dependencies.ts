@@ -1,7 +1,7 @@
 /**
- * Checks that the objects that a token depends on still exist: its account and the pod, Secret or node that it is bound
- * to. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
- * object; a legacy token is compared with the content of its Secret. A terminating object counts as deleted, except for
+ * Checks that the objects on which a token depends still exist: its account and the pod, Secret or node to which it is
+ * bound. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
+ * object. A legacy token is compared with the content of its Secret. A terminating object counts as deleted, except for
  * a pod, which needs its token until its grace period ends.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
@@ -21,9 +21,9 @@ import type { SignedToken } from './signatures.ts'
 export interface HolderOptions {
   readonly lookup: Lookup
   readonly clock: Clock
-  /** If false, legacy tokens are accepted even if their account or Secret does not exist. */
+  /** Whether the account and Secret of a legacy token must exist. */
   readonly lookupLegacy: boolean
-  /** The vendor of the label with which a legacy token is marked as invalid. Undefined if the label has no effect. */
+  /** The vendor of the label that marks a legacy token as invalid. Undefined if the label has no effect. */
   readonly markedBy: Vendor | undefined
 }
 
@@ -33,7 +33,7 @@ export class TokenDependencies {
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
-  /** Object states for which a token was valid, so that unchanged objects are not checked again. */
+  /** Object states for which a token was valid. Unchanged objects are not checked again. */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 
   constructor({ lookup, clock, lookupLegacy, markedBy }: HolderOptions) {
@@ -43,7 +43,7 @@ export class TokenDependencies {
     this.#markedBy = markedBy
   }
 
-  /** Checks the cached objects. */
+  /** Checks the objects in the cache. */
   exist(token: SignedToken): boolean {
     const { namespace, account, pod, secret, legacy } = token.claims
     const node = boundNode(token)
@@ -69,7 +69,7 @@ export class TokenDependencies {
       (secret === undefined || isThere(ofSecret, secret.uid)) &&
       (node === undefined || isThere(ofNode, node.uid)) &&
       (!legacy || (holdsToken(ofSecret!, token.hash) && !this.#isMarked(ofSecret!)))
-    // The end of the grace period changes nothing in the pod, so a result for a terminating pod must not be cached.
+    // The end of the grace period does not change the pod, so a result for a terminating pod must not be cached.
     if (stands && !ofPod?.metadata.deletionTimestamp) this.#good.set(token, dependencies)
     return stands
   }
@@ -84,7 +84,7 @@ export class TokenDependencies {
   }
 }
 
-/** Returns the node that the token is bound to. */
+/** Returns the node to which the token is bound. */
 function boundNode({ claims: { node, pod } }: SignedToken): Holder | undefined {
   return pod === undefined ? node : undefined
 }

@@ -83,7 +83,7 @@ export type JwtConfiguration = Infer<typeof jwt>
 export interface ConfigurationParts {
   readonly vendor: Vendor
   readonly emulation: Emulation
-  /** Issuers of service account tokens, which no file may configure. */
+  /** Issuers of service account tokens, which the file must not configure. */
   readonly ownIssuers: readonly string[]
 }
 

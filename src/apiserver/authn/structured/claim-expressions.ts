@@ -31,7 +31,7 @@ const userFields = new Map([
   ['extra', extra],
 ])
 
-/** What an expression can use: the claims of the token, or the mapped user. */
+/** The variable that an expression can use: the claims of the token, or the mapped user. */
 const variables = {
   claims: { ...declare(mapOf(types.string, types.dyn), 'map'), elem: dynamicType },
   user: { ...declare({ kind: 'object', fields: userFields }, 'object'), fields: userFields },
@@ -39,13 +39,13 @@ const variables = {
 
 export interface Compiling {
   readonly readPattern: ReadPattern
-  /** Minor version of Kubernetes 1 whose functions are available. */
+  /** Minor version of the Kubernetes release whose functions are available. */
   readonly version: number
 }
 
 export interface ExpressionSource {
   readonly source: string
-  /** Path of the expression in the configuration, for errors. */
+  /** Path of the expression in the configuration file, for errors. */
   readonly path: FieldPath
   readonly variable: keyof typeof variables
 }

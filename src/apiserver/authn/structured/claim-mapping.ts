@@ -6,7 +6,7 @@ import { BadClaims, groupsIn, usernameIn } from '../openid-connect/claims.ts'
 import type { JwtConfiguration } from './authentication-configuration.ts'
 import { type Compiling, compileCondition, compileText, compileTexts, type Expression } from './claim-expressions.ts'
 
-/** Compiles the rules and mappings of an issuer. Throws ConfigurationFault. The result throws BadClaims. */
+/** Compiles the rules and mappings of an issuer. Throws ConfigurationFault. The returned function throws BadClaims. */
 export function compileClaimMapping(
   configuration: JwtConfiguration,
   path: FieldPath,

@@ -1,5 +1,5 @@
 /**
- * The Node mode: authorizes node agents, the users `system:node:<name>` in the group `system:nodes`. They have the
+ * The Node mode authorizes node agents, the users `system:node:<name>` in the group `system:nodes`. They have the
  * permissions of the role `system:node`, with restrictions: Secrets, ConfigMaps, claims, volumes, attachments and
  * tokens must be needed by pods on the node, and Leases, CSINodes and ResourceSlices must be the node's own. Since
  * 1.32, an agent may read only its own Node and the pods on it. The mode never denies a request that another mode may
@@ -53,12 +53,12 @@ function nodeAuthorizer(vendor: Vendor, emulation: Emulation, graph: NodeGraph):
   }
 }
 
-/** Returns the node of an agent; undefined for other users. */
+/** Returns the node of an agent, or undefined for other users. */
 function nodeOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
 
-/** Returns the check for resources that are restricted per node; undefined for others. */
+/** Returns the check for resources that are restricted per node, or undefined for other resources. */
 function judgeOf(vendor: Vendor, { gates }: Emulation, graph: NodeGraph) {
   const judges = new Map<string, NodeJudge>()
   const concerning = (fault: (attributes: ResourceAttributes) => string): NodeJudge => {
@@ -101,7 +101,7 @@ function related(graph: NodeGraph, node: string, { plural, namespace, name }: Re
   return because(`no relationship found between node '${node}' and this object`)
 }
 
-/** Returns why the request is not a read of a namespaced object; '' if it is. */
+/** Returns the reason why the request is not a read of a namespaced object, or '' if it is such a read. */
 function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
   if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
   if (subresource !== '') return 'cannot read subresource'

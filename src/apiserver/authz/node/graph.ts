@@ -1,7 +1,8 @@
 /**
- * A graph of dependencies, maintained by watches: from the pods on a node to the Secrets, ConfigMaps, claims and
- * accounts that they reference, from claims to their volumes and the Secrets that the volumes reference, and from
- * VolumeAttachments and ResourceSlices to nodes. A query costs one or two lookups, regardless of the number of pods.
+ * A graph of dependencies, maintained by watches. The graph leads from the pods on a node to the Secrets, ConfigMaps,
+ * claims and accounts that they reference, from claims to their volumes and the Secrets that the volumes reference, and
+ * from VolumeAttachments and ResourceSlices to nodes. A query costs one or two lookups, regardless of the number of
+ * pods.
  */
 
 import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'
@@ -63,8 +64,8 @@ export class NodeGraph {
   }
 
   /**
-   * Returns undefined if all received changes are processed; otherwise resolves when they are. Await it before other
-   * queries.
+   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when they are.
+   * The caller must await the promise before other queries.
    */
   current(): Promise<void> | undefined {
     return this.#index.current()

@@ -2,13 +2,13 @@
 import type { ApiObject } from '../../../api/model/object.ts'
 
 export interface PodNeeds {
-  /** Name of the pod's node; '' for an unscheduled pod. */
+  /** Name of the pod's node, or '' for an unscheduled pod. */
   readonly node: string
   /** Keys of the objects that the pod needs, such as `secrets/a/b`, without duplicates. */
   readonly needs: ReadonlySet<string>
 }
 
-/** Returns the key of an object: `secrets/<namespace>/<name>`. */
+/** Returns the key of an object, such as `secrets/<namespace>/<name>`. */
 export function thing(plural: string, namespace: string, name: string): string {
   return `${plural}/${namespace}/${name}`
 }
@@ -59,8 +59,8 @@ interface PodStatus {
 const sourcesWithSecret = ['azureFile', 'cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos']
 
 /**
- * `mirrorKey` is the annotation of mirror pods, which represent pods that a node runs on its own. They must not grant
- * permissions.
+ * `mirrorKey` is the annotation of mirror pods, which represent pods that a node runs on its own. Mirror pods must not
+ * grant permissions.
  */
 export function podNeeds({ metadata, spec = {}, status = {} }: ApiObject, mirrorKey: string): PodNeeds {
   const { namespace = '', name: pod = '' } = metadata
@@ -110,7 +110,7 @@ function volumeNeeds(volume: Volume, pod: string, need: Need): void {
     need('configmaps', configMap?.name)
   }
   need('persistentvolumeclaims', volume.persistentVolumeClaim?.claimName)
-  // The claim of an ephemeral volume is named after the pod and the volume.
+  // The claim of an ephemeral volume is named `<pod>-<volume>`.
   if (volume.ephemeral !== undefined) need('persistentvolumeclaims', `${pod}-${volume.name}`)
   need('secrets', volume.csi?.nodePublishSecretRef?.name)
   for (const source of sourcesWithSecret) need('secrets', secretOf(volume[source] as Source | undefined))
@@ -121,7 +121,7 @@ function secretOf(source: Source | undefined): string | undefined {
 }
 
 export interface VolumeNeeds {
-  /** Key of the claim that the volume is bound to; '' if unbound. */
+  /** Key of the claim to which the volume is bound, or '' if the volume is not bound. */
   readonly claim: string
   readonly secrets: readonly string[]
 }

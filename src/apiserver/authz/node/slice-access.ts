@@ -8,7 +8,7 @@ import { because, type NodeJudge, selectsNode } from './node-and-pod-access.ts'
 const ofOne = ['get', 'update', 'patch', 'delete']
 const ofMany = ['list', 'watch', 'deletecollection']
 
-/** Decides about ResourceSlices. `related` checks that a slice belongs to the node. */
+/** Decides about a request for ResourceSlices. `related` checks that a slice belongs to the node. */
 export function sliceAccess(related: NodeJudge): NodeJudge {
   return (node, attributes) => {
     const { verb, subresource } = attributes

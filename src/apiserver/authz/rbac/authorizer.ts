@@ -11,7 +11,6 @@ import type { Authorizer, Decision, Question } from '../authorizer.ts'
 import { appliesTo, type Binding, type Grant, type Policy, rbacGroup, type Subject } from './policy.ts'
 import { allows, type Rule } from './rule.ts'
 
-/** The RBAC mode. */
 export function rbac(policy: Policy, vendor: Vendor): Authorizer {
   const decide = (question: Question): Decision => {
     const { user, attributes } = question
@@ -26,7 +25,7 @@ export function rbac(policy: Policy, vendor: Vendor): Authorizer {
   }
 }
 
-/** Formats `RBAC: allowed by RoleBinding "read/a" of Role "read" to User "bob"`. */
+/** Formats a reason such as `RBAC: allowed by RoleBinding "read/a" of Role "read" to User "bob"`. */
 function reasonOf({ binding }: Grant, user: User): string {
   const { kind, role } = binding
   const subject = binding.subjects.find((each) => appliesTo(each, user))

@@ -2,15 +2,16 @@
  * Decides whether a user's rules cover the rules that the user wants to grant.
  *
  * Every single permission of a rule (one verb on one resource of one group with one name) must be in one of the user's
- * rules. Their number is the product of the lists, so single permissions are checked only if no rule covers several at
- * once. The work is bounded and yields to other requests. If the bound is reached, the result is undecided.
+ * rules. The number of single permissions is the product of the lists, so they are checked only if no rule covers
+ * several of them at once. The work is bounded and yields to other requests. If the bound is reached, the result is
+ * undecided.
  */
 import { HeldRules, hasWord, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
 /**
- * Limit of about a hundred milliseconds of work, which is a hundred times the cost of checking 2,000 rules against
- * 10,000.
+ * Maximum amount of work, which takes about a hundred milliseconds. Checking 2,000 rules against 10,000 takes a
+ * hundredth of it.
  */
 const maxSteps = 3_000_000
 const stepsBetweenTurns = 2000
@@ -18,7 +19,7 @@ const stepsBetweenTurns = 2000
 export interface Coverage {
   /** The uncovered rules, up to the requested number. */
   readonly uncovered: readonly PolicyRule[]
-  /** Whether all rules were checked or enough uncovered rules were found. */
+  /** Whether the search is complete: either all rules were checked or enough uncovered rules were found. */
   readonly decided: boolean
 }
 
@@ -66,7 +67,7 @@ class Effort {
   }
 }
 
-/** The lists of a rule in the order in which they are split: the most selective one comes first. */
+/** The lists of a rule in the order in which they are split, the most selective list first. */
 const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
 function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
@@ -96,7 +97,7 @@ function* coversFrom(
 }
 
 /**
- * Whether one rule of the user contains all words of these lists. Such a rule must contain the first word of each list.
+ * Whether one rule of the user contains all words of the lists. Such a rule must contain the first word of each list.
  */
 function coversAtOnce(
   userRules: HeldRules,

@@ -1,6 +1,6 @@
 /**
- * Explains decisions: the closest rules, the smallest rule that would allow a request, and all subjects that are
- * allowed.
+ * Explains authorization decisions: the closest rules, the smallest rule that would allow a request, and all subjects
+ * that are allowed.
  */
 import type { User } from '../../../api/model/user.ts'
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
@@ -37,8 +37,8 @@ function scopeOf(attributes: Attributes): string {
 }
 
 /**
- * Returns the parts of the request that the rule does not allow; undefined if rule and request have almost nothing in
- * common.
+ * Returns the parts of the request that the rule does not allow. Returns undefined if the rule and the request have
+ * almost nothing in common.
  */
 export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts
@@ -84,7 +84,7 @@ export interface Holder {
   readonly binding: Binding
 }
 
-/** Returns all distinct subjects that a binding allows to make the request. */
+/** Returns all distinct subjects whose bindings allow the request. */
 export function holders(policy: Policy, attributes: Attributes, limit: number): Holder[] {
   const holdersByKey = new Map<string, Holder>()
   for (const binding of policy.bindings(scopeOf(attributes))) {

@@ -1,13 +1,13 @@
 /**
- * A user's rules, indexed for repeated queries by word: all rules that allow `pods`, then those of them that allow it
- * in the group `apps`, and so on. Each result is computed on first use and is itself an indexed set. Many queries thus
- * cost little more than one pass over the rules.
+ * A user's rules, indexed for repeated queries by word: first all rules that allow `pods`, then those among them that
+ * allow it in the group `apps`, and so on. Each result is computed on first use and is itself an indexed set. Many
+ * queries therefore cost little more than one pass over the rules.
  *
  * The cost is reported to `spend` in steps of similar duration.
  */
 import { allowsPath, type Rule } from './rule.ts'
 
-/** The lists of a resource rule. */
+/** The lists of words in a resource rule. */
 export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
 /** Rules whose list contains a wildcard. */
@@ -30,7 +30,7 @@ export class HeldRules {
     this.#spend = spend
   }
 
-  /** Returns the rules whose list contains the word, or, for undefined, the rules with a wildcard. */
+  /** Returns the rules whose list contains the word. For undefined, returns the rules with a wildcard. */
   having(part: Part, word: string | undefined): HeldRules {
     const { byWord, every, answers } = this.#index(part)
     if (word === undefined) return every
@@ -43,7 +43,7 @@ export class HeldRules {
     return answer
   }
 
-  /** Returns the rules that allow this path, which may end in `*`. */
+  /** Returns the rules that allow the path, which may end in `*`. */
   allowingPath(path: string): Rule[] {
     this.#paths ??= this.#indexPaths()
     const { byPath, open } = this.#paths
@@ -102,7 +102,7 @@ export function hasWord(rule: Rule, part: Part, word: string): boolean {
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
-/** `pods/log` is also contained in `*` followed by `/log`. */
+/** `pods/log` also matches the pattern `*` followed by `/log`. */
 function wordsThatHold(part: Part, word: string): string[] {
   const slash = part === 'resources' ? word.indexOf('/') : -1
   return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]

@@ -1,7 +1,6 @@
 /**
  * Explains a decision with the rules that users may list about themselves (SelfSubjectRulesReview). Users without
- * permission to create `accessexplanations` still learn which of their rules are closest, without roles and
- * bindings.
+ * permission to create `accessexplanations` can still see which of their rules are closest, without roles and bindings.
  */
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
 import { lacking, smallestRule } from './explain.ts'
@@ -29,7 +28,7 @@ export function explainByOwnRules(
   const nearRules = (attributes.resource ? resourceRules : nonResourceRules)
     .flatMap((rule) => {
       const lacks = lacking(ruleOf(rule), attributes)
-      // A rule that allows every part of the action applies in another namespace.
+      // The user has a rule that allows every part of the action, but the rule applies in another namespace.
       return lacks === undefined ? [] : [{ rule, lacks: lacks.length === 0 ? ['namespace'] : lacks }]
     })
     .sort((a, b) => a.lacks.length - b.lacks.length)

@@ -10,7 +10,7 @@ import { serviceAccountName, type User } from '../../../api/model/user.ts'
 import { DerivedIndex } from '../derived-index.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
-/** Group id of roles and bindings. */
+/** Group ID of roles and bindings. */
 export const rbacGroup = 'rbac.authorization'
 
 const typeOf = (plural: string): StoredType => ({ group: rbacGroup, plural })
@@ -34,14 +34,14 @@ export interface Subject {
 /** A RoleBinding or ClusterRoleBinding, prepared for decisions. */
 export interface Binding {
   readonly kind: 'RoleBinding' | 'ClusterRoleBinding'
-  /** Namespace of the binding; '' for a ClusterRoleBinding. */
+  /** Namespace of the binding, or '' for a ClusterRoleBinding. */
   readonly namespace: string
   readonly name: string
   readonly role: RoleRef
   readonly subjects: readonly Subject[]
 }
 
-/** A rule that a user has, and the binding that grants it. */
+/** A rule of a user, and the binding that grants the rule. */
 export interface Grant {
   readonly rule: Rule
   readonly binding: Binding
@@ -70,8 +70,8 @@ export class Policy {
   }
 
   /**
-   * Returns undefined if all received changes are processed; otherwise resolves when they are. Await it before other
-   * queries.
+   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when they are.
+   * The caller must await the promise before other queries.
    */
   current(): Promise<void> | undefined {
     return this.#index.current()
@@ -95,7 +95,7 @@ export class Policy {
     return [...roles]
   }
 
-  /** Returns the rules of a role as seen from a namespace; undefined if the role does not exist. */
+  /** Returns the rules of a role as seen from a namespace, or undefined if the role does not exist. */
   role({ kind, name }: RoleRef, namespace: string): readonly Rule[] | undefined {
     return this.#roles.get(kind === 'Role' ? roleKey(namespace, name) : roleKey('', name))
   }
@@ -221,7 +221,7 @@ type StoredSubject = NonNullable<StoredBinding['subjects']>[number]
 
 function subjectOf({ kind, name = '', namespace = '' }: StoredSubject, own: string): Subject[] {
   if (kind === 'User' || kind === 'Group') return [{ kind, name, namespace: '' }]
-  // A subject that is a service account without a namespace belongs to the namespace of the binding.
+  // A service account subject without a namespace belongs to the namespace of the binding.
   const home = namespace === '' ? own : namespace
   return kind === 'ServiceAccount' && home !== '' ? [{ kind, name, namespace: home }] : []
 }
@@ -235,7 +235,7 @@ function keyOfRole({ role, namespace }: Binding): string {
   return roleKey(role.kind === 'Role' ? namespace : '', role.name)
 }
 
-/** Names of roles and namespaces cannot contain a slash. */
+/** The names of roles and namespaces cannot contain a slash, so the key is unambiguous. */
 function roleKey(namespace: string, name: string): string {
   return `${namespace}/${name}`
 }

@@ -20,7 +20,7 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** A set of words; undefined matches all. */
+/** A set of words. Undefined matches all words. */
 type Words = ReadonlySet<string> | undefined
 
 /** A rule prepared for repeated checks. */

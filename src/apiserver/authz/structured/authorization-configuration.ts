@@ -56,7 +56,7 @@ const fields = {
   authorizers: field(1, s.list(authorizer), { doc: 'Authorizers, in the order in which the server asks them.' }),
 }
 
-/** Types that need no further configuration. Each type may occur once. */
+/** Authorizer types that need no further configuration. Each type may occur once. */
 const plainTypes = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow', 'AlwaysDeny'] as const
 const maxConditions = 64
 const maxTimeoutMs = 30_000
@@ -66,10 +66,9 @@ export type ConfiguredAuthorizer =
   | { readonly type: (typeof plainTypes)[number] }
   | ({ readonly type: 'Webhook' } & ConfiguredWebhook)
 
-/** An authorizer of type `Webhook`. */
 export interface ConfiguredWebhook {
   readonly name: string
-  /** Path in the document, for errors. */
+  /** Path in the configuration file, for errors. */
   readonly path: FieldPath
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
@@ -85,7 +84,7 @@ export interface ConfigurationParts {
   readonly version: EmulatedVersion
 }
 
-/** Reads the document. Throws ConfigurationFault. */
+/** Reads the configuration. Throws ConfigurationFault. */
 export function readAuthorizationConfiguration(
   document: Json,
   { vendor, version }: ConfigurationParts,

@@ -1,6 +1,6 @@
 /**
- * The conditions of an authorization webhook: CEL expressions over the spec of the SubjectAccessReview in v1, called
- * `request`. The server calls the webhook only for requests that meet all of them.
+ * The match conditions of an authorization webhook: CEL expressions over `request`, which is the spec of the
+ * SubjectAccessReview in v1. The server calls the webhook only for requests that meet all conditions.
  */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
@@ -58,16 +58,19 @@ const requestOf = ({ hasSelectors }: Pick<ConditionParts, 'hasSelectors'>) =>
 
 export interface ConditionParts {
   readonly readPattern: ReadPattern
-  /** Minor version of Kubernetes 1 whose functions are available. */
+  /** Minor version of the Kubernetes release whose functions are available. */
   readonly version: number
-  /** Whether the conditions see the selectors of the request. */
+  /** Whether the conditions can use the selectors of the request. */
   readonly hasSelectors: boolean
 }
 
-/** The result: all conditions are met, a condition is unmet, or none is unmet but at least one failed. */
+/**
+ * The result of match conditions: all conditions are met, a condition is unmet, or no condition is unmet but at least
+ * one failed.
+ */
 export type ConditionOutcome = 'met' | 'unmet' | 'failed'
 
-/** Compiles conditions. `path` is the path of the list. Throws ConfigurationFault. */
+/** Compiles match conditions. `path` is the path of the list in the configuration. Throws ConfigurationFault. */
 export function compileConditions(
   sources: readonly string[],
   path: FieldPath,

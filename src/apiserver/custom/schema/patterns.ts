@@ -24,7 +24,7 @@ interface Refusal {
   readonly why: string
 }
 
-/** Maximum length of a pattern. Nobody writes longer patterns by hand, and they take milliseconds to compile. */
+/** Maximum length of a pattern. Handwritten patterns are shorter, and longer ones take milliseconds to compile. */
 const maxPatternLength = 4096
 /** Maximum estimated size of a pattern. Compilation cannot be interrupted and takes about two microseconds per step. */
 const maxSize = 10_000

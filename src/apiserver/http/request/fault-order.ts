@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
-/** A field that the client should be told about, with its message. */
+/** A reported field with its message. */
 export interface FieldFault {
   /** The path of the field, such as `spec.containers[0].name`. */
   readonly path: string

@@ -1,9 +1,9 @@
 /**
  * Stores the types that the server currently serves, by group, version and plural.
  *
- * Types, such as those of custom resources, can be added and removed at run time. Dispatch looks up one type per
- * request. Discovery and OpenAPI cache documents about all types, and rebuild the documents when the generation of the
- * catalogue changes (`whileUnchanged`). No other module keeps a list of types.
+ * Types, such as those of custom resources, can be added and removed at run time. Each request looks up one type.
+ * Discovery and OpenAPI cache documents about all types, and rebuild the documents when the generation of the catalogue
+ * changes (`whileUnchanged`). No other module keeps a list of types.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
@@ -15,7 +15,7 @@ export class Catalogue {
   readonly #isServed: (kind: Kind) => boolean
   #generation = 0
   #types: readonly ServedType[] = []
-  /** The types that clients can see. Reset to undefined when the types change. */
+  /** The types that clients can access. Reset to undefined when the types change. */
   #all: readonly ServedType[] | undefined
   /** All types by group, version and plural, including hidden types. `find` looks up one type per request here. */
   readonly #owners = new Map<string, ServedType>()
@@ -24,8 +24,8 @@ export class Catalogue {
   readonly #stored = new Map<string, Map<string, Resource>>()
 
   /**
-   * Creates a catalogue. A type for which `isServed` returns false is hidden from clients, but the server itself can
-   * use it.
+   * Creates a catalogue. If `isServed` returns false for a type, clients cannot access the type, but the server itself
+   * can use it.
    */
   constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
     this.vendor = vendor
@@ -37,7 +37,7 @@ export class Catalogue {
     return this.#generation
   }
 
-  /** Returns the types that clients can see, with the preferred version of each group first. */
+  /** Returns the types that clients can access, with the preferred version of each group first. */
   all(): readonly ServedType[] {
     this.#all ??= this.#types.filter(({ kind }) => this.#isServed(kind))
     return this.#all
@@ -53,7 +53,7 @@ export class Catalogue {
     return this.#stored.get(group)?.get(plural)
   }
 
-  /** Returns all types, including hidden ones. */
+  /** Returns all types, including those that clients cannot access. */
   everyType(): readonly ServedType[] {
     return this.#types
   }
@@ -69,8 +69,8 @@ export class Catalogue {
   }
 
   /**
-   * Replaces types with other types in one step. Throws and changes nothing if a new type would conflict with a
-   * remaining type, even a hidden one.
+   * Replaces types with other types in one step. Throws an error and changes nothing if a new type conflicts with a
+   * remaining type, including those that clients cannot access.
    */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)

@@ -13,12 +13,12 @@ import type { ForwardRequest } from '../../outbound/proxy-target.ts'
 
 /** An endpoint, whose request body has the type `T`. An endpoint receives only objects of the kinds that it accepts. */
 export interface Endpoint<T = ApiObject | undefined> extends Availability {
-  /** The kind of the endpoint. For a subresource, the kind of its parent object. */
+  /** The kind of the endpoint. For a subresource, the kind of the parent object. */
   readonly kind: Kind
   /** The name of the subresource. Empty if the endpoint is not a subresource. */
   readonly subresource: string
   readonly verbs: readonly Verb[]
-  /** The kind of the request and response bodies. Unset if it is the same as `kind`. */
+  /** The kind of the request and response bodies. Undefined if it equals `kind`. */
   readonly type: Kind | undefined
   /** Other accepted versions of the kind in `type`. */
   readonly alsoTakes?: readonly Kind[]

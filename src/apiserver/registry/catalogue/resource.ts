@@ -36,16 +36,16 @@ export interface RegistryParts {
   readonly gates: Gates
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
-  /** Lifetime in seconds of objects of an expiring kind, such as Event. It starts again with every write. */
+  /** Lifetime in seconds of objects of an expiring kind, such as Event. The lifetime starts again with every write. */
   readonly lifetimeSeconds: number
-  /** The pools of values that only one object at a time can reserve, such as addresses and ports. */
+  /** The pools of values, such as addresses and ports, that only one object at a time can reserve. */
   readonly pools: readonly Pool[]
-  /** The IPAddress objects for the cluster IPs of Services. If absent, the server creates no such objects. */
+  /** The IPAddress objects for the cluster IPs of Services. If undefined, the server creates no IPAddress objects. */
   readonly addressRecords?: ValueRecords | undefined
   /** Returns the labels of a namespace. Undefined if the namespace does not exist. */
   readonly namespaceLabels?: (namespace: string) => { readonly [key: string]: string } | undefined
   /**
-   * Returns the admission plugins that account for deletions by the server itself. If absent, such deletions are not
+   * Returns the admission plugins that account for deletions by the server itself. If undefined, such deletions are not
    * accounted for.
    */
   readonly accounting?: () => Admission
@@ -68,8 +68,8 @@ export interface Resource extends Served, RegistryParts {
   /** Returns the current time as a timestamp for objects. */
   readonly time: () => string
   /**
-   * The storage version of the kind. Unset if this resource is the storage version. All versions share the cache and
-   * the keys.
+   * The storage version of the kind. Undefined if this resource is the storage version. All versions share the cache
+   * and the keys.
    */
   readonly stored: Resource | undefined
   /** All served versions of the kind, in all API groups. */
@@ -205,7 +205,7 @@ export function notFoundError(resource: Resource, namespace: string, name: strin
   return unreadable(resource, name, `${held.why}; ${remedy}`)
 }
 
-/** Returns the group and kind to name in an error. For a view such as Scale, this is the kind of the view. */
+/** Returns the group and kind for an error message. For a view such as Scale, this is the kind of the view. */
 export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { group: string; kind: string } {
   const { faultGroup } = kind
   const isEarlier = faultGroup !== undefined && !isAtLeast(version, faultGroup.until)
@@ -215,7 +215,7 @@ export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { 
 /** Maximum time in milliseconds that a read waits until the cache has caught up with the store. */
 const catchUpMs = 3000
 
-/** The store, and the caches that follow its changes. */
+/** The store, and the caches that track its changes. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /**
@@ -252,7 +252,7 @@ export function fetchObject({ cache, caches }: Resource, key: string): Promise<v
   return caches.fetch(cache, key)
 }
 
-/** Returns the labels and fields by which selectors find an object in the cache. */
+/** Returns the labels and fields of an object that the selector index of the cache contains. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
   return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }
 }

@@ -1,7 +1,6 @@
 /**
- * Defines types as clients see them: their API names, verbs and subresources. Discovery, OpenAPI, authorization and
- * dispatch use only this interface, so that stored types (`Resource`) and virtual types (`Virtual`) are treated in the
- * same way.
+ * Types as clients see them: their API names, verbs and subresources. Discovery, OpenAPI, authorization and dispatch
+ * use only this interface, so stored types (`Resource`) and virtual types (`Virtual`) are treated in the same way.
  */
 
 import { type ApiObject, asObject } from '../../../api/model/object.ts'

@@ -11,7 +11,7 @@ export interface ListPosition {
   readonly revision: number
   /** The key of the last object that the client has received. */
   readonly after: string
-  /** The position in a sorted list. Unset if the list is in key order. */
+  /** The position in a sorted list. Undefined if the list is in key order. */
   readonly sorted?: SortedPosition | undefined
 }
 

@@ -6,14 +6,14 @@ import { ApiError } from '../../../api/model/api-error.ts'
 
 /** The error for an object that a webhook failed to convert to the requested version. */
 export class ConversionFailed extends ApiError {
-  /** `message` is the complete error message. */
+  /** Creates the error. `message` is the complete error message. */
   constructor(message: string) {
     super(500, '', message)
   }
 }
 
 /**
- * The error if the server has too few free connections or too little memory to call a conversion webhook. The webhook
+ * The error when the server has too few free connections or too little memory to call a conversion webhook. The webhook
  * did not fail, so the client should retry.
  */
 export class ConversionNotTried extends ApiError {

@@ -42,7 +42,7 @@ export function readVersion(resource: Resource, stored: StoredJson): ApiObject {
   return fromStored(resource, readStored((resource.stored ?? resource).kind, stored))
 }
 
-/** Like `readVersion`, but yields between steps and needs no preparation. */
+/** Reads an object like `readVersion`, but yields between steps and needs no preparation. */
 export function* readVersionSliced(resource: Resource, stored: StoredJson): Sliced<ApiObject> {
   return fromStored(resource, yield* readStoredSliced((resource.stored ?? resource).kind, stored))
 }
@@ -56,7 +56,7 @@ export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
   return jsonDocument(asJson(readVersion(resource, stored)), orderOf(resource.kind))
 }
 
-/** Like `jsonOf`, but yields between steps and needs no preparation. */
+/** Returns the same JSON as `jsonOf`, but yields between steps and needs no preparation. */
 export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buffer> {
   const { kind } = resource
   if (resource.stored !== undefined)
@@ -132,7 +132,7 @@ export function eventsOf(resource: Resource): EventForm {
   }
 }
 
-/** Returns the preparation step of the event encoding. Empty unless a webhook converts the objects. */
+/** Returns the preparation step of the event encoding. The result is empty unless a webhook converts the objects. */
 export function preparing(resource: Resource): Pick<EventForm, 'prepare'> {
   return isRemote(resource) ? { prepare: (objects) => prepareObjects(resource, objects) } : {}
 }

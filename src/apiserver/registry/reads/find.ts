@@ -6,7 +6,10 @@ import type { CachedObject } from '../../../storage/cache/cached-object.ts'
 import { keyOf, type Resource } from '../catalogue/resource.ts'
 import type { ParsedSelection } from './selection.ts'
 
-/** Returns the objects whose key is greater than `after`, in key order. The state is that at the time of the call. */
+/**
+ * Returns the objects whose key is greater than `after`, in key order. The objects belong to the state at the time of
+ * the call.
+ */
 export function findObjects(
   resource: Resource,
   selection: ParsedSelection,

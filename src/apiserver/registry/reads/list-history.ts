@@ -23,7 +23,7 @@ export interface HistoryPage {
   readonly objects: readonly CachedObject[]
   /** Number of keys after the page, including keys of objects that the selection does not match. */
   readonly remaining: number
-  /** The last key that was read. Set if the read continued after the last returned object. */
+  /** The last key that was read. Set only if the read continued after the last returned object. */
   readonly position?: string | undefined
 }
 

@@ -12,7 +12,7 @@ import type { Schema } from '../../../api/schema/schema.ts'
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { SortValue } from './continue-token.ts'
 
-/** The sort values and the key of an object. */
+/** The sort values and the key of an object in a sorted list. */
 export interface SortPosition {
   readonly values: readonly (SortValue | null)[]
   readonly key: string
@@ -37,10 +37,7 @@ interface SortField {
 const maxFields = 3
 const maxOrderText = 500
 
-/**
- * Number of characters by which strings are compared. The number is small, so that a position fits into a continue
- * token.
- */
+/** Number of characters by which strings are compared. The limit ensures that a position fits into a continue token. */
 const maxComparedText = 128
 
 /**
@@ -85,7 +82,7 @@ function amountOf(value: SortValue): number | null {
 
 function shorten(value: SortValue): SortValue {
   if (typeof value !== 'string' || value.length <= maxComparedText) return value
-  // The text is copied, because a substring would keep the whole string in memory.
+  // The text is copied, because a substring would keep the whole original string in memory.
   return Buffer.from(value.slice(0, maxComparedText)).toString()
 }
 

@@ -27,7 +27,7 @@ export function* messageSliced(resource: Resource, object: CachedObject): Sliced
   return form
 }
 
-/** Like `messageSliced`, but synchronous. */
+/** Returns the same encoding as `messageSliced`, but synchronously. */
 export function messageOf(resource: Resource, object: CachedObject): EncodedObject {
   return findMessage(resource, object) ?? runToCompletion(messageSliced(resource, object))
 }

@@ -19,7 +19,7 @@ export const formsOf = memoizeByObject(
 
 /** One API version of a kind, which need not be stored. */
 export interface Version extends Served {
-  /** The storage version of the kind. Unset if this version is the storage version. */
+  /** The storage version of the kind. Undefined if this version is the storage version. */
   readonly stored: Version | undefined
 }
 
@@ -101,7 +101,7 @@ function namesOf({
 /** The type of a request body that is not stored: a review, an action or connection options. */
 export interface SentType {
   readonly served: Served
-  /** The type of the request body. Unset if it is the served type. */
+  /** The type of the request body. Undefined if it is the served type. */
   readonly type: Served | undefined
   /** The kind of the connection options, which are objects without metadata. */
   readonly options: string | undefined

@@ -85,8 +85,8 @@ export async function readObjectChanges(
 }
 
 /**
- * Returns the revision of the last deletion of an object with this name, or 0 if none is known. Earlier changes belong
- * to another object.
+ * Returns the revision of the last deletion of an object with the given name, or 0 if none is known. Changes before the
+ * deletion belong to another object.
  */
 export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
   for await (const { revision, deleted } of readJournal(resource, objectKey, Number.MAX_SAFE_INTEGER))
@@ -111,7 +111,7 @@ async function* readJournal(
   }
 }
 
-/** A change and the resulting object. */
+/** A past change and the object after the change. */
 interface ObjectState {
   readonly revision: Revision
   readonly deleted: boolean
@@ -209,7 +209,7 @@ async function listAt(resource: Resource, range: ListRange & { readonly revision
 }
 
 /**
- * Returns the object of a journal entry, or nothing if the object is damaged. Throws 410 if the journal does not
+ * Returns the object of a journal entry, or undefined if the object is damaged. Throws 410 if the journal does not
  * contain the value.
  */
 function readableObject(resource: Resource, entry: Entry): ApiObject[] {

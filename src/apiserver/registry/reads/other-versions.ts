@@ -76,7 +76,7 @@ function convert(type: ObjectType, { key, value, writtenAt, version }: Written):
 /** Returns a stored object with the fields and defaults of the current version. */
 function inThisVersion(type: ObjectType, stored: ApiObject): ApiObject {
   const { object } = runToCompletion(normalizeSliced(type, asJson(stored)))
-  // A default whose feature gate is disabled is not added, as in a write.
+  // Defaults whose feature gate is disabled are not added, as in a write.
   dropGatedFields(type.kind.schema, { object: asJson(object), previous: asJson(stored) }, type.context)
   return object
 }

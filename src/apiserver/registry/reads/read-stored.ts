@@ -15,10 +15,10 @@ export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   return runToCompletion(evolution.read(readObject(stored.json)))
 }
 
-/** Like `readStored`, but yields between steps, and needs no preparation. */
+/** Reads an object like `readStored`, but yields between steps and needs no preparation. */
 export function* readStoredSliced({ evolution }: Kind, stored: StoredJson): Sliced<ApiObject> {
   if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSliced(stored.json))
-  // The conversion starts from the bytes, because webhook conversions are cached by the bytes.
+  // The conversion starts from the stored bytes, because these bytes are the key of the conversion cache.
   if (evolution.remote) return asObject(yield* parseOwnSliced(yield* evolution.readJsonSliced(stored)))
   const object = asObject(yield* parseOwnSliced(stored.json))
   yield

@@ -1,7 +1,7 @@
 /**
- * Sorts objects by the values of fields, which are read from the JSON without parsing all of it. With a limit, only the
- * objects of the page stay in memory. Without a limit, the number of objects is bounded, and sorting continues while
- * the response is sent.
+ * Sorts objects by the values of fields, which are read without parsing the whole JSON. With a limit, only the objects
+ * of the page stay in memory. Without a limit, the number of objects is bounded, and sorting continues while the
+ * response is sent.
  */
 import { entityTooLarge } from '../../../api/model/api-error.ts'
 import { Heap } from '../../../base/collections/heap.ts'
@@ -53,7 +53,7 @@ export async function sortObjects(
   const { compare, valuesOf } = order
   const timeSlice = new TimeSlice()
   const size = limit === 0 ? maxSorted : Math.min(limit, maxSorted)
-  // With a limit, the heap has the last object of the page at the top, so that a better object can replace it.
+  // With a limit, the top of the heap is the last object of the page, so that a better object can replace it.
   const heap = new Heap<Entry>(limit === 0 ? (a, b) => compare(a, b) < 0 : (a, b) => compare(a, b) > 0)
   let count = 0
   let bytes = 0
@@ -83,7 +83,7 @@ function tooMany(what: string): Error {
   return entityTooLarge(`a list cannot sort ${what} in one response; request pages with a smaller limit`)
 }
 
-/** Yields the objects of a heap that has the first object at the top. */
+/** Yields the objects of a heap whose top is the first object. */
 function inOrder(heap: Heap<Entry>): SortedObjects {
   const objects = nextObjects(heap)
   return { objects, ...(heap.size > 0 && { rest: remainingSlices(heap) }), last: undefined, remaining: 0 }
@@ -103,7 +103,7 @@ function nextObjects(heap: Heap<Entry>): CachedObject[] {
   return objects
 }
 
-/** Returns the objects of a heap that has the last object of the page at the top. */
+/** Returns the objects of a heap whose top is the last object of the page. */
 async function page(heap: Heap<Entry>, count: number): Promise<SortedObjects> {
   const timeSlice = new TimeSlice()
   const last = heap.peek()

@@ -4,10 +4,10 @@ import type { RegistryParts } from '../catalogue/resource.ts'
 
 const waitMs = 3000
 
-/** The reason in the details of the error, by which clients identify it. */
+/** The reason in the details of a 504. Clients identify the error by this reason. */
 export const versionTooLarge = 'ResourceVersionTooLarge'
 
-/** Resolves when the caches have reached `revision`. Throws 504 if this takes longer than a few seconds. */
+/** Resolves when the caches have reached `revision`. Throws 504 if the wait takes longer than a few seconds. */
 export async function waitForVersion({ caches, store }: RegistryParts, revision: number): Promise<void> {
   if (caches.revision >= revision) return
   // Another server may have committed the revision. Reading the current revision of the store makes the watches of the

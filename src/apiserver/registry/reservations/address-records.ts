@@ -32,12 +32,15 @@ const families: ReadonlyMap<string, IpFamily> = new Map(
 export class AddressRecords implements ValueRecords {
   readonly #find: () => Resource | undefined
 
-  /** `find` returns the type of IPAddresses. The type is served only after this object has been created. */
+  /**
+   * Creates the manager of IPAddresses. `find` returns the type of IPAddresses, which is served only after this object
+   * has been created.
+   */
   constructor(find: () => Resource | undefined) {
     this.#find = find
   }
 
-  /** Returns whether an IPAddress exists for the value. */
+  /** Returns whether an IPAddress exists for the reserved value. */
   isTaken({ pool, value }: Reservation): boolean {
     const addresses = this.#find()
     return families.has(pool) && addresses !== undefined && this.#cached(addresses, value) !== undefined
@@ -83,7 +86,7 @@ function isOwned(address: CachedObject, { metadata: { namespace, name } }: ApiOb
   return isParent && (metadata.finalizers ?? []).length === 0
 }
 
-/** Returns whether the metadata is that of an IPAddress that an API server created. */
+/** Returns whether an API server created the IPAddress with this metadata. */
 export function isAllocatedAddress(vendor: Vendor, { labels }: ApiObject['metadata']): boolean {
   return labels?.[managedBy(vendor)] === managerName(vendor)
 }

@@ -16,7 +16,10 @@ export class ReadyRanges {
   /** The cached ranges. Reset to undefined when a ServiceCIDR changes. */
   #known: { readonly ranges: readonly IpRange[] | undefined } | undefined
 
-  /** `find` returns the type of ServiceCIDRs. The type is served only after this object has been created. */
+  /**
+   * Creates the reader of the ranges. `find` returns the type of ServiceCIDRs, which is served only after this object
+   * has been created.
+   */
   constructor(find: () => Resource | undefined) {
     this.#find = find
   }

@@ -1,6 +1,6 @@
 /**
- * Repairs IPAddresses that do not match the Services. Differences arise if a client deletes or creates an IPAddress, or
- * when IPAddresses are enabled on an existing store. Each repair has a precondition on the revisions of the Service and
+ * Repairs IPAddresses that do not match the Services. Mismatches arise if a client deletes or creates an IPAddress, or
+ * if IPAddresses are enabled on an existing store. Each repair has a precondition on the revisions of the Service and
  * the IPAddress, so that it cannot undo a concurrent write.
  */
 

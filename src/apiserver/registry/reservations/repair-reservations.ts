@@ -1,7 +1,7 @@
 /**
  * Repairs reservations that do not match the objects. A commit writes an object and its reservations atomically, so a
- * crash cannot separate them. Differences arise only from damage: an unreadable object was deleted, or keys were
- * changed by hand.
+ * crash cannot cause a mismatch. Mismatches arise only from damage, for example if an unreadable object was deleted or
+ * keys were edited manually.
  *
  * Repairs are planned with the data in the caches. Each repair commits only if the revision of the object is unchanged,
  * so an outdated cache cannot release a value that a concurrent write is about to reserve.

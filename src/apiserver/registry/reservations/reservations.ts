@@ -1,7 +1,7 @@
 /**
- * Reserves values in the write path. A kind assigns values to its object before validation, and the commit reserves and
- * releases the values together with the object. A write that fails, is rejected or is a dry run needs no cleanup,
- * because values are reserved only by the commit.
+ * Reserves values, such as addresses, when objects are written. A kind assigns values to its object before validation,
+ * and the commit reserves and releases the values together with the object. A write that fails, is rejected or is a dry
+ * run needs no cleanup, because values are reserved only by the commit.
  */
 
 import { invalidObject } from '../../../api/model/api-error.ts'
@@ -20,7 +20,7 @@ import { allocatorOf } from './pools.ts'
 const maxReservationsPerObject = maxReservedKeys / 2
 
 /**
- * Returns the object with its allocated values. Before a value is rejected as taken, the caches are updated, because
+ * Returns the object with its allocated values. Before a conflicting value is rejected, the caches are updated, because
  * another object may have released the value in the meantime.
  */
 export async function allocate(

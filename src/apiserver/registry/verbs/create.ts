@@ -1,4 +1,4 @@
-/** Implements create, which fails with 409 if the name is taken. */
+/** Implements create, which fails with 409 if an object with the same name exists. */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
 import { isLarge } from '../../../api/json/large-json.ts'
@@ -22,7 +22,7 @@ import { runSteps } from '../writes/write-steps.ts'
 export interface NewObject {
   /** The complete object (`api/schema/normalize.ts`). The caller must not use the object afterwards. */
   readonly object: ApiObject
-  /** Whether managedFields are already set. Otherwise, the creator becomes the owner of all fields in the request. */
+  /** Whether managedFields are already set. If false, the creator becomes the owner of all fields in the request. */
   readonly managed: boolean
 }
 
@@ -41,8 +41,8 @@ export async function create(context: WriteContext, { object, managed }: NewObje
 const maxDraws = 8
 
 /**
- * Stores a new object. The write may depend on another object, such as the namespace. The create starts over if that
- * object changes, or if a generated name or an allocated address is taken. Each attempt generates new values.
+ * Stores a new object. The write may depend on another object, such as the namespace. The create starts again if that
+ * object changes, or if a generated name or an allocated address is already in use. Each attempt generates new values.
  */
 async function createStored(context: WriteContext, newObject: NewObject): Promise<Buffer> {
   let draws = drawsName(newObject.object) ? maxDraws : 1
@@ -56,8 +56,8 @@ async function createStored(context: WriteContext, newObject: NewObject): Promis
 }
 
 /**
- * The result of an attempt: the stored JSON, `preconditionFailed` if an object has changed on which the write depends,
- * or an error if the name is taken.
+ * The result of an attempt: the stored JSON, `preconditionFailed` if the write depends on an object that has changed,
+ * or an error if the name is already in use.
  */
 type Outcome = Buffer | 'preconditionFailed' | ApiError
 
@@ -89,8 +89,8 @@ async function attemptCreate(
 }
 
 /**
- * Throws if the object has a resourceVersion, which is a precondition on an existing object and therefore invalid in a
- * create.
+ * Throws an error if the object has a resourceVersion. A resourceVersion is a precondition on an existing object and
+ * therefore invalid in a create.
  */
 function refuseVersion(object: ApiObject): void {
   if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
@@ -122,7 +122,8 @@ async function persist(context: WriteContext, object: ApiObject, conditions: Wri
   const terms = conditions.termsFor('stored')
   const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
   if (result.outcome === 'stored') return result.json
-  // If the name is free, the commit failed because a precondition was not met or a value was reserved in the meantime.
+  // If no object has the name, the commit failed because a precondition was not met or a value was reserved in the
+  // meantime.
   return result.current === undefined ? 'preconditionFailed' : nameTakenError(context, object)
 }
 

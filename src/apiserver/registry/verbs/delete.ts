@@ -40,8 +40,8 @@ export interface DeleteOptions {
   /** The preconditions, all of which must be met. */
   readonly preconditions: readonly Preconditions[]
   /**
-   * Throws if the list on which the deletion is based is outdated (`assertSameLoad`). Set only for a deletion that is
-   * based on a list.
+   * Throws an error if the list on which the deletion is based is outdated (`assertSameLoad`). Undefined for a deletion
+   * that is not based on a list.
    */
   readonly assertCurrent?: () => void
 }
@@ -60,7 +60,9 @@ export interface Deleted {
   readonly unshown?: string | undefined
 }
 
-/** Deletes an object. Marks the object for deletion if it must remain for now. */
+/**
+ * Deletes an object. If finalizers, a grace period or the kind delay the removal, only marks the object for deletion.
+ */
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace, dryRun, abandoned } = context
   if (dryRun) return await deleteAtOnce(context, name, options)
@@ -217,8 +219,8 @@ async function remove(context: WriteContext, { previous, revision, conditions }:
 }
 
 /**
- * Returns whether the response contains the revision of the deletion, like the watch event. Before 1.26, it contains
- * the last revision of the object.
+ * Returns whether the response contains the revision of the deletion, like the watch event. Before Kubernetes 1.26, the
+ * response contains the last revision of the object.
  */
 function namesRemoval({ resource }: WriteContext): boolean {
   return isSince('1.26', resource.context)
@@ -251,7 +253,8 @@ function assertPrecondition(
   { metadata }: ApiObject,
   { uid, resourceVersion }: Preconditions,
 ): void {
-  // Errors name the kind. For kinds that delay their deletion, errors name the resource instead, as in Kubernetes.
+  // Error messages contain the kind. For kinds that delay their deletion, they contain the resource instead, as in
+  // Kubernetes.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, expectedValue: string, actualValue: string | undefined) =>
     conflict(
@@ -293,8 +296,8 @@ function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Prop
 }
 
 /**
- * Increments the generation of an object that has one. A generation outside of the safe integer range, which only a
- * client can have set, remains unchanged.
+ * Increments the generation of an object that has a generation. A generation outside of the safe integer range, which
+ * only a client can have set, remains unchanged.
  */
 function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}

@@ -8,8 +8,8 @@ import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue
 import { waitForVersion } from '../reads/versions.ts'
 
 /**
- * Returns an object. Without a `resourceVersion`, returns the latest state. With `0`, returns any state. With another
- * version, returns a state that is at least as recent.
+ * Returns an object. Without a `resourceVersion`, the result is the latest state. With `0`, the result is any cached
+ * state. With another version, the result is a state that is at least as recent.
  */
 export function get(resource: Resource, query: GetQuery): CachedObject | Promise<CachedObject> {
   const { resourceVersion } = query
@@ -34,8 +34,8 @@ function find(resource: Resource, query: GetQuery): CachedObject {
 }
 
 /**
- * Returns the names for a NotFound error. Before 1.32, the error for a view of a built-in kind includes the
- * subresource, as in `deployments/scale`.
+ * Returns the group and resource for a NotFound error. Before Kubernetes 1.32, the error for a view of a built-in kind
+ * includes the subresource, as in `deployments/scale`.
  */
 function missed(resource: Resource, { subresource }: GetQuery): Resource {
   const { kind, stored = resource, group, plural, context } = resource

@@ -28,7 +28,7 @@ export interface ListQuery {
   readonly continueToken: string
   readonly resourceVersion: string
   readonly match: '' | 'Exact' | 'NotOlderThan'
-  /** The name of the user. Concurrent history reads are limited per user. */
+  /** The name of the user. The number of concurrent history reads is limited per user. */
   readonly user: string
   /** Identifies the list and the user for which a continue token is valid. */
   readonly scope: string
@@ -46,16 +46,20 @@ export interface ListPage {
   readonly revision: number
   /** The first objects of the page. */
   readonly objects: readonly CachedObject[]
-  /** The rest of the objects on the page, which are found on demand. Undefined if there is no rest. */
+  /** The remaining objects on the page, which are found on demand. Undefined if there are none. */
   readonly rest?: AsyncIterable<readonly CachedObject[]>
   readonly continueToken: string
   /** Number of objects that follow this page. Undefined if unknown. */
   readonly remaining: number | undefined
-  /** Releases the resources of the page. If set, must be called when the page is no longer needed. */
+  /**
+   * Releases the resources of the page. If set, the caller must call this function when the page is no longer needed.
+   */
   readonly close?: () => void
 }
 
-/** A state to list, and the position in the list. The state is that of an exact revision, or the latest state. */
+/**
+ * A state of the objects, and the position in the list. The state belongs to an exact revision or is the latest state.
+ */
 export interface At {
   readonly exact?: number | undefined
   /** The key after which the list starts. Unset for the start of the list. */
@@ -75,9 +79,9 @@ export async function list(resource: Resource, query: ListQuery): Promise<ListPa
 
 /** Lists the objects of one state in key order. */
 async function listAt(resource: Resource, query: ListQuery, { exact, after }: At): Promise<ListPage> {
-  // The objects of a type that is no longer served are outdated in the cache.
+  // The cache has outdated objects of a type that is no longer served.
   if (resource.cache.retired) throw noSuchPath()
-  // The cache is still loading, but the store already contains every object.
+  // While the cache is loading, the store already contains every object.
   if (resource.cache.isLoading) return await fromStore(resource, query, exact ?? resource.caches.revision, after)
   if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
   if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)
@@ -91,8 +95,8 @@ export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<rea
 }
 
 /**
- * Like `slicesOf`, for callers that iterate twice. The first pass remembers the objects from the cache. Objects from
- * the store's history are read again, because remembering them could take too much memory.
+ * Yields the same slices as `slicesOf`, but callers can iterate twice. The first pass caches references to the objects
+ * from the cache. Objects from the store's history are read again, because they could need too much memory.
  */
 export function slicesTwice(
   resource: Resource,
@@ -193,7 +197,7 @@ const lastPage = { continueToken: '', remaining: undefined }
 /** Number of objects to collect before the response starts. Shorter lists are collected completely. */
 const firstObjects = 500
 
-/** Cost of searching one slice of objects, in units of a time slice. It is the same if no object matches. */
+/** Cost of searching one slice of objects, in units of a time slice. The cost is the same if no object matches. */
 const sliceCost = 500
 
 type FirstObjects = Pick<ListPage, 'objects' | 'rest'>
@@ -289,7 +293,7 @@ async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<
 
 /** Adds the number of remaining objects to a page. */
 async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
-  // The page with a limit is already complete. Closing it makes room for the count among the history readers.
+  // The page with a limit is already complete. Closing the page makes room for the count among the history readers.
   page.close?.()
   const { close: _, ...counted } = page
   if (page.continueToken === '') return { ...counted, remaining: 0 }

@@ -4,7 +4,8 @@
  * Writers of the same object are queued (keyed-queue.ts). Each writer reads the object from the cache, computes the
  * next state with `transform`, validates it and commits it. If another server commits first, the write is retried with
  * the new state, unless the client specified a version. In that case, the result is a conflict. The cache may lag
- * behind other servers. A commit detects an outdated cache, and all other responses wait until the cache is up to date.
+ * behind other servers. A commit detects an outdated cache, and all other responses are delayed until the cache is up
+ * to date.
  */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
@@ -37,17 +38,17 @@ import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 
 /**
- * Computes the next state of an object from its current state, both in the version of the request. May be called again
- * with a newer state.
+ * Computes the next state of an object from its current state. Both states are in the version of the request. The
+ * function may be called again with a newer state.
  */
 export type Transform = (previous: ApiObject) => Next | Promise<Next>
 
 export interface Next {
   readonly object: ApiObject
-  /** Whether managedFields are already up to date. Otherwise, they are computed from the changes. */
+  /** Whether managedFields are already up to date. If false, they are computed from the changes. */
   readonly managed: boolean
   /**
-   * Whether the client specified the exact version to update. If so, the client receives a conflict if the object has
+   * Whether the client specified the exact version to update. If true, the client receives a conflict if the object has
    * changed.
    */
   readonly isExactVersion?: boolean | undefined
@@ -115,8 +116,8 @@ export async function updateObject(context: WriteContext, name: string, transfor
 }
 
 /**
- * Like `updateObject`, but skips the queue. Used during the write of another object, because waiting could cause a
- * deadlock.
+ * Updates an object like `updateObject`, but skips the queue. The function is used during the write of another object,
+ * because waiting could cause a deadlock.
  */
 export async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
@@ -136,7 +137,7 @@ export async function updateAtOnce(context: WriteContext, name: string, transfor
 
 type Outcome =
   | { readonly result: 'stored'; readonly json: Buffer }
-  /** The object was terminating and nothing delayed its removal, so it was removed. */
+  /** The object was terminating and nothing delayed its removal, so the update removed the object. */
   | { readonly result: 'removed'; readonly json: Buffer }
   /** The write was a dry run, so it was not stored. */
   | { readonly result: 'judged'; readonly json: Buffer }
@@ -215,7 +216,7 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
 }
 
 /**
- * Throws if the kind requires a resourceVersion and the update has none. Also applies to a patch that removes the
+ * Throws an error if the kind requires a resourceVersion and the update has none, or if a patch removes the
  * resourceVersion. Views such as Scale are exempt.
  */
 export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
@@ -227,8 +228,8 @@ export function assertNamesVersion(context: WriteContext, object: ApiObject): vo
 }
 
 /**
- * Throws if the uid in the request differs from that of the stored object. In this case, the object was deleted and
- * created again.
+ * Throws an error if the uid in the request differs from that of the stored object. A different uid means that the
+ * object was deleted and created again.
  */
 function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
   if (metadata.uid === undefined || metadata.uid === stored.uid) return
@@ -237,8 +238,8 @@ function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stor
 }
 
 /**
- * Throws if the resourceVersion in the request differs from the stored resourceVersion. Resource versions are compared
- * as opaque strings.
+ * Throws an error if the resourceVersion in the request differs from the stored resourceVersion. Resource versions are
+ * compared as opaque strings.
  */
 function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
   if (next.metadata.resourceVersion !== metadata.resourceVersion) throw modified(resource, metadata.name!)
@@ -296,7 +297,7 @@ async function remove(
 
 /**
  * Returns whether the update changes nothing. Such an update is not stored, and the resourceVersion stays the same.
- * From 1.24 on, different times in managedFields do not count as a change.
+ * Since Kubernetes 1.24, different times in managedFields do not count as a change.
  */
 function isUnchanged(context: WriteContext, next: ApiObject, previous: ApiObject): boolean | Promise<boolean> {
   const ignoresTimes = isSince('1.24', context.resource.context)
@@ -321,7 +322,7 @@ function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
   return true
 }
 
-/** Pairs the members of two objects by name, except the member `ignored`. */
+/** Pairs the members of two objects by name. Skips the member `ignored`. */
 function pairsOf(a: JsonObject, b: JsonObject, ignored: string): Pair[] {
   const names = Object.keys(a).filter((name) => name !== ignored)
   const added = Object.keys(b).filter((name) => name !== ignored && !Object.hasOwn(a, name))

@@ -4,8 +4,8 @@
  *
  * A watch first sends the initial objects, in slices of one consistent state. Then it sends the events since that
  * state, from the event buffer of the cache, or from the store's log if the buffer starts later. These events are read
- * on demand and not kept in memory. After that, the watcher continues without a gap. The watch fails with 410 if its
- * version is older than the log, or if a slow client has not read a part of the log before it is compacted.
+ * on demand and not buffered. After that, the watcher continues without a gap. The watch fails with 410 if its version
+ * is older than the log, or if a slow client has not read a part of the log before it is compacted.
  */
 
 import { UnreadableValue } from '../../../api/codec/stored.ts'
@@ -36,9 +36,9 @@ export interface WatchQuery {
    */
   readonly endOfState?: ((form: EventForm, revision: number) => Buffer) | undefined
   readonly form: EventForm
-  /** The name of the user. Concurrent history reads are limited per user. */
+  /** The name of the user. The number of concurrent history reads is limited per user. */
   readonly user: string
-  /** Called with the size of each event that is sent before the watcher takes over. */
+  /** A callback that receives the size of each event that is sent before the watcher takes over. */
   readonly onSent: (bytes: number) => void
 }
 
@@ -65,7 +65,7 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   await resource.cache.whenLoaded()
   const start = await startOf(resource, query)
   if (resource.cache.retired) throw noSuchPath()
-  // Nothing is awaited before the watcher is created. If the connection to the store is already lost, the watcher is
+  // The watcher is created before anything is awaited. If the connection to the store is already lost, the watcher is
   // therefore closed from the start.
   const watcher = resource.cache.watch(selection, form)
   const { user, onSent, endOfState } = query
@@ -103,8 +103,8 @@ interface Replay {
   readonly onSent: (bytes: number) => void
   readonly endOfState: WatchQuery['endOfState']
   /**
-   * Prepares objects for encoding, for example by calling a conversion webhook. If set, must be awaited before events
-   * are encoded.
+   * Prepares objects for encoding, for example by calling a conversion webhook. If set, the returned promise must be
+   * awaited before events are encoded.
    */
   readonly prepare: EventForm['prepare']
 }

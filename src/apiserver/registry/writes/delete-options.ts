@@ -38,7 +38,7 @@ export function evaluateDeleteOptions(
   }
 }
 
-/** Returns a grace period in seconds. A negative period counts as one second, as in Kubernetes. */
+/** Returns the grace period in seconds. A negative period counts as one second, as in Kubernetes. */
 function positive(seconds: number | undefined): number | undefined {
   return seconds !== undefined && seconds < 0 ? 1 : seconds
 }

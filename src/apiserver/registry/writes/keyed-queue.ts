@@ -16,8 +16,8 @@ const maxQueueLength = 1000
 export interface QueuePlace {
   readonly key: string
   /**
-   * Returns a signal that aborts when the caller no longer waits. The writer then leaves the queue without writing.
-   * Called only if the writer has to wait.
+   * Returns a signal that aborts when the caller no longer waits. The writer then leaves the queue without writing. The
+   * function is called only if the writer has to wait.
    */
   readonly abandoned: () => AbortSignal
 }

@@ -21,7 +21,10 @@ export interface ObjectToValidate {
   readonly previous: ApiObject | undefined
 }
 
-/** Prepares an object for storage, in place. A field that clients cannot set keeps its value, or the server sets it. */
+/**
+ * Prepares an object for storage, in place. Fields that clients cannot set get their previous value or a value from the
+ * server.
+ */
 export function prepareByRules({ kind, object, previous }: ObjectToValidate, context: PrepareContext): void {
   if (kind.origin === 'built-in')
     dropGatedFields(kind.schema, { object: asJson(object), previous: previous && asJson(previous) }, context)

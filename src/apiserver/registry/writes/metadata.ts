@@ -42,7 +42,8 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
 
 export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: RuleContext): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
-  // Spread is used instead of push, because a very long list would exceed the maximum number of call arguments.
+  // The spread syntax is used instead of `push`, because a very long list would exceed the maximum number of call
+  // arguments.
   return [
     ...validateName(kind, metadata, context),
     ...validateNamespace(metadata),
@@ -93,7 +94,9 @@ function nameFaults(format: NameCheck, name: string): string[] {
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
-/** Validates owner references. Errors contain the path of the list and not that of the element, as in Kubernetes. */
+/**
+ * Validates owner references. As in Kubernetes, errors contain the path of the list and not that of the list element.
+ */
 function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   const path = 'metadata.ownerReferences'
   const errors = owners.flatMap((owner) => [
@@ -120,7 +123,7 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   ]
 }
 
-/** Returns the version in an apiVersion such as `apps/v1` or `v1`. Empty if the apiVersion is malformed. */
+/** Returns the version in an apiVersion such as `apps/v1` or `v1`, or '' if the apiVersion is malformed. */
 function versionOf(apiVersion: string): string {
   const parts = apiVersion.split('/')
   return parts.length > 2 ? '' : parts.at(-1)!
@@ -182,7 +185,7 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
   return errors
 }
 
-/** Validates the finalizers of a terminating object. Finalizers can then be removed but not added. */
+/** Validates the finalizers of a terminating object. Clients can remove finalizers from it but not add any. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
   const previousFinalizers = new Set(previous.finalizers)

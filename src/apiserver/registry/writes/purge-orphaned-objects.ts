@@ -1,7 +1,7 @@
 /**
  * Removes the objects that depend on an unreadable object. Otherwise, for example, the objects of a damaged definition
- * would reappear with a new definition of the same name. The objects are no longer served, so there are no watch
- * events, and finalizers are ignored.
+ * would reappear when a new definition with the same name is created. The objects are no longer served, so there are no
+ * watch events, and finalizers are ignored.
  */
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { prefixOf } from '../../../storage/cache/caches.ts'

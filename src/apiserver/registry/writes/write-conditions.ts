@@ -26,7 +26,7 @@ export class WriteConditions {
   #shown: ApiObject | undefined
   #admissionBegan: number | undefined
 
-  /** Returns the monotonic time at which admission of this attempt began, which is the time of the first call. */
+  /** Returns the monotonic time at which admission of this attempt began. The time is set by the first call. */
   admissionBegan(clock: Clock): number {
     this.#admissionBegan ??= clock.monotonic()
     return this.#admissionBegan
@@ -36,7 +36,7 @@ export class WriteConditions {
     this.#guards.push(guard)
   }
 
-  /** Adds keys to reserve and release in a commit with this outcome. */
+  /** Adds keys that a commit with the given outcome reserves and releases. */
   commitWith(ending: Ending, reservations: KeyReservations): void {
     this.#along.push({ ending, reservations })
   }

@@ -20,7 +20,7 @@ export interface Attempt {
   /** The stored object. Undefined for a create. */
   readonly previous: ApiObject | undefined
   readonly conditions: WriteConditions
-  /** Whether managedFields are already up to date. Otherwise, they are computed from the changes. */
+  /** Whether managedFields are already up to date. If false, they are computed from the changes. */
   readonly managed: boolean
   /** The prefix of a generated name. Set while another name can still be generated. */
   readonly drawnFrom?: string | undefined
@@ -97,7 +97,7 @@ async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
 
 /**
  * Returns the errors that the stored object does not have. A write by the server itself must not fail because of
- * existing errors, which may be older than a validation rule.
+ * existing errors, which may have been valid under older validation rules.
  */
 async function newFaults(attempt: Attempt, allFaults: readonly FieldError[]): Promise<readonly FieldError[]> {
   const { previous } = attempt

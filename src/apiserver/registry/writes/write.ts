@@ -27,14 +27,14 @@ import { storable } from './storable.ts'
 import { TypeChanged } from './type-changed.ts'
 import type { CommitTerms } from './write-conditions.ts'
 
-/** Maximum number of attempts if other writers keep committing first. */
+/** Maximum number of attempts to commit a write when other writers commit first. */
 export const maxAttempts = 100
 
 /** The context of a write. */
 export interface WriteContext {
   /** The storage version of the type. Validation, admission and the store use this version. */
   readonly resource: Resource
-  /** The version of the request. Unset if it is the storage version. */
+  /** The version of the request. Undefined if it is the storage version. */
   readonly through?: Resource | undefined
   /** The namespace of the object. Empty for cluster-scoped kinds. */
   readonly namespace: string
@@ -63,11 +63,11 @@ export interface WriteContext {
   readonly audit?: AuditNotes | undefined
   /** Whether the write is part of a deletecollection. */
   readonly ofCollection?: boolean | undefined
-  /** Throws if the caller may not create the object. Called if an update creates an object. */
+  /** Throws an error if the caller may not create the object. The function is called if an update creates an object. */
   readonly assertMayCreate: () => void | Promise<void>
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
-  /** Called for each field that is dropped because its feature gate is disabled. */
+  /** A callback for each field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
   /** Returns a signal that aborts when the caller no longer waits for the response. */
   readonly abandoned: () => AbortSignal
@@ -83,7 +83,7 @@ export function timed<T>({ timings }: WriteContext, name: PartName, pending: Pro
 }
 
 /**
- * Sends the warnings of the kind about a valid object or status. Other subresources have no warnings, except views such
+ * Adds the warnings of the kind about a valid object or status. Other subresources have no warnings, except views such
  * as Scale, which write the object itself.
  */
 export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
@@ -109,7 +109,7 @@ function trackedVersion(context: WriteContext): Resource {
   return isView(context) ? context.resource : versionOf(context)
 }
 
-/** Returns the group and kind for errors: those of the storage version, or those of the view. */
+/** Returns the group and kind for error messages: those of the storage version, or those of the view. */
 export function writtenKind(context: WriteContext): { group: string; kind: string } {
   const { resource } = context
   return kindRef(isView(context) && resource.kind.origin === 'built-in' ? versionOf(context) : resource)
@@ -177,7 +177,9 @@ export interface Stored {
 export interface Replaced {
   /** The stored object. Undefined if the object does not exist. */
   readonly previous: ApiObject | undefined
-  /** The revision that the key must have for the commit to succeed. 0 means that the key must be absent. */
+  /**
+   * The revision that the key must have for the commit to succeed. The revision 0 means that the key must be absent.
+   */
   readonly expected: number
   /** Preconditions and reservations in addition to those of the object itself. */
   readonly terms: CommitTerms
@@ -238,7 +240,7 @@ export function assertInTime({ deadline }: WriteContext): void {
  * automatically is replaced, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
-  // The request is repeated with the new type. The repetition completes the remaining steps.
+  // Dispatch repeats the request with the new type. The repeated request completes the remaining steps.
   if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
@@ -247,7 +249,7 @@ export function failedHalfway(error: unknown, done: string): unknown {
     : error
 }
 
-/** Throws if the object is of another kind, because such an object in the store would break every list. */
+/** Throws an error if the object is of another kind, because such an object in the store would break every list. */
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
@@ -263,8 +265,8 @@ export function asStored(
 }
 
 /**
- * Returns the JSON of an object that is not stored, because the write is a dry run or the object was removed. Throws if
- * such an object could not be stored.
+ * Returns the JSON of an object that is not stored, because the write is a dry run or the object was removed. Throws an
+ * error if such an object could not be stored.
  */
 export async function unstored(
   { resource: { kind }, timeSlice }: Pick<WriteContext, 'resource' | 'timeSlice'>,

@@ -11,7 +11,7 @@ import { controllerRoles } from './controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { type DefaultBinding, type DefaultRole, inWordsOf } from './role-builders.ts'
 
-/** Objects by plural. */
+/** Default objects by plural name. */
 export interface DefaultPolicy {
   readonly clusterroles: readonly ApiObject[]
   readonly roles: readonly ApiObject[]
@@ -19,7 +19,7 @@ export interface DefaultPolicy {
   readonly rolebindings: readonly ApiObject[]
 }
 
-/** Returns the default roles and bindings of a version. */
+/** Returns the default roles and bindings of a Kubernetes version. */
 export function defaultPolicy(vendor: Vendor, version: EmulatedVersion): DefaultPolicy {
   const isHere = (part: Availability) => exists(part, version)
   const roles = (all: readonly DefaultRole[]) =>
@@ -34,13 +34,13 @@ export function defaultPolicy(vendor: Vendor, version: EmulatedVersion): Default
   }
 }
 
-/** Returns the rules of a default ClusterRole in a version. */
+/** Returns the rules of a default ClusterRole in a Kubernetes version. */
 export function defaultRules(vendor: Vendor, version: EmulatedVersion, name: string): readonly PolicyRule[] {
   const role = clusterRoles.find((each) => each.name === name)
   return role === undefined ? [] : inWordsOf(vendor, version, role).rules
 }
 
-/** Annotation that administrators set to `false` to keep their own changes to a default role or binding. */
+/** Annotation that administrators set to `false` to preserve their own changes to a default role or binding. */
 export function autoUpdateKey(vendor: Vendor): string {
   return vendorKey(vendor, 'autoupdate', 'rbac.authorization')
 }

@@ -5,7 +5,7 @@ import { account, bind, type DefaultBinding, group, since, user } from './role-b
 
 const loopPrefix = 'system:controller:'
 
-/** Binds each control loop's role to the account of the same name. */
+/** Binds the role of each control loop to the service account of the same name. */
 export const loopBindings: readonly DefaultBinding[] = controllerRoles.map((role) => ({
   ...bind(role.name, [account(role.name.slice(loopPrefix.length))]),
   ...defined({ since: role.since, until: role.until }),
@@ -25,12 +25,13 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
   bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),
-  // Not in Kubernetes: csrapproving denies a certificate with the name of a live node.
+  // Kubernetes does not have this binding: csrapproving denies a certificate with the name of a live node.
   bind('system:ops-node-liveness', [account('certificate-controller')]),
-  // Not in Kubernetes: node agents and the loop simulation-rules read the rules.
+  // Kubernetes does not have this binding: node agents and the loop simulation-rules read the rules.
   bind('system:ops-simulation-rules', [group('system:nodes'), account('simulation-controller')]),
   bind('system:ops-simulated-objects', [account('simulation-controller')]),
-  // Not in Kubernetes: the built-in scheduler runs as a service account with the permissions of kube-scheduler.
+  // Kubernetes does not have this binding: the built-in scheduler runs as a service account with the permissions of
+  // kube-scheduler.
   bind('system:ops-kube-scheduler', [account('kube-scheduler')], { to: 'system:kube-scheduler' }),
   bind('system:ops-volume-scheduler', [account('kube-scheduler')], { to: 'system:volume-scheduler' }),
 ]

@@ -1,6 +1,6 @@
 /**
- * Builders for default roles and bindings: short and independent of the vendor. Roles, rules, bindings and subjects may
- * declare the Kubernetes versions that have them.
+ * Builders for default roles and bindings. They keep the definitions short and independent of the vendor. Roles, rules,
+ * bindings and subjects may specify the Kubernetes versions that have them.
  */
 import { defined } from '../../../../api/json/json.ts'
 import { groupName, type Signers, type Vendor } from '../../../../api/model/vendor.ts'
@@ -9,20 +9,20 @@ import type { EmulatedVersion, KubeVersion } from '../../../../api/versions/emul
 import type { Subject } from '../policy.ts'
 import type { PolicyRule } from '../rule.ts'
 
-/** A rule, and the versions that have it. */
+/** A rule, and the Kubernetes versions that have it. */
 export type DefaultRule = PolicyRule & Versions
 
 type Versions = Pick<Availability, 'since' | 'until'>
 
 export interface DefaultRole extends Versions {
-  /** `{certificates}` is replaced with the name of that group. */
+  /** Text in which `{certificates}` is replaced with the name of that API group. */
   readonly name: string
-  /** API groups by id. */
+  /** API groups by group ID. */
   readonly rules: readonly DefaultRule[]
   /** `collects` aggregates the rules of all roles whose `joins` has the same value, such as `edit`. */
   readonly collects?: string
   readonly joins?: string
-  /** Undefined for a ClusterRole. */
+  /** Namespace of the role. Undefined for a ClusterRole. */
   readonly namespace?: string
 }
 
@@ -30,7 +30,7 @@ export interface DefaultBinding extends Versions {
   readonly name: string
   readonly role: string
   readonly subjects: readonly (Subject & Versions)[]
-  /** Undefined for a ClusterRoleBinding. */
+  /** Namespace of the binding. Undefined for a ClusterRoleBinding. */
   readonly namespace?: string
 }
 
@@ -40,7 +40,7 @@ export function role(name: string, rules: readonly DefaultRule[], options: RoleO
   return { name, rules, ...options }
 }
 
-/** Binds the role of the same name, unless `to` names another. */
+/** Binds the role with the same name as the binding, unless `to` names another role. */
 export function bind(
   name: string,
   subjects: DefaultBinding['subjects'],
@@ -51,20 +51,20 @@ export function bind(
 
 export const user = (name: string): Subject => ({ kind: 'User', name, namespace: '' })
 export const group = (name: string): Subject => ({ kind: 'Group', name, namespace: '' })
-/** A service account in kube-system. */
+/** Returns a service account in kube-system as a subject. */
 export const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' })
 
-/** `on('get list', 'core apps', 'pods deployments')`: verbs, group ids and resources. */
+/** Creates a rule from verbs, group IDs and resources, such as `on('get list', 'core apps', 'pods deployments')`. */
 export function on(verbs: string, groups: string, resources: string): DefaultRule {
   return { verbs: split(verbs), apiGroups: split(groups), resources: split(resources) }
 }
 
-/** Marks a rule or subject as existing only since a version. */
+/** Marks a rule or subject as existing only since a Kubernetes version. */
 export function since<T extends object>(version: KubeVersion, part: T): T & Versions {
   return { ...part, since: version }
 }
 
-/** Marks a rule or subject as existing only before a version. */
+/** Marks a rule or subject as existing only before a Kubernetes version. */
 export function until<T extends object>(version: KubeVersion, part: T): T & Versions {
   return { ...part, until: version }
 }
@@ -78,7 +78,7 @@ export function paths(verbs: string, urls: string): DefaultRule {
   return { verbs: split(verbs), nonResourceURLs: split(urls) }
 }
 
-/** Allows reporting events. */
+/** A rule that allows reporting events. */
 export const events = on('create patch update', 'core events', 'events')
 
 /** Placeholder for the name of a built-in signer. */
@@ -90,7 +90,7 @@ function split(words: string): string[] {
   return words.split(' ')
 }
 
-/** Returns the role with the vendor's names of groups and signers, and with the rules of the version. */
+/** Returns the role with the vendor's names of groups and signers, and with the rules of the Kubernetes version. */
 export function inWordsOf(
   vendor: Vendor,
   version: EmulatedVersion,
