@@ -6,6 +6,7 @@ import type { User } from '../../api/model/user.ts'
 
 /** Audit levels, from no recording to the recording of both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
+/** One of the audit levels, which are listed in `levels`. */
 export type Level = (typeof levels)[number]
 
 /**
@@ -13,6 +14,7 @@ export type Level = (typeof levels)[number]
  * failed.
  */
 export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
+/** One of the audit stages, which are listed in `stages`. */
 export type Stage = (typeof stages)[number]
 
 /** Resources of one API group. An empty list matches all resources. */

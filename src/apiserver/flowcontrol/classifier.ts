@@ -1,7 +1,7 @@
 /**
- * Finds the FlowSchema of a request: the first FlowSchema in order of precedence that matches the user and the
- * attributes of the request. The schemas that can match a user are computed once per user, so that each request is
- * compared with few rules.
+ * Finds the FlowSchema of a request: the first one in order of precedence that matches the user and the attributes of
+ * the request. The FlowSchemas that can match a user are computed once per user, so that each request is compared with
+ * few rules.
  */
 import type { User } from '../../api/model/user.ts'
 import { type CompiledRules, type FlowAttributes, matchesRules } from './flow-schema-rules.ts'
@@ -16,11 +16,11 @@ interface Candidate<S> {
   readonly rules: readonly CompiledRules[]
 }
 
-/** Finds the schema of a request. */
+/** Finds the FlowSchema of a request. */
 export class Classifier<S extends Classified> {
   readonly #schemas: readonly S[]
   readonly #otherwise: S
-  /** The candidates by User object, because requests share these objects. */
+  /** The FlowSchemas that can match a user, by User object. Requests share these objects. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
   /** Creates a classifier. `schemas` are in order of precedence. `otherwise` applies if none of them matches. */

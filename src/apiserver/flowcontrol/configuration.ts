@@ -1,8 +1,8 @@
 /**
- * The stored FlowSchemas and PriorityLevelConfigurations, prepared for classification: schemas in order of precedence,
- * each with its priority level, and every level with its share of the server's seats. Changes apply from the next
- * request on. Requests that are already running keep their level. The mandatory objects apply even if they are missing
- * from the store.
+ * The stored FlowSchemas and PriorityLevelConfigurations, prepared for classification: FlowSchemas in order of
+ * precedence, each with its priority level, and every level with its share of the server's seats. A change applies to
+ * the next request. Active requests keep their level. The mandatory objects apply even if they are missing from the
+ * store.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -23,7 +23,7 @@ import { distributeSeats, type Lending, lendingPeriodMs, type SeatBounds, seatBo
 import { type PoolLimits, SeatPool } from './seat-pool.ts'
 import { TickBudget } from './tick-budget.ts'
 
-/** A schema and its priority level. */
+/** A FlowSchema and its priority level. */
 export interface Schema {
   readonly name: string
   readonly uid: string
@@ -72,7 +72,7 @@ export class FlowConfiguration {
   #seats = 0
   #classifier: Classifier<Schema> | undefined
 
-  /** Follows the objects. Must be called before the caches are loaded. */
+  /** Starts to track the objects. Must be called before the caches are loaded. */
   constructor(lookup: Lookup, { seats, version, metrics, clock }: FlowConfigurationOptions) {
     this.#clock = clock
     this.#hasLending = isAtLeast(version, '1.26')
@@ -85,7 +85,7 @@ export class FlowConfiguration {
     this.#configurations = new Followed(lookup, priorityLevelConfigurations, (level) => level)
   }
 
-  /** Returns the current classifier. Rebuilds it if objects or the number of seats have changed. */
+  /** Returns the current classifier, which is rebuilt if objects or the number of seats have changed. */
   get classifier(): Classifier<Schema> {
     const seats = this.#currentSeats()
     if (this.#classifier !== undefined && seats === this.#seats && !this.#isStale) return this.#classifier
@@ -141,7 +141,7 @@ export class FlowConfiguration {
     return { uid, pool: before?.pool ?? new SeatPool(limits, this.#tickBudget, lending?.demand), limits, lending }
   }
 
-  /** Returns the shares of a level, which determine its part of the server's seats. */
+  /** Returns the concurrency shares of a level, which determine its part of the server's seats. */
   #sharesOf({ spec }: PriorityLevelConfiguration): number {
     if (spec?.type !== 'Exempt') return spec?.limited?.assuredConcurrencyShares ?? 0
     return this.#hasExemptSeats ? (spec.exempt?.nominalConcurrencyShares ?? 0) : 0
@@ -150,7 +150,7 @@ export class FlowConfiguration {
   #readSchemas(): Classifier<Schema> {
     const mandatory = imagined(mandatoryFlowSchemas).map(([name, schema]) => [name, readySchema(schema)] as const)
     const ordered = [...new Map([...mandatory, ...this.#schemas.current()]).values()].sort(byPrecedence)
-    // A schema whose priority level does not exist is ignored.
+    // A FlowSchema whose priority level does not exist is ignored.
     const schemas = ordered.flatMap((each) => {
       const level = this.#levels.get(each.level)
       return level === undefined ? [] : [this.#schema(each, level)]
@@ -173,7 +173,7 @@ function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
   return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
 }
 
-/** A compiled schema that is not yet linked to its priority level. */
+/** A compiled FlowSchema without its priority level. */
 interface ReadySchema extends Omit<Schema, 'levelUid' | 'pool' | 'exemptDemand' | 'series'> {
   readonly level: string
   readonly precedence: number
@@ -193,14 +193,17 @@ function readySchema(schema: FlowSchema): ReadySchema {
   }
 }
 
-/** Compares two schemas by precedence, then by name. */
+/** Compares two FlowSchemas by precedence, then by name. */
 function byPrecedence(a: ReadySchema, b: ReadySchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : 1)
 }
 
 const noLimits: PoolLimits = { seats: 0, queuing: undefined }
 
-/** Returns the maximum number of seats of one request: since 1.28, 15% of the nominal seats of its level. */
+/**
+ * Returns the maximum number of seats of one request. Since 1.28, the maximum is 15% of the nominal seats of the
+ * request's level.
+ */
 function maxRequestSeats(nominal: number): Pick<PoolLimits, 'maxRequestSeats'> {
   return { maxRequestSeats: Math.ceil(nominal * 0.15) }
 }
@@ -217,7 +220,7 @@ function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimi
   return { seats, queuing: { queues, handSize, queueLengthLimit } }
 }
 
-/** Values derived from the objects of one type. If an object changes, its value is computed again. */
+/** Values derived from the objects of one type. The value of a changed object is computed again. */
 class Followed<T extends ApiObject, M> {
   readonly #lookup: Lookup
   readonly #type: StoredType<T>
@@ -230,7 +233,7 @@ class Followed<T extends ApiObject, M> {
     this.#lookup = lookup
     this.#type = type
     this.#make = make
-    // If the server does not serve this type, there are no objects.
+    // If the server does not serve the type, there are no objects.
     this.#reset = lookup.follow(type, {
       changed: ({ name }) => this.#changed.add(name),
       reset: () => {

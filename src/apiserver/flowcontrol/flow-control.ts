@@ -1,10 +1,10 @@
 /**
- * API priority and fairness: determines which requests run now, which wait and which are rejected. A request belongs to
- * the first matching FlowSchema and needs seats of that schema's priority level. If seats are free, it takes them
- * synchronously. Otherwise it waits in a queue of its flow for at most a quarter of the request timeout and is then
- * rejected with 429.
+ * API priority and fairness: decides which requests run immediately, which wait and which are rejected. A request
+ * belongs to the first matching FlowSchema and needs seats of that schema's priority level. If seats are free, the
+ * request gets them synchronously. Otherwise, the request waits in a queue of its flow for at most a quarter of the
+ * request timeout and is then rejected with 429.
  *
- * A waiting request holds only its headers in memory. Its body is read only after the request has obtained its seats.
+ * Only the headers of a waiting request are in memory. The body is read only after the request has obtained its seats.
  */
 
 import { type ApiError, tooManyRequests } from '../../api/model/api-error.ts'
@@ -62,12 +62,12 @@ export class FlowControl {
     this.#maxWaitMs = maxWaitMs
   }
 
-  /** Returns the schema of a request. */
+  /** Returns the FlowSchema of a request. */
   classify(user: User, attributes: FlowAttributes): Schema {
     return this.#configuration.classifier.find(user, attributes)
   }
 
-  /** Takes seats, immediately or after waiting in a queue. Throws 429 if the request is rejected. */
+  /** Obtains seats, immediately or after waiting in a queue. Throws 429 if the request is rejected. */
   enter(schema: Schema, entering: Entering): Occupancy | Promise<Occupancy> {
     const { pool, series } = schema
     this.#configuration.adjustSeats()
@@ -205,7 +205,7 @@ class Pending implements Waiter {
   #resolve!: (occupancy: Occupancy) => void
   #reject!: (error: ApiError) => void
 
-  /** Creates a waiting request. The caller then adds it to its queue. */
+  /** Creates a waiting request. The caller then adds the request to its queue. */
   constructor(schema: Schema, { pool, queue, entering, clock, all }: PendingParts) {
     this.seats = entering.demand.seats
     this.work = entering.demand.work

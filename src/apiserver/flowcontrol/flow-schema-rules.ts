@@ -1,6 +1,6 @@
 /**
- * Matches requests against FlowSchemas. Rules are compiled once per change of a schema. Subjects depend only on the
- * user and are tested first, so that only the resource and path rules remain to be tested for each request (see
+ * Matches requests against FlowSchemas. Rules are compiled once per change of a FlowSchema. Subjects depend only on the
+ * user and are tested first, so that only the resource and path rules must be tested for each request (see
  * `classifier.ts`).
  */
 import type { FlowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
@@ -54,7 +54,7 @@ export interface CompiledRules {
 type Rules = NonNullable<NonNullable<FlowSchema['spec']>['rules']>[number]
 type Subjects = NonNullable<Rules['subjects']>
 
-/** Compiles the rules of a schema. */
+/** Compiles the rules of a FlowSchema. */
 export function compileRules({ spec }: FlowSchema): CompiledRules[] {
   return (spec?.rules ?? []).map(({ subjects = [], resourceRules = [], nonResourceRules = [] }) => ({
     isSubject: subjectTest(subjects),
@@ -73,9 +73,9 @@ export function compileRules({ spec }: FlowSchema): CompiledRules[] {
   }))
 }
 
-/** Whether the rules match this request, regardless of its user. */
+/** Whether the rules match the request, regardless of its user. */
 export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
-  // This runs for every request. Plain loops avoid allocating closures.
+  // Every request runs this code. Plain loops avoid allocating closures.
   if (attributes.resource) {
     for (const rule of resources) if (matchesResource(rule, attributes)) return true
     return false
@@ -106,7 +106,7 @@ function matchesNamespace({ namespaces, clusterScope }: ResourceRule, namespace:
   return namespace === '' ? clusterScope : has(namespaces, namespace)
 }
 
-/** Returns the namespace of a request. A request for a Namespace object is in that namespace. */
+/** Returns the namespace of a request. A request for a Namespace object is in the namespace of the same name. */
 export function namespaceOf({ group, plural, namespace, name }: ResourceAttributes): string {
   return plural === 'namespaces' && group === '' ? name : namespace
 }
@@ -136,7 +136,7 @@ function subjectTest(subjects: Subjects): (user: User) => boolean {
 
 /**
  * Returns the user name that a subject matches. `*` means all service accounts of a namespace, which are matched by a
- * prefix. It must not be confused with the wildcard for all users.
+ * prefix, and must not be confused with the wildcard for all users.
  */
 function accountName(namespace: string, name: string): string {
   return name === '*' ? '' : serviceAccountName(namespace, name)

@@ -1,6 +1,6 @@
 /**
- * Simple limits used if API priority and fairness is disabled: a maximum number of concurrent reads and a maximum
- * number of concurrent writes, regardless of the user. Requests above these limits are rejected with 429.
+ * Limits concurrent requests if API priority and fairness is disabled: a maximum number of concurrent reads and a
+ * maximum number of concurrent writes, regardless of the user. Requests above these limits are rejected with 429.
  */
 import { tooManyRequests } from '../../api/model/api-error.ts'
 import type { Count } from '../../base/telemetry/metrics.ts'
@@ -12,7 +12,7 @@ export interface InFlightLimits {
   readonly mutating: number
 }
 
-/** Counts requests in flight. */
+/** Counts active requests. */
 export class InFlight {
   readonly #limits: InFlightLimits
   readonly #dropped: { readonly readOnly: Count; readonly mutating: Count }

@@ -1,13 +1,14 @@
 /**
- * The demand for seats at one priority level: the seats in use and the seats for which requests wait. Lending considers
- * the time-weighted demand of the last period, and a smoothed demand that rises immediately and falls slowly.
+ * The demand for seats at one priority level: the number of seats in use plus the number of seats for which requests
+ * wait. Lending uses the time-weighted demand of the last period, and a smoothed demand that rises immediately and
+ * falls slowly.
  */
 import type { Clock } from '../../base/time/clock.ts'
 
-/** Weight of the previous smoothed demand. With this value, it falls by half in about five minutes. */
+/** Weight of the previous smoothed demand. With this value, the smoothed demand falls by half in about five minutes. */
 const smoothing = 0.977
 
-/** The demand in a period. */
+/** Statistics of the demand in a period. */
 export interface DemandOfPeriod {
   /** The maximum demand. */
   readonly high: number

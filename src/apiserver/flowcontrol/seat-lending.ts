@@ -1,13 +1,13 @@
 /**
- * Lending of seats between priority levels, since Kubernetes 1.26. Each level has a nominal number of seats. It lends
- * up to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
- * distributed again according to the demand of the levels. Each level gets at least the seats that it cannot lend and
+ * Lending of seats between priority levels, which Kubernetes has since 1.26. Each level has a nominal number of seats.
+ * It lends up to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
+ * redistributed according to the demand of the levels. Each level gets at least the seats that it cannot lend and
  * currently needs, and at most its upper limit. Between these bounds, it gets the same fraction of its target as every
  * other level.
  */
 import type { DemandOfPeriod } from './seat-demand.ts'
 
-/** Interval of the distribution in milliseconds. */
+/** Interval in milliseconds between two distributions. */
 export const lendingPeriodMs = 10_000
 
 /** The seats of a level according to its configuration. */
@@ -25,7 +25,7 @@ export interface Lending {
   readonly borrowingLimitPercent: number | undefined
 }
 
-/** Returns the bounds of a level with this number of nominal seats. */
+/** Returns the bounds of a level with the given number of nominal seats. */
 export function seatBounds(nominal: number, lending: Lending, allSeats: number): SeatBounds {
   const { lendablePercent, borrowingLimitPercent } = lending
   const borrowed = borrowingLimitPercent === undefined ? allSeats : Math.round((nominal * borrowingLimitPercent) / 100)
@@ -36,7 +36,7 @@ export function seatBounds(nominal: number, lending: Lending, allSeats: number):
 export interface LendingLevel {
   readonly bounds: SeatBounds
   readonly demand: DemandOfPeriod
-  /** Whether the level is exempt. Its requests do not wait, so it gets all seats that it uses. */
+  /** Whether the level is exempt. Requests of an exempt level do not wait, so the level gets all seats that it uses. */
   readonly isExempt: boolean
 }
 

@@ -1,7 +1,7 @@
 /**
- * The seats of one priority level and the queues of requests waiting for them. A running request occupies one or more
- * seats. If enough seats are free and no request waits, a request takes its seats at the cost of one comparison.
- * Otherwise it waits in one of its flow's queues (`shuffle-shard.ts`).
+ * The seats of one priority level and the queues of requests that wait for them. A request occupies one or more seats
+ * while it runs. If enough seats are free and no request waits, a request gets its seats at the cost of one comparison.
+ * Otherwise, the request waits in one of its flow's queues (`shuffle-shard.ts`).
  *
  * The pool uses start-time fair queueing. Each queue has a virtual time at which its first request is due. The cost of
  * a request (seats multiplied by time) advances this time, first by an estimate and at the end of the request by the
@@ -34,30 +34,27 @@ export interface PoolLimits {
 /** The reason for a rejection, as metrics name it. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/**
- * The number of seats that a request occupies while it runs, and the work that it takes from a tick's budget when it
- * starts.
- */
+/** The number of seats that a request occupies while it runs, and its cost in the tick budget when it starts. */
 export interface Demand {
   readonly seats: number
   readonly work: number
-  /** How long the seats stay occupied after the request, in milliseconds. */
+  /** Time in milliseconds for which the seats stay occupied after the request. */
   readonly extraMs?: number
 }
 
 /** A waiting request. */
 export interface Waiter extends Demand {
   readonly queue: FairQueue
-  /** Called when the request has obtained its seats. */
+  /** A callback that runs when the request has obtained its seats. */
   begin(): void
 }
 
-/** Estimated duration of a request in milliseconds, used before it has run. */
+/** Estimated duration of a request in milliseconds. The estimate is used until the request ends. */
 const guessedMs = 3
 
 class FairQueue {
   readonly waiters = new Set<Waiter>()
-  /** Virtual time in milliseconds at which the first waiter is due. */
+  /** Virtual time in milliseconds at which the first waiting request is due. */
   due = 0
   waitingSeats = 0
   executingSeats = 0
@@ -112,19 +109,19 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Takes seats without waiting. Returns false if too few seats are free, if other requests wait for them, or if the
+   * Obtains seats without waiting. Returns false if too few seats are free, if other requests wait for them, or if the
    * tick's budget is used up.
    */
   take({ seats, work }: Demand): boolean {
     if (this.#waiting > 0 || !this.#fits(seats)) return false
-    // If requests cannot wait, only the number of seats matters.
+    // If requests cannot wait, only the number of free seats matters.
     if (!this.#tickBudget.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
     this.#demand?.add(seats)
     return true
   }
 
-  /** Returns the queue in which a request of this flow would wait: the flow's queue with the smallest load. */
+  /** Returns the queue in which a request of the flow would wait: the flow's queue with the smallest load. */
   queueFor(flow: bigint): FairQueue | Refusal {
     const { queuing } = this.#limits
     if (queuing === undefined) return 'concurrency-limit'
@@ -156,22 +153,22 @@ export class SeatPool implements Waiting {
     this.#dispatch()
   }
 
-  /** Removes a waiting request. Returns false if it already has its seats. */
+  /** Removes a waiting request. Returns false if the request already has its seats. */
   leave(waiter: Waiter): boolean {
     const { queue, seats } = waiter
     if (!queue.waiters.delete(waiter)) return false
     queue.waitingSeats -= seats
     this.#waiting--
     this.#demand?.add(-seats)
-    // The removed request may have blocked others, because it needed more seats than were free.
+    // The removed request may have blocked other requests, because it needed more seats than were free.
     this.#dispatch()
     this.#forgetIfIdle()
     return true
   }
 
   /**
-   * Releases seats. `queue` is the queue in which the request waited, if any. `ranMs` is the time for which it occupied
-   * the seats.
+   * Releases seats. `queue` is the queue in which the request waited, or undefined if it did not wait. `ranMs` is the
+   * time for which the request occupied the seats.
    */
   release(seats: number, queue?: FairQueue, ranMs = 0): void {
     this.#inUse -= seats
@@ -189,7 +186,7 @@ export class SeatPool implements Waiting {
     return this.#inUse + seats <= this.#limits.seats || this.#inUse === 0
   }
 
-  /** Returns the first unused queue of a flow's queues, or the queue with the smallest load. */
+  /** Returns the first unused queue of the flow, or the queue with the smallest load if all are used. */
   #emptiest(hand: readonly number[]): FairQueue {
     let best: FairQueue | undefined
     for (const index of hand) {
@@ -255,7 +252,10 @@ export class SeatPool implements Waiting {
   }
 }
 
-/** Returns the load of a queue for comparison. Waiting seats count before occupied seats. */
+/**
+ * Returns the load of a queue for comparison. The number of waiting seats is compared before the number of occupied
+ * seats.
+ */
 function loadOf({ waitingSeats, executingSeats }: FairQueue): number {
   return waitingSeats * 1e6 + executingSeats
 }

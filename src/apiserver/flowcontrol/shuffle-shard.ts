@@ -1,7 +1,7 @@
 /**
- * Shuffle sharding. A hash of the flow selects a small set of the level's queues, its hand. Two flows rarely share all
- * queues, so a flow that fills its queues leaves almost every other flow at least one. The hash has a random salt per
- * process, so that no client can choose a name that collides with a given other flow.
+ * Shuffle sharding: a hash of the flow selects a small set of the level's queues, which is called a hand. Two flows
+ * rarely share all queues, so a flow that fills its queues leaves almost every other flow at least one queue. The hash
+ * has a random salt per process, so that no client can choose a name that collides with a given other flow.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
@@ -12,14 +12,14 @@ const salt = randomBytes(16).toString('hex')
 const maxRemembered = 4096
 const hashes = new BoundedMap<string, bigint>(maxRemembered)
 
-/** Returns the hash that determines a flow's hand. It does not change while the process runs. */
+/** Returns the hash that determines a flow's hand. The hash does not change while the process runs. */
 export function hashFlow(schema: string, distinguisher: string): bigint {
   return remembered(hashes, `${schema}/${distinguisher}`, (flow) =>
     BigInt(`0x${hash('sha256', `${salt}/${flow}`).slice(0, 16)}`),
   )
 }
 
-/** Selects hands of one size. Caches them, because a flow that waits has usually waited before. */
+/** Selects hands of one size. The hands are cached, because a flow that waits has usually waited before. */
 export class Dealer {
   readonly #deckSize: number
   readonly #handSize: number
@@ -54,7 +54,7 @@ export function dealHand(flow: bigint, deckSize: number, handSize: number): numb
   return hand
 }
 
-/** Returns the number at this position among the numbers that are not in the hand yet. */
+/** Returns the number at the given position among the numbers that are not in the hand yet. */
 function undrawnAt(place: number, hand: readonly number[]): number {
   let card = place
   for (const drawn of hand.toSorted((a, b) => a - b)) if (drawn <= card) card++

@@ -10,12 +10,12 @@
 
 /** A pool with waiting requests. */
 export interface Waiting {
-  /** Starts the next request. Returns false if none can start, for example because no seats are free. */
+  /** Starts the next request. Returns false if no request can start, for example because no seats are free. */
   beginNext(): boolean
 }
 
 /**
- * Work budget of a tick, in reads with one seat. This is about 5 ms of work on the machine of
+ * Work budget of a tick, in units of a read with one seat. The budget takes about 5 ms on the machine of
  * docs/understand/performance.md.
  */
 const workPerTick = 32
@@ -27,7 +27,7 @@ export class TickBudget {
   /** Pools whose requests wait for the next tick rather than for seats. */
   readonly #waiting = new Set<Waiting>()
 
-  /** Takes a part of this tick's budget. Returns false if the budget is used up. */
+  /** Uses a part of the current tick's budget. Returns false if the budget is used up. */
   take(work: number): boolean {
     if (!this.#isUnderWay) this.#begin()
     if (this.#remainingWork <= 0) return false
@@ -36,7 +36,7 @@ export class TickBudget {
     return true
   }
 
-  /** Registers a pool. In the next tick, calls its `beginNext` until that returns false. */
+  /** Registers a pool. In the next tick, its `beginNext` is called until it returns false. */
   wait(waiting: Waiting): void {
     this.#waiting.add(waiting)
   }

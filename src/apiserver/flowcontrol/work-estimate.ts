@@ -1,8 +1,8 @@
 /**
  * Estimates the cost of a request. Every request needs one seat, except lists. A list needs one seat per hundred
- * objects that it must read, at most ten. As in kube-apiserver 1.23, a list of the latest state counts its objects
- * twice: for reading and for writing them. A request also reduces the budget of an event-loop tick (`tick-budget.ts`).
- * A write costs as much as three reads.
+ * objects that it must read, and at most ten seats. As in kube-apiserver 1.23, a list of the latest state counts its
+ * objects twice: for reading and for writing them. A request also reduces the budget of an event-loop tick
+ * (`tick-budget.ts`). A write costs as much as three reads.
  *
  * Since 1.24, a write with at least ten watchers needs one seat per ten watchers, also for a short time after its end.
  */
@@ -13,11 +13,11 @@ const objectsPerSeat = 100
 const maxSeats = 10
 const workOfWrite = 3
 const watchersPerSeat = 10
-/** How long a write keeps its seats after its end, while the server sends its event to the watchers. */
+/** Time for which a write keeps its seats after its end, while the server sends its event to the watchers. */
 const msOfEvent = 5
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
-/** Returns the cost of a request, in reads of one object. */
+/** Returns the cost of a request in units of a read of one object. */
 export function workOf(verb: string, seats: number): number {
   return reads.has(verb) ? seats : workOfWrite
 }
@@ -41,7 +41,7 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 
-/** Whether a selector selects a single name. Such a request is a lookup and not a search. */
+/** Whether a selector requires a single name. Such a request is a lookup and not a search. */
 function asksForOne(query: URLSearchParams): boolean {
   return /(^|,)metadata\.name==?[^,=]+/.test(query.get('fieldSelector') ?? '')
 }
@@ -54,12 +54,12 @@ function mayBeOld(query: URLSearchParams): boolean {
   return version === '0' || !(Number(query.get('limit') ?? 0) > 0)
 }
 
-/** Returns the number of seats for a watch that sends the `stored` objects of its type first. */
+/** Returns the number of seats for a watch that first sends the `stored` objects of its type. */
 export function seatsOfInitialEvents(stored: number): number {
   return Math.min(Math.max(Math.ceil(stored / objectsPerSeat), 1), maxSeats)
 }
 
-/** Returns the demand of a write whose event the server sends to this number of watchers. */
+/** Returns the cost of a write whose event the server sends to the given number of watchers. */
 export function demandOfWrite(watchers: number): Demand {
   if (watchers < watchersPerSeat) return { seats: 1, work: workOfWrite }
   return { seats: Math.min(Math.ceil(watchers / watchersPerSeat), maxSeats), work: workOfWrite, extraMs: msOfEvent }

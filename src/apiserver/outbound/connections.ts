@@ -24,17 +24,19 @@ export interface Destination {
   readonly port: number
   /** The name that the server's certificate must be valid for. */
   readonly serverName: string
-  /** The only common name that is accepted in the server's certificate. Unset if any common name is accepted. */
+  /** The only common name that is accepted in the server's certificate. Undefined if any common name is accepted. */
   readonly commonName?: string
   readonly hostHeader: string
-  /** CA certificates in PEM format. Undefined means the system's trust store. */
+  /** CA certificates in PEM format. If undefined, the system's trust store applies. */
   readonly authority: string | undefined
   /** Whether to accept any certificate. Set only if a user explicitly requests this in an object. */
   readonly isUnverified?: boolean
   readonly credentials: Credentials
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
   readonly maxIdle?: number
-  /** Selects plain HTTP with one connection per request: over TCP, or over the connection that the function creates. */
+  /**
+   * Selects plain HTTP with one connection per request. The connection uses TCP, or is created by the given function.
+   */
   readonly plain?: 'tcp' | (() => Duplex)
 }
 
@@ -134,7 +136,8 @@ export class Connections {
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
     if (!isForUsers) return { maxConnections, keepsOpening: true }
-    // An unverified server without a client certificate is a pod, and pods receive no credentials.
+    // A server without certificate verification and without a client certificate is a pod, and pods receive no
+    // credentials.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }

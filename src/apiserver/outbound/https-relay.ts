@@ -40,7 +40,7 @@ export interface RelayedAnswer {
   readonly status: number
   readonly rawHeaders: readonly string[]
   readonly body: Readable
-  /** The upgraded connection. Set only if the other server has switched protocols. */
+  /** The upgraded connection. Undefined unless the other server has switched protocols. */
   readonly switched: Duplex | undefined
 }
 
@@ -62,7 +62,7 @@ export class HttpsRelay {
     }
   }
 
-  /** Closes all tunnels and endless responses. Tunnels and endless responses that start later are closed at once. */
+  /** Closes all tunnels and endless responses. Those that start later are closed at once. */
   endStreams(): void {
     this.#isEnding = true
     for (const stream of this.#streams) stream.destroy()
@@ -79,7 +79,7 @@ export class HttpsRelay {
       return await this.#send(relayed, relayed.timeoutMs)
     } catch (error) {
       const remainingMs = relayed.timeoutMs - (performance.now() - began)
-      // A remedy is set only if the request may be repeated or has not been sent.
+      // The error recommends a retry only if the request may be repeated or has not been sent.
       const mayRepeat =
         error instanceof CallError && remainingMs > 0 && this.#connections.mend(relayed.destination, error)
       if (mayRepeat) return await this.#send(relayed, remainingMs)

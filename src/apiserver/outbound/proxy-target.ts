@@ -26,7 +26,7 @@ export interface ProxyTarget {
   readonly sendsUser: boolean
   /** Whether the request must upgrade to another protocol. Defaults to false. */
   readonly mustSwitch?: boolean
-  /** The SPDY subprotocol that clients can tunnel through a WebSocket. Unset if tunnels are not supported. */
+  /** The SPDY subprotocol that clients can tunnel through a WebSocket. Undefined if tunnels are not supported. */
   readonly tunneledProtocol?: string | undefined
   /**
    * Maximum wait in milliseconds for the start of the response. Defaults to the remaining time of the request, but at

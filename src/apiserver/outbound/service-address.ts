@@ -30,8 +30,8 @@ export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
   /**
-   * Returns the address on which this server listens. Undefined before the server listens. The Service of this server
-   * resolves to this address.
+   * Returns the address on which this server listens, or undefined before the server listens. The Service of this
+   * server resolves to this address.
    */
   readonly ownAddress: () => Address | undefined
 }

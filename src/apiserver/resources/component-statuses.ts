@@ -14,7 +14,7 @@ export interface Component {
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
-/** The name of the resource in a Status. Clients expect the singular. */
+/** The name of the resource in a Status object. Clients expect the singular. */
 const componentsRef = { group: '', plural: 'componentstatus' }
 
 export function componentStatuses(components: readonly Component[]): Endpoint {

@@ -24,7 +24,7 @@ export interface NodeConnectorParts {
   readonly localNodes: LocalNodes
   /** Returns the CA certificates and credentials with which this server and the node agents authenticate each other. */
   readonly trust: () => Promise<AgentTrust>
-  /** Like `trust`, but for nodes of this process and regardless of flags. */
+  /** Returns the CA certificates and credentials for nodes of this process, regardless of flags. */
   readonly localTrust: () => Promise<AgentTrust>
   /** Whether the certificate of an agent must contain the name of its node. */
   readonly requiresNodeSubject: boolean
@@ -53,7 +53,7 @@ const maxIdle = 2
 
 /** The scheme and port of a request to a pod or a node. */
 export interface Target {
-  /** The scheme: `http`, `https`, or empty, which means `http`. */
+  /** The scheme: `http`, `https`, or '', which means `http`. */
   readonly scheme: string
   readonly port: number
 }

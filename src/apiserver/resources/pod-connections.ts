@@ -16,7 +16,7 @@ import { agentErrors, type NodeConnector, proxyErrors } from './node-connector.t
 import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
 
-/** The name of the resource in a Status. */
+/** The name of the resource in a Status object. */
 const podsRef = { group: '', plural: 'pods' }
 
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
@@ -58,7 +58,7 @@ interface Means {
 }
 
 const opened: readonly Verb[] = ['create', 'get']
-/** The verbs of proxied requests, which can use any HTTP method. */
+/** The verbs of proxied requests. A proxied request can use any HTTP method. */
 export const proxied: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update']
 
 function way(subresource: string, doc: string, connects: Connection): Omit<Endpoint, 'answer'> {

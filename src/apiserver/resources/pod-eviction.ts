@@ -67,7 +67,8 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
 }
 
 /**
- * Throws if the pod does not exist. Called before the options are validated, because a missing pod is reported first.
+ * Throws an error if the pod does not exist. This check runs before the options are validated, because a missing pod is
+ * reported first.
  */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
   if ((await lookup.getLatest(pod, { namespace, name })) === undefined)

@@ -11,7 +11,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import { chooseContainer, nodeOf } from './choose-container.ts'
 import { agentErrors, type NodeConnector } from './node-connector.ts'
 
-/** The name of the resource in a Status. */
+/** The name of the resource in a Status object. */
 const podsRef = { group: '', plural: 'pods' }
 
 export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
@@ -32,7 +32,7 @@ export function podLog(lookup: Lookup, ways: NodeConnector): Endpoint {
       const nodeName = nodeOf(storedPod.object)
       if (nodeName === '') return undefined
       const node = await ways.node(nodeName, 'pods')
-      // Users who may read the log may skip the verification of the node's certificate.
+      // A user who may read the log may also skip the verification of the node's certificate.
       const isUnverified = ['true', '1'].includes(query.get('insecureSkipTLSVerifyBackend') ?? '')
       return new ForwardRequest({
         to: `node ${nodeName}`,

@@ -125,8 +125,8 @@ export class ConnectionCounts {
   }
 
   /**
-   * Returns the indexes of the other workers with unauthenticated connections. The workers with the most such
-   * connections come first.
+   * Returns the indexes of the other workers with unauthenticated connections, the workers with the most such
+   * connections first.
    */
   otherWorkersWithStrangers(): readonly number[] {
     return Array.from({ length: this.#regions }, (_, index) => index)

@@ -48,7 +48,7 @@ export interface ListenerOptions {
   readonly times?: Times
   /** Counts the connections of all workers and enforces their limits. */
   readonly connections?: ConnectionCounts
-  /** The channel on which workers ask each other to evict connections. Unset if there is a single worker. */
+  /** The channel on which workers ask each other to evict connections. Undefined if there is a single worker. */
   readonly evictions?: EvictionChannel | undefined
 }
 

@@ -39,7 +39,7 @@ async function restoreDefaultPolicy(catalogue: Catalogue, version: EmulatedVersi
   const policy = defaultPolicy(catalogue.vendor, version)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
-    // In some tests, the server does not serve the RBAC types.
+    // The server does not serve the RBAC types in some tests.
     if (resource !== undefined) await Promise.all(policy[plural].map((required) => ensure(resource, required)))
   }
 }
@@ -103,7 +103,7 @@ function repaired(resource: Resource, existing: ApiObject, required: ApiObject):
 function withRules(existing: ApiObject, required: ApiObject): JsonObject {
   if (required.rules === undefined) return {}
   const own = (existing.rules ?? []) as readonly PolicyRule[]
-  // A fast path for rules that are unchanged, which they almost always are.
+  // This fast path handles unchanged rules, which is nearly always the case.
   if (sameJson(own as Json, required.rules as Json)) return {}
   const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))

@@ -11,6 +11,7 @@ import type { Authorizer, Decision, Question } from '../authorizer.ts'
 import { appliesTo, type Binding, type Grant, type Policy, rbacGroup, type Subject } from './policy.ts'
 import { allows, type Rule } from './rule.ts'
 
+/** Returns the authorizer of the RBAC mode. */
 export function rbac(policy: Policy, vendor: Vendor): Authorizer {
   const decide = (question: Question): Decision => {
     const { user, attributes } = question

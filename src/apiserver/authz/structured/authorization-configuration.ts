@@ -66,6 +66,7 @@ export type ConfiguredAuthorizer =
   | { readonly type: (typeof plainTypes)[number] }
   | ({ readonly type: 'Webhook' } & ConfiguredWebhook)
 
+/** A configured authorizer of type `Webhook`. */
 export interface ConfiguredWebhook {
   readonly name: string
   /** Path in the configuration file, for errors. */

@@ -8,7 +8,7 @@ import { UpgradedObjectCache } from '../objects/upgraded-object-cache.ts'
 /** Converts the JSON of other versions to this version, in the same order. */
 export type ConvertAll = (jsons: readonly Buffer[]) => Promise<readonly Buffer[]>
 
-/** Maximum size of the objects of a call. The response has a separate limit and may be larger. */
+/** Maximum total size in bytes of the objects in one call. The response has a separate limit and may be larger. */
 const maxCallBytes = 256 * 1024
 const maxCallObjects = 500
 
@@ -35,7 +35,7 @@ export class ConversionCache {
     return same
   }
 
-  /** Converts objects. Resolves when all of them are converted. `get` returns each result until it is evicted. */
+  /** Converts objects. Resolves when all of them are converted. `get` returns each result until the cache evicts it. */
   async make(jsons: readonly Buffer[]): Promise<void> {
     const missingForms = jsons.filter((json) => this.get(json) === undefined).map((json) => ({ json, id: idOf(json) }))
     const isUnderWay = ({ id }: ConversionInput) => this.#underWay.has(id)
@@ -57,7 +57,7 @@ export class ConversionCache {
     const answer = this.#convert(inputs.map(({ json }) => json))
     for (const [i, { id }] of inputs.entries()) {
       const own = answer.then((converted) => converted[i]!)
-      // Waiting callers receive the error. Without a waiting caller, it must not become an unhandled rejection.
+      // Waiting callers receive the error. If no caller waits, the error must not become an unhandled rejection.
       own.catch(() => {})
       this.#underWay.set(id, own)
     }
@@ -74,7 +74,7 @@ function idOf(json: Buffer): string {
   return createHash('sha256').update(json).digest('base64')
 }
 
-/** Groups objects into calls, as few as possible. */
+/** Groups objects into as few calls as possible. */
 function callsFor(inputs: readonly ConversionInput[]): ConversionInput[][] {
   const calls: ConversionInput[][] = []
   let room = 0

@@ -2,7 +2,7 @@
 import { Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
 
 export interface Conversion {
-  /** Name of the definition. */
+  /** Name of the CustomResourceDefinition. */
   readonly definition: string
   readonly from: string
   readonly to: string

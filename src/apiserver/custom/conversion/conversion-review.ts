@@ -49,7 +49,7 @@ export function* readConverted({ body }: HttpsAnswer, review: Review): Sliced<Js
   return checked
 }
 
-/** Returns the webhook's name for error messages. */
+/** Returns the name of the webhook for error messages. */
 export function webhookFor({ objects: [first = {}] }: Pick<Review, 'objects'>): string {
   return `conversion webhook for ${stringField(first, 'apiVersion')}, Kind=${stringField(first, 'kind')}`
 }
@@ -84,7 +84,7 @@ function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review):
   return objects
 }
 
-/** Throws unless the conversion succeeded. The error includes the webhook's own message, if there is one. */
+/** Throws an error unless the conversion succeeded. The error includes the webhook's own message, if there is one. */
 function assertSuccess(result: Json | undefined): void {
   const said = isObject(result) ? result : {}
   const status = stringField(said, 'status')
@@ -133,8 +133,8 @@ function identityFault(original: JsonObject, converted: JsonObject): string | un
 }
 
 /**
- * Returns the original metadata with the labels and annotations of the converted object. Returns an error text if those
- * are invalid.
+ * Returns the original metadata with the labels and annotations of the converted object. Returns an error text if the
+ * labels or annotations are invalid.
  */
 function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject | string {
   const answered = own(converted, 'metadata')
@@ -159,7 +159,7 @@ function textsFault(field: 'labels' | 'annotations', value: Json, before: Json |
   for (const [key, text] of Object.entries(value))
     if (typeof text !== 'string')
       return `metadata.${field}[${short(key)}] must be a string, but is ${typeName(text)} in converted object`
-  // Values that the webhook has not changed are not validated again.
+  // Labels and annotations that the webhook has not changed are not validated again.
   if (isDeepStrictEqual(value, before)) return undefined
   const faults = checks[field](value as { [key: string]: string }, `metadata.${field}`)
   return faults.length === 0 ? undefined : summary(faults)
@@ -175,7 +175,7 @@ function stringField(object: JsonObject, field: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Shortens a webhook's message for a response. */
+/** Shortens a webhook's message for use in a response. */
 function short(text: string): string {
   return text.length <= 1000 ? text : `${text.slice(0, 1000)}...`
 }

@@ -1,6 +1,6 @@
 /**
- * Calls the conversion webhook of a definition. Calls are limited in time, size and number: a webhook that hangs delays
- * only readers of its own kind, and only until the timeout.
+ * Calls the conversion webhook of a definition. Calls are limited in time, size and number: a webhook that does not
+ * respond delays only readers of its own kind, and only until the timeout.
  */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -40,7 +40,7 @@ const defaultTimeoutMs = 30_000
 const maxCalls = 16
 const maxWaiting = 1000
 
-/** Returns the webhook conversion of a definition. Undefined if the definition does not use a webhook. */
+/** Returns the webhook conversion of a definition, or undefined if the definition does not use a webhook. */
 export function conversionOf(definition: CustomResourceDefinition, parts: ConversionParts): Convert | undefined {
   const { conversion } = definition.spec ?? {}
   if (conversion?.strategy !== 'Webhook') return undefined
@@ -96,7 +96,7 @@ class ConversionWebhook {
     } catch (error) {
       note({ succeeded: false })
       if (!(error instanceof CallError || error instanceof ConversionFailed)) throw error
-      // A local limit was reached, so the webhook is not at fault. The client must retry.
+      // The failure was caused by a local limit, not by the webhook. The client must retry.
       if (error instanceof CallError && error.fault === 'limit')
         throw new ConversionNotTried(`${webhookFor(review)} was not called: ${error.message}`)
       const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message
@@ -135,7 +135,7 @@ class ConcurrencyLimit {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Calls `work` with the remaining time once a call is allowed. */
+  /** Waits until a call is allowed and then calls `work` with the remaining time. */
   async take<T>(clock: Clock, work: (remainingMs: number) => Promise<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions are waiting for it')
     const began = clock.monotonic()

@@ -1,7 +1,7 @@
 /**
- * Finalizes a deleted definition: deletes its objects, each with the usual deletion rules, and then removes the
- * definition's finalizer. No objects can be created meanwhile because creates are guarded by a definition that is not
- * terminating. Steps keep no state, so that restarts are safe and several servers may run them concurrently.
+ * Cleans up a deleted definition: deletes its objects, each with the usual deletion rules, and then removes the
+ * definition's finalizer. No objects can be created in the meantime, because a create requires a definition that is not
+ * terminating. Steps have no state, so that restarts are safe and several servers may run them concurrently.
  */
 
 import { cleanupFinalizer } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
@@ -22,16 +22,19 @@ export interface CleanupParts {
   /** The resource that stores CustomResourceDefinitions. */
   readonly resource: Resource
   readonly registry: RegistryParts
-  /** Object states that are already marked for deletion and only wait for finalizers. The set is kept between steps. */
+  /**
+   * Object states that are already marked for deletion and only wait for finalizers. The set is preserved between
+   * steps.
+   */
   readonly waiting: WeakSet<CachedObject>
-  /** Throws if the store was restored after the definition was read. */
+  /** Throws an error if the store was restored after the definition was read. */
   readonly assertCurrent: () => void
   readonly signal: AbortSignal
 }
 
 /**
- * Runs one step. Returns `later` while finalizers block the deletion of objects. Calls `onEmpty` when no object is
- * left.
+ * Runs one step of the cleanup. Returns `later` while finalizers block the deletion of objects. Calls `onEmpty` when no
+ * object remains.
  */
 export async function cleanUp(
   parts: CleanupParts,
@@ -78,7 +81,10 @@ async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void>
   }
 }
 
-/** Whether an object only waits for finalizers. Avoids parsing the same state of an object twice. */
+/**
+ * Whether an object only waits for finalizers. The results are cached, so that the same state of an object is not
+ * parsed twice.
+ */
 function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {
   if (waiting.has(object)) return true
   if (!object.json.includes('"deletionTimestamp"')) return false
@@ -110,14 +116,14 @@ async function deleteOne(
   try {
     await deleteObject(context, name, options)
   } catch (error) {
-    // Another server deleted the object first.
+    // Another server has already deleted the object.
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
   }
 }
 
 /**
- * Removes the cleanup finalizer from this definition, identified by its UID. Without further finalizers, the server
- * then removes the definition.
+ * Removes the cleanup finalizer from the definition with the given UID. If the definition has no other finalizers, the
+ * server then removes the definition.
  */
 async function release({ resource, registry, signal }: CleanupParts, { metadata }: CustomResourceDefinition) {
   const own = cleanupFinalizer(registry.vendor)

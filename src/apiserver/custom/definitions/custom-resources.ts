@@ -1,5 +1,5 @@
 /**
- * Serves custom resources. Follows the stored definitions, whichever server wrote them, and reconciles each:
+ * Serves custom resources. Watches the stored definitions, whichever server wrote them, and reconciles each of them:
  *
  *   new            creates the kinds, loads and serves their objects, then sets the condition Established
  *   changed        creates the kinds again and replaces the old ones
@@ -100,8 +100,8 @@ export class CustomResources {
   }
 
   /**
-   * Returns a promise that resolves when a type that is defined but not yet served may be available. Undefined if the
-   * group cannot have custom types.
+   * Returns a promise that resolves when a type that is defined but not yet served may be available. Returns undefined
+   * if the group cannot have custom types.
    */
   readonly waitForType = ({ group, plural }: TypePlace): Promise<void> | undefined =>
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
@@ -118,7 +118,7 @@ export class CustomResources {
     clearTimeout(timer)
   }
 
-  /** Serves a definition that another server established before this server becomes ready. */
+  /** Serves a definition that another server established before this server became ready. */
   async #serveKnown(name: string): Promise<void> {
     const definition = this.#known.read(name)
     const summary = this.#known.get(name)
@@ -151,7 +151,8 @@ export class CustomResources {
   ): Promise<void> {
     const granted = namesFor(this.#establishing, summary)
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
-    // Serves the type before writing the status, so that a client that sees the condition Established can use it.
+    // The type is served before the status is written, so that a client that receives the condition Established can use
+    // the type.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
     // A different definition may have reserved the name first.
     else if (!summary.established) this.#served.remove(summary.name)

@@ -28,7 +28,7 @@ export interface DefinitionStatusParts {
   readonly catalogue: Catalogue
 }
 
-/** Returns the names that would be accepted for a definition now. */
+/** Returns the names that would currently be accepted for a definition. */
 export function namesFor({ known, catalogue }: DefinitionStatusParts, definition: DefinitionSummary): GrantedNames {
   const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
   const takenNames = namesTaken(others.map(({ acceptedNames: granted }) => granted))
@@ -54,7 +54,7 @@ export async function writeStatus(
   const { resource } = parts
   const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   await updateObject(context, definition.name, (previous) => {
-    // Skips the write if the definition has changed. That change triggers another reconciliation.
+    // The write is skipped if the definition has changed. The change triggers another reconciliation.
     const changed = parseVersion(previous.metadata.resourceVersion!) !== definition.revision
     if (changed || !sameJson(namesFor(parts, definition) as unknown as Json, granted as unknown as Json))
       return { object: previous, managed: true }

@@ -1,6 +1,6 @@
 /**
- * Summaries of all definitions, so that names can be compared without parsing every schema again. Followers of the
- * cache keep them up to date.
+ * Summaries of all definitions. With them, names can be compared without parsing every schema again. The summaries are
+ * updated when the cache changes.
  */
 
 import { cleanupFinalizer, isEstablished } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
@@ -31,7 +31,8 @@ export interface DefinitionSummary {
 }
 
 /**
- * Returns an ID for a state of a definition under these names. Two states with the same ID are served in the same way.
+ * Returns an ID for a state of a definition and its accepted names. Two states with the same ID are served in the same
+ * way.
  */
 export function servedAs({ metadata }: CustomResourceDefinition, names: DefinitionNames): string {
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names
@@ -39,7 +40,7 @@ export function servedAs({ metadata }: CustomResourceDefinition, names: Definiti
 }
 
 /**
- * Returns the group of a definition. The name of a definition consists of plural and group:
+ * Returns the group of a definition. The name of a definition consists of the plural and the group, as in
  * `widgets.stable.example.com`.
  */
 export function groupOf(name: string): string {
@@ -70,7 +71,7 @@ export class DefinitionSummaries {
   /** Names of all definitions that have ever been in the cache, by group. Undefined after a reset. */
   #groups: Map<string, Set<string>> | undefined
 
-  /** Follows the definitions. `resource` stores them. */
+  /** Starts to track the definitions. `resource` stores them. */
   constructor(resource: Resource, catalogue: Catalogue) {
     this.#resource = resource
     this.#catalogue = catalogue
@@ -88,7 +89,7 @@ export class DefinitionSummaries {
     return this.#known.get(name)
   }
 
-  /** Returns the names of all stored or remembered definitions. */
+  /** Returns the names of all definitions that are or have been in the cache. */
   names(): Set<string> {
     const stored = [...this.#resource.cache.slices({ namespace: undefined })].flat().map(({ name }) => name)
     return new Set([...stored, ...this.#known.keys()])
@@ -107,7 +108,7 @@ export class DefinitionSummaries {
     return summaries
   }
 
-  /** Returns the stored definition, which must not be modified. Undefined if it does not exist. */
+  /** Returns the stored definition, or undefined if it does not exist. The caller must not modify the definition. */
   read(name: string): CustomResourceDefinition | undefined {
     const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
     if (cached === undefined) {

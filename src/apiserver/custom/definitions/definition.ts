@@ -1,4 +1,4 @@
-/** Creates the kinds of a definition: one for each served version. */
+/** Creates the kinds of a CustomResourceDefinition: one for each served version. */
 
 import type { Json } from '../../../api/json/json.ts'
 import type {
@@ -26,7 +26,7 @@ export type DefinedKinds =
 
 export interface MadeWith {
   readonly vendor: Vendor
-  /** Webhook conversion between versions, if configured. */
+  /** The webhook conversion between versions. Undefined if it is not configured. */
   readonly convert: Convert | undefined
 }
 
@@ -37,7 +37,7 @@ export async function kindsOf(
   { vendor, convert }: MadeWith,
 ): Promise<DefinedKinds> {
   const { versions = [] } = definition.spec ?? {}
-  // The storage version comes first, because the other versions refer to it.
+  // The storage version must be the first version, because the other versions refer to it.
   const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
   const kinds = new Map<DefinitionVersion, Kind>()
   const evolutions = new Map<string, Evolution>()
@@ -59,7 +59,7 @@ export async function kindsOf(
   return { outcome: 'kinds', kinds: served }
 }
 
-/** Validates the schemas of all versions. Skips unchanged schemas. */
+/** Validates the schemas of all versions. Unchanged schemas are skipped. */
 async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
@@ -105,7 +105,7 @@ function schemaText({ schema, subresources, selectableFields }: DefinitionVersio
   return JSON.stringify(inputs, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** Returns a kind that accepts any object. Used to delete the objects of a definition. */
+/** Returns a kind that accepts any object. The kind is used to delete the objects of a definition. */
 export async function openKind(definition: CustomResourceDefinition, vendor: Vendor): Promise<Kind> {
   const { spec } = definition
   const [version = {}] = spec?.versions ?? []
@@ -117,7 +117,7 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   return made.kind
 }
 
-/** Conversion is never called here, because deletions use the stored form. */
+/** Objects are deleted in their stored form, so the conversion is never called. */
 const refuseToConvert: Convert = () =>
   Promise.reject(new TypeError('conversion was requested for a deletion, which uses the stored version'))
 
@@ -149,7 +149,7 @@ function definitionOf(
   }
 }
 
-/** Returns a deprecation warning. If a newer version is served, it names the best replacement. */
+/** Returns a deprecation warning. If a newer version is served, the warning recommends it. */
 function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string, kind: string): string {
   const [best] = versions
     .filter(({ name = '', served, deprecated: isOld }) => served && !isOld && compareVersions(name, deprecated) < 0)

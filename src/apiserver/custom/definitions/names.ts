@@ -1,11 +1,10 @@
 /**
  * Determines which of its requested names are accepted for a definition: the names that neither another definition of
- * its group nor a built-in kind uses. Accepted names are kept until the definition no longer requests them or is
- * deleted.
+ * its group nor a built-in kind uses. A name stays accepted until the definition no longer requests it or is deleted.
  *
- * The status of a definition contains the accepted names. However, another program may have written the status, or a
- * server that did not yet have a built-in kind with that name. Names from a status are therefore used only if they
- * could have been accepted (`credibleNames`).
+ * The status of a definition contains the accepted names. However, the status may have been written by another program,
+ * or by a server that did not yet have a built-in kind with the same name. Names from a status are therefore used only
+ * if they could have been accepted (`credibleNames`).
  */
 import type { DefinitionCondition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import { kindNames, resourceNames } from '../../../api/kinds/apiextensions/definition-names.ts'
@@ -49,7 +48,7 @@ export function credibleNames(reported: DefinitionNames, requested: DefinitionNa
   return names
 }
 
-/** Whether a type can be served under these names. */
+/** Whether a type can be served under the given names. */
 export function hasPluralAndKind({ plural = '', kind = '' }: DefinitionNames): boolean {
   return plural !== '' && kind !== ''
 }

@@ -1,6 +1,6 @@
 /**
- * Names of built-in kinds, which definitions cannot use. They include kinds disabled by `--runtime-config`, and kinds
- * used only in subresources, such as Scale.
+ * Names of built-in kinds, which definitions cannot use. They include kinds that `--runtime-config` disables, and kinds
+ * that only subresources have, such as Scale.
  */
 import { groupName } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'

@@ -4,7 +4,7 @@
  * confused. The cache is bounded: schemas that are validated but never served, as in dry runs, are evicted.
  */
 
-/** Maximum number of characters of schema text. A parsed schema takes a small multiple of that in memory. */
+/** Maximum total length of the schema texts. A parsed schema takes a small multiple of its length in memory. */
 const maxCharacters = 1024 * 1024
 
 export class ParsedSchemaCache<T> {
@@ -21,7 +21,7 @@ export class ParsedSchemaCache<T> {
     }
   }
 
-  /** Returns the parsed schema of this text and removes it. */
+  /** Returns the parsed schema for the text and removes it from the cache. */
   take(text: string): T | undefined {
     const cachedSchema = this.#parsed.get(text)
     if (this.#parsed.delete(text)) this.#characters -= text.length

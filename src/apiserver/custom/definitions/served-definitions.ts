@@ -1,5 +1,5 @@
 /**
- * Keeps the catalogue in step with the definitions. Kinds are added when their cache is filled, replaced when the
+ * Updates the catalogue when definitions change. Kinds are added when their cache is filled, replaced when the
  * definition changes and removed with the definition. Watches on a changed or removed kind end.
  */
 import type { CustomResourceDefinition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
@@ -42,12 +42,15 @@ export class ServedDefinitions {
     this.#parts = parts
   }
 
-  /** Whether this state of the definition is being served. */
+  /** Whether the given state of the definition is being served. */
   isServed({ name, servedAs }: DefinitionSummary): boolean {
     return this.#serving.get(name)?.servedAs === servedAs
   }
 
-  /** Serves the definition under these names as soon as its objects can be read. Throws if its schema is invalid. */
+  /**
+   * Serves the definition under the given names as soon as its objects can be read. Throws an error if its schema is
+   * invalid.
+   */
   async serve(definition: CustomResourceDefinition, names: DefinitionNames): Promise<void> {
     const { name = '', uid } = definition.metadata
     const state = servedAs(definition, names)
@@ -62,14 +65,14 @@ export class ServedDefinitions {
     if (cache !== undefined) await caches.open(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
     this.#serving.set(name, { servedAs: state, types })
-    // Watches end so that clients continue with the new form of the objects.
+    // The watches end so that clients start new watches with the new form of the objects.
     for (const old of before?.types ?? []) {
       if (old.cache === cache) old.cache.finishWatches()
       else caches.remove(old.cache)
     }
   }
 
-  /** Stops serving the definition and drops its cache. */
+  /** Stops serving the definition and drops the cache of its objects. */
   remove(name: string): void {
     const { catalogue, registry } = this.#parts
     const serving = this.#serving.get(name)
@@ -102,7 +105,7 @@ export class ServedDefinitions {
     const refuse = (recent: DefinitionSummary | undefined) =>
       write === 'create' ? whyNone(recent, definition, whileTerminating) : whyUnchanged(recent, definition)
     if (refuse(known.get(definition.name)) !== undefined) {
-      // Another server may be writing the status of the definition at this moment.
+      // Another server may currently be writing the status of the definition.
       await settled(definition.name)
       await waitForCaches(registry)
     }
@@ -113,13 +116,13 @@ export class ServedDefinitions {
   }
 }
 
-/** Returns the error if the definition has changed or was removed. Undefined if objects can be changed. */
+/** Returns the error if the definition has changed or was removed, or undefined if objects can be changed. */
 function whyUnchanged(summary: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
   if (summary === undefined || summary.uid !== uid) return noSuchPath()
   return summary.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
-/** Returns the error if no objects can be created. Undefined if they can. */
+/** Returns the error if no objects can be created, or undefined if they can. */
 function whyNone(
   summary: DefinitionSummary | undefined,
   definition: DefinitionRef,
@@ -131,7 +134,8 @@ function whyNone(
 }
 
 /**
- * Returns the error of a create while the definition is being deleted. Since 1.34, Kubernetes names the object in it.
+ * Returns the error of a create while the definition is being deleted. Since 1.34, the error contains the name of the
+ * object.
  */
 function terminating(context: EmulationContext, type: ResourceRef, name = ''): ApiError {
   const message = 'create not allowed while custom resource definition is terminating'

@@ -1,9 +1,9 @@
 /**
- * Creates a custom kind at runtime from names and a schema. It has the same form as a built-in kind.
+ * Creates a custom kind at runtime from names and a schema. The result has the same type as a built-in kind.
  *
- * Common properties of all custom kinds: the generation counts changes outside of metadata and status, updates must
- * name a resourceVersion, strategic merge is not supported, and if the status subresource is enabled, only that
- * subresource changes the status.
+ * All custom kinds have these properties in common: the generation counts changes outside of metadata and status,
+ * updates must contain a resourceVersion, strategic merge is not supported, and if the status subresource is enabled,
+ * only that subresource changes the status.
  */
 
 import { defined, type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
@@ -33,7 +33,7 @@ import { selectableFields } from './selectable-fields.ts'
 import { type Convert, evolutionOf } from './upgrade-stored-objects.ts'
 
 export interface CustomKindDefinition {
-  /** The full name of the API group: `stable.example.com`. */
+  /** The full name of the API group, such as `stable.example.com`. */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -47,20 +47,20 @@ export interface CustomKindDefinition {
   readonly schema: Json
   /** Whether the status subresource is enabled. */
   readonly status?: boolean
-  /** Paths of the replica fields, if the scale subresource is enabled. */
+  /** Paths of the replica fields. Undefined if the scale subresource is disabled. */
   readonly scale?: ScalePaths | undefined
   readonly columns?: readonly PrinterColumn[]
-  /** Paths of the fields that field selectors of this version can use: `spec.color`. */
+  /** Paths of the fields that field selectors of this version can use, such as `spec.color`. */
   readonly selectable?: readonly string[]
   /** The fields of all versions. Their values are stored with each object. Defaults to the fields of this version. */
   readonly indexedFields?: readonly string[]
   /** Deprecation warning for users of this version. */
   readonly warning?: string | undefined
-  /** The storage version. Set if it is a different version. */
+  /** The storage version. Undefined if this version is the storage version. */
   readonly storage?: Kind | undefined
   /** The readers of all versions, by `apiVersion`. Each version adds its own reader. */
   readonly versions?: Map<string, Evolution>
-  /** Webhook conversion between versions, if configured. */
+  /** The webhook conversion between versions. Undefined if it is not configured. */
   readonly convert?: Convert | undefined
   /** An ID that changes whenever the definition changes. */
   readonly id?: string
@@ -81,8 +81,8 @@ export async function customKind(
 }
 
 /**
- * Creates the kind. It keeps only the parts of `definition` that it uses, because a parsed schema takes ten times the
- * memory of its text.
+ * Creates the kind. The kind keeps only the parts of `definition` that it uses, because a parsed schema takes ten times
+ * the memory of its text.
  */
 function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Vendor): Kind {
   const { group, status = false, scale, warning, columns = [], storage, versions, convert, id = '' } = definition
@@ -132,8 +132,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
 }
 
 /**
- * Whether an error reports a duplicate element. Such an error does not count if the stored object already has
- * duplicates.
+ * Whether an error reports a duplicate element. Such an error is ignored if the stored object already has duplicates.
  */
 function isRepetition({ fault }: FieldError): boolean {
   return fault === 'FieldValueDuplicate'
@@ -174,8 +173,8 @@ function namesOf(definition: CustomKindDefinition): KindNames {
 const common = ['apiVersion', 'kind', 'metadata']
 
 /**
- * Returns the status subresource. Status updates change only the status and the managed fields. Since 1.36, they own no
- * metadata.
+ * Returns the status subresource. Status updates change only the status and the managed fields. Since 1.36, they do not
+ * own metadata fields.
  */
 function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   const isOther = (name: string) => name !== 'status' && !common.includes(name)
@@ -192,7 +191,7 @@ function statusOf({ fields }: ObjectSchema): Subresource<ApiObject> {
   }
 }
 
-/** Copies those top-level fields from `previous` to `next` for which `isMeant` returns true. */
+/** Copies the top-level fields for which `isMeant` returns true from `previous` to `next`. */
 function restore(next: ApiObject, previous: ApiObject, isMeant: (name: string) => boolean): void {
   for (const name of Object.keys(next)) if (isMeant(name)) delete next[name]
   for (const [name, value] of Object.entries(asJson(previous))) if (isMeant(name)) setKey(asJson(next), name, value!)

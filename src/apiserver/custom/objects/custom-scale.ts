@@ -1,4 +1,4 @@
-/** The `scale` subresource of a custom kind. The definition specifies the paths of its fields. */
+/** The `scale` subresource of a custom kind. The definition contains the paths of its fields. */
 
 import { defined, isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
 import { scale } from '../../../api/kinds/autoscaling/scale.ts'
@@ -14,7 +14,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string
 }
 
-/** Creates the scale subresource. `prepareForUpdate` is the function of the kind itself. */
+/** Creates the scale subresource. `prepareForUpdate` is the update function of the custom kind. */
 export function customScale(
   paths: ScalePaths,
   kind: KindRef,
@@ -51,7 +51,7 @@ export function customScale(
         const replicas = spec?.replicas ?? 0
         if (replicas < 0) throw invalidObject(kind, object.metadata.name ?? '', [negative(specReplicasPath, replicas)])
         setAt(object, specReplicasPath, replicas)
-        // Of the metadata, only the preconditions uid and resourceVersion are used.
+        // The update uses only the uid and resourceVersion of the metadata, which are preconditions.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion
@@ -81,7 +81,7 @@ function numberAt(object: ApiObject, path: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** Sets a value at a path and creates missing parents. Modifies `object`. */
+/** Sets a value at a path and creates missing parents. The function modifies `object`. */
 function setAt(object: ApiObject, path: string, value: number): void {
   const names = namesIn(path)
   const last = names.pop()!

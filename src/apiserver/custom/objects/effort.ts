@@ -1,7 +1,7 @@
 /**
- * Limits the work of validating one object. Most rules take one step per value and need no limit. The cost of patterns
- * and alternatives can multiply, so this module counts their steps. An object that needs too much work is rejected with
- * an explanation before it can delay other requests.
+ * Limits the work of validating one object. Most validation rules take one step per value and need no limit. The cost
+ * of patterns and alternatives can multiply, so their steps are counted. An object that needs too much work is rejected
+ * with an explanation before it can delay other requests.
  */
 
 import type { Effort } from '../../../api/schema/effort.ts'
@@ -12,7 +12,9 @@ const uncounted = 500_000
 /** Maximum CPU time per object, in microseconds. */
 const maxMicroseconds = 50_000
 
-/** Whether this many more steps are allowed. After it has returned false, it always returns false. */
+/**
+ * Whether the given number of additional steps is allowed. After returning false once, the method always returns false.
+ */
 export function mayTake(effort: Effort, steps: number): boolean {
   if (effort.spent) return false
   effort.began ??= threadMicroseconds()

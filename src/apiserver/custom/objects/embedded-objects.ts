@@ -1,6 +1,6 @@
 /**
- * Validates embedded objects in custom objects: apiVersion, kind and metadata must be present and well formed. This
- * also applies to objects created by defaults.
+ * Validates embedded objects in custom objects: apiVersion, kind and metadata must be present and well formed. Objects
+ * that defaults create are validated too.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'

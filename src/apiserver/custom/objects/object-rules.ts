@@ -1,7 +1,7 @@
 /**
  * Validates custom objects beyond single values: elements of sets and keyed lists must be unique, embedded objects must
- * be valid, and replica counts must be numbers. Unlike schema errors, which name the list, these errors name the
- * element.
+ * be valid, and replica counts must be numbers. Schema errors contain the path of the list, whereas these errors
+ * contain the path of the element.
  */
 
 import { goSyntax } from '../../../api/json/go-syntax.ts'
@@ -17,23 +17,23 @@ import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 import { embeddedFaults } from './embedded-objects.ts'
 
-/** Whether a schema has such rules. Most schemas have none and are skipped. */
+/** Whether a schema has such validations. Most schemas have none and are skipped. */
 const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Returns the fields of an object that contain rules at any depth. */
+/** Returns the fields of an object schema that contain such validations at any depth. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)
 })
 
-/** Finds the errors of an object in steps. */
+/** Returns the errors of an object in steps. */
 export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**
- * Creates the validation for a schema. Undefined if no object can have such errors. Skips metadata, because the rules
- * of all kinds cover it.
+ * Creates the validation for a schema. Returns undefined if no object can have such errors. Metadata is skipped,
+ * because the rules of all kinds cover it.
  */
 export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
   const parts = Object.entries(schema.fields).filter(([name, field]) => name !== 'metadata' && hasRules(field.schema))
@@ -45,7 +45,7 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
   }
 }
 
-/** Number of embedded objects between two yields. Each takes about ten microseconds. */
+/** Number of embedded objects between two yields. An embedded object takes about ten microseconds. */
 const objectsBetweenSteps = 64
 
 /** The traversal of one object. */
@@ -69,7 +69,7 @@ class Search {
 
   /**
    * Traverses large values in steps and small values at once. A list may have many small elements with many embedded
-   * objects, so the objects are counted across elements.
+   * objects, so the number of objects is counted across elements.
    */
   *findSliced(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
     if (!hasRules(schema)) return
@@ -131,14 +131,14 @@ class Search {
   }
 }
 
-/** The elements of one set or keyed list. Checks that they are unique. */
+/** Checks that the elements of a set or keyed list are unique. */
 class Elements {
   readonly #schema: ListSchema
   readonly #path: FieldPath
   readonly #search: Search
   /**
-   * Elements that a string identifies. Nearly all elements are of this type, and formatting them in Go syntax would
-   * take longer.
+   * Elements that a string identifies. Nearly all elements are of this type. The Go syntax that errors need would take
+   * longer to format.
    */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()
@@ -169,7 +169,7 @@ function isNew(seen: Set<string>, text: string): boolean {
   return seen.add(text).size > size
 }
 
-/** Returns the key of an element if its list has a single key field, otherwise undefined. */
+/** Returns the key of an element if its list has a single key field. Otherwise returns undefined. */
 function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
   return schema.keys?.length === 1 ? keyIn(item, schema.keys[0]!, schema) : undefined
 }
@@ -187,7 +187,8 @@ function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | und
 const maxReplicas = 2 ** 31 - 1
 
 /**
- * Checks that the replica fields are numbers and the selector is a string. Otherwise the Scale could not be returned.
+ * Checks that the replica fields are numbers and the selector is a string. Otherwise the server could not return a
+ * Scale.
  */
 function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths

@@ -1,4 +1,4 @@
-/** The fields of custom objects that field selectors can use. The definition lists them by simple JSON paths. */
+/** The fields of custom objects that field selectors can use. The definition lists them as simple JSON paths. */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import type { DefinitionVersion } from '../../../api/kinds/apiextensions/definition-fields.ts'
 import {
@@ -14,12 +14,12 @@ import {
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { namesIn } from './custom-scale.ts'
 
-/** Returns the paths of a version as selectors name them: `spec.color`. */
+/** Returns the paths of a version in the syntax of field selectors, such as `spec.color`. */
 export function selectablePaths({ selectableFields = [] }: DefinitionVersion): string[] {
   return selectableFields.map(({ jsonPath = '' }) => jsonPath.replace(/^\./, ''))
 }
 
-/** Returns a function that reads the values of these fields. The value of an absent field is empty. */
+/** Returns a function that reads the values of the selectable fields. The value of an absent field is ''. */
 export function selectableFields(paths: readonly string[]): (object: ApiObject) => { [path: string]: string } {
   const steps = paths.map((path) => [path, namesIn(`.${path}`)] as const)
   return (object) => Object.fromEntries(steps.map(([path, names]) => [path, textAt(asJson(object), names)]))

@@ -1,8 +1,8 @@
 /**
  * Reads the objects of a custom kind in the form that its current definition requires. Definitions change while their
  * objects remain: a stored object may be in another version, have removed fields or lack later defaults. Objects are
- * upgraded on read, once per state, and stored in the new form on the next write. An object that was complete for the
- * same schema (schema-id.ts), as nearly all are, is returned unchanged.
+ * upgraded on read, once per state, and stored in the new form on the next write. Nearly all objects are already
+ * complete for the current schema (schema-id.ts) and are returned unchanged.
  *
  * Without a webhook, conversion changes only the apiVersion. With a webhook, each state of an object is converted once
  * (conversion-cache.ts), and readers wait for the result.
@@ -34,7 +34,7 @@ export interface Evolving {
   readonly id: string
   /** An ID that changes whenever the schema or its interpretation changes (schema-id.ts). */
   readonly schemaId: string
-  /** The reader of the storage version. Set if it is a different version. */
+  /** The reader of the storage version. Undefined if this version is the storage version. */
   readonly storage?: Evolution | undefined
   /** The readers of all versions, by `apiVersion`. Readers may be added later. */
   readonly versions?: ReadonlyMap<string, Evolution> | undefined
@@ -182,7 +182,7 @@ class Version {
     return asJson(asObject((yield* decodeSliced(schema, { ...source!, apiVersion: this.apiVersion })).value))
   }
 
-  /** Converts objects with the webhook. Skips objects that already have this version. */
+  /** Converts objects with the webhook. Objects that already have this version are skipped. */
   async #ask(objects: readonly JsonObject[]): Promise<JsonObject[]> {
     const others = objects.filter(({ apiVersion }) => apiVersion !== this.apiVersion)
     if (others.length === 0) return [...objects]
@@ -196,7 +196,7 @@ class Version {
     const value = yield* soundly(schema, object)
     yield
     const fault = yield* fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
-    // A stored object must remain readable, so it is returned without defaults if they would make it too large.
+    // A stored object must remain readable. If defaults would make the object too large, it is returned without them.
     return fault === undefined
       ? { value, lacksDefaults: false }
       : { value: yield* soundly(schema, object), lacksDefaults: true }

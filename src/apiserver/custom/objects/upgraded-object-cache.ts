@@ -1,6 +1,6 @@
 /**
- * Caches custom objects in the form that their current definition requires, if it differs from the stored form. The
- * cache has one size limit for all kinds. At the limit, it evicts the oldest entries. They are recomputed on demand.
+ * Caches custom objects in the form that their current definition requires, if it differs from the stored form. All
+ * kinds share one size limit. At the limit, the oldest entries are evicted. Evicted entries are recomputed on demand.
  */
 
 const maxBytes = 64 * 1024 * 1024
@@ -13,7 +13,7 @@ interface CacheEntry {
 let bytes = 0
 const queue = new Set<CacheEntry>()
 
-/** The cached forms of one version of a kind, by stored bytes. */
+/** The cached objects of one version of a kind, by their stored bytes. */
 export class UpgradedObjectCache {
   readonly #upgraded = new WeakMap<Buffer, Buffer>()
   readonly #byId = new Map<string, Buffer>()
@@ -22,14 +22,14 @@ export class UpgradedObjectCache {
     return this.#upgraded.get(json)
   }
 
-  /** Finds a cached form by content id, because identical bytes may be in memory more than once. */
+  /** Finds a cached object by content ID, because identical bytes may be in memory more than once. */
   find(id: string): Buffer | undefined {
     return this.#byId.get(id)
   }
 
   set(json: Buffer, upgraded: Buffer, id?: string): void {
     this.#upgraded.set(json, upgraded)
-    // An unchanged buffer takes no additional memory, and a form that is cached under its ID is already counted.
+    // An unchanged buffer takes no additional memory, and an object that is cached under its ID is already counted.
     if (json === upgraded || (id !== undefined && this.#byId.get(id) === upgraded)) return
     if (id !== undefined) this.#byId.set(id, upgraded)
     this.#count({ size: upgraded.length, forget: () => this.#forget(json, id) })

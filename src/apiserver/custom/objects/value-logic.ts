@@ -28,7 +28,7 @@ interface Outcome {
 
 type Demand = (...about: About) => Outcome
 
-/** Returns an error for a logic keyword. Such errors name no field. Their text contains the path. */
+/** Returns an error for a logic keyword. Such an error has no field. Its text contains the path. */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
   return { ...invalid(nowhere, '', text), once: text }
@@ -87,7 +87,7 @@ function failed(fault: FieldError, best: Outcome | undefined): Outcome {
   return { faults: [fault, ...(best?.faults ?? [])], reach: best?.reach ?? 0 }
 }
 
-/** Returns a function that validates all logic keywords of this schema. Undefined if it has none. */
+/** Returns a function that validates all logic keywords of a schema, or undefined if the schema has none. */
 function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
   const demands = Object.entries(logic).flatMap(([keyword, join]) => {
     const alternatives = own(schema, keyword)
@@ -103,7 +103,7 @@ function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
 function negation(demand: Demand): Demand {
   return (...about) => {
     const holds = demand(...about).faults.length === 0
-    // If validation stopped because of excessive work, it is not known whether the value violates the schema.
+    // If validation stopped because of excessive work, it is unknown whether the value violates the schema.
     if (isSpent(about)) return spent(about)
     return holds ? failed(unmet(about[1], 'must not validate the schema (not)'), undefined) : nothing
   }
@@ -127,13 +127,16 @@ function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   return (...about) => {
     if (!mayTake(about[3], alternativeSteps)) return spent(about)
     const faults = rules.flatMap((rule) => rule(...about))
-    // For null, only `type` and `enum` apply.
+    // For the value null, only `type` and `enum` apply.
     const further = about[0] === null ? nothing : sum([logic?.(...about) ?? nothing, below(about)])
     return { faults: [...faults, ...further.faults], reach: 1 + further.reach }
   }
 }
 
-/** Returns a function that validates members and elements. In early versions, errors of elements name the list. */
+/**
+ * Returns a function that validates members and elements. In early versions, errors of elements contain the path of the
+ * list.
+ */
 function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => Outcome {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : []
   const ofMembers = properties.map(([name, inner]) => [name, deepDemand(inner as JsonObject, tools)] as const)
@@ -154,8 +157,8 @@ function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => O
 }
 
 /**
- * Returns the rule for the keywords and logic of a schema whose structure is validated elsewhere. Undefined if it has
- * none.
+ * Returns the rule for the keywords and logic of a schema whose structure is validated elsewhere. Returns undefined if
+ * the schema has none.
  */
 export function ruleOf(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const keywords = keywordRule(schema, tools)

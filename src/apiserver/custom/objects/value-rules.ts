@@ -30,7 +30,7 @@ export type ValueRule = (value: Json, path: FieldPath, context: RuleContext, eff
 /** Validates only the type of a value. */
 export type TypeRule = (value: Json, path: FieldPath, context: RuleContext) => FieldError[]
 
-/** The arguments of a rule. */
+/** The arguments of a validation rule. */
 export type About = Parameters<ValueRule>
 
 /** Creates the rule of a keyword. `schema` is the schema that contains the keyword. */
@@ -38,16 +38,18 @@ type MakeRule = (wanted: Json, schema: JsonObject, tools: RuleTools) => ValueRul
 
 export interface RuleTools {
   readonly compile: CompilePattern
-  /** The prefix of vendor extensions: `x-orch-`. */
+  /** The prefix of vendor extensions, `x-orch-`. */
   readonly prefix: string
 }
 
-/** Whether errors are precise. Since Kubernetes 1.25, they contain the kind of error and name the list element. */
+/**
+ * Whether errors are precise. Since Kubernetes 1.25, errors contain the kind of error and the path of the list element.
+ */
 export function isPrecise(context: RuleContext): boolean {
   return isSince('1.25', context)
 }
 
-/** The path of errors that name no field, as in kube-apiserver. */
+/** The path of errors that have no field, as in kube-apiserver. */
 export const nowhere: FieldPath = '<nil>'
 
 /** The requirement that a keyword expresses: its wording, and the error reason in versions with precise reasons. */
@@ -90,7 +92,7 @@ const ofCounts =
     return found === undefined || test(found) ? [] : [broken({ path, context }, found, demand)]
   }
 
-/** For these keywords, the error contains the limit and not the actual count. */
+/** The error for these keywords contains the limit and not the actual count. */
 const ofMembers =
   (limit: Json, test: (count: number) => boolean, demand: Demand): ValueRule =>
   (value, path, context) => {
@@ -101,8 +103,8 @@ const ofMembers =
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 
-// Whether a text has at most this many characters. A string has at most `text.length` characters and at least half as
-// many, because some characters take two units.
+// Whether a text has at most the given number of characters. A string has at most `text.length` characters and at least
+// half as many, because some characters take two units.
 const hasAtMost = (text: string, limit: number) =>
   text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
 const hasAtLeast = (text: string, limit: number) =>
@@ -149,7 +151,7 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
   },
 }
 
-/** Whether numbers are checked against their format, as since Kubernetes 1.35. The error names no field. */
+/** Whether numbers are checked against their format, as in Kubernetes since 1.35. The error has no field. */
 const checksNumbers = (context: RuleContext) => isSince('1.35', context)
 
 function wrongNumber(path: FieldPath, format: string): FieldError {
@@ -271,15 +273,15 @@ function typesOf(schema: JsonObject, prefix: string): string[] {
 }
 
 /**
- * Returns the rule for the type of a value. As in kube-apiserver, the format matters too. If a schema that is not
- * numeric has a format, it accepts strings and lists, and errors for other values name the format.
+ * Returns the rule for the type of a value. As in kube-apiserver, the rule depends on the format too. If a schema that
+ * is not numeric has a format, it accepts strings and lists, and errors for other values contain the format.
  */
 export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix'>): TypeRule | undefined {
   const types = typesOf(schema, prefix)
   if (types.length === 0) return undefined
   const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
   const isNumeric = types.includes('number') || types.includes('integer')
-  // The rule uses only this value, so that the schema can be freed.
+  // The rule references only this value, so that the schema can be freed.
   const isNullable = schema.nullable === true
   return (value, path, context) => {
     const actualType = jsonType(value)

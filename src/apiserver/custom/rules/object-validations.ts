@@ -42,8 +42,8 @@ const maxObjectCost = 20_000_000
 export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
- * Returns the validation by the CEL rules of a schema, which is given as text. Undefined if it has no rules. Rules are
- * compiled on first use, because most servers write objects of only a few kinds.
+ * Returns the validation by the CEL rules of a schema text, or undefined if the schema has no rules. Rules are compiled
+ * on first use, because most servers write objects of only a few kinds.
  */
 export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   if (!text.includes(`"${prefix}validations"`)) return undefined
@@ -58,7 +58,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     if (!gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(timeSlice, { gates, version })
     const root = await compiled
-    // The text contains the keyword, but possibly only in a description.
+    // The text contains the keyword, but the keyword may be part of a description.
     if (root === undefined) return []
     const isPrecise = isAtLeast(version, '1.25')
     if (faults.some(({ fault }) => !isPrecise || preventsRules.has(fault)))
@@ -82,7 +82,8 @@ interface Validating {
   /** The emulated version, which determines how errors are reported. */
   readonly version: EmulatedVersion
   /**
-   * Called with errors of unchanged values, which then do not prevent a write. If unset, such errors prevent the write.
+   * A callback for errors of unchanged values, which then do not prevent a write. If undefined, such errors prevent the
+   * write.
    */
   readonly forgive?: (text: string) => void
 }
@@ -100,13 +101,13 @@ type SlicedErrors = Generator<void, FieldError[]>
 interface Judging extends Validating {
   readonly faults: FieldError[]
   readonly changes: Changes | undefined
-  /** The remaining cost budget of the object. Validation stops when it is below 0. */
+  /** The remaining cost budget of the object. Validation stops when the budget is negative. */
   remainingCost: number
 }
 
 interface ValueAtPath {
   readonly value: Json
-  /** The previous value, if known. */
+  /** The previous value. Undefined if it is unknown. */
   readonly previous: Json | undefined
   readonly path: FieldPath
 }
@@ -176,7 +177,7 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
     const outcome = runRule(program, rule, { values, judging })
     if (outcome === 'broken') {
       const where = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), base)
-      // Kubernetes 1.28 appends to the path of the previous error.
+      // Kubernetes 1.28 appends the path to that of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
       // Errors of transition rules always prevent a write.
@@ -194,12 +195,12 @@ interface Running {
   readonly judging: Judging
 }
 
-/** Whether the rule compares the new value with the old one. */
+/** Whether the rule compares the new value with the old value. */
 function isTransition(rule: Rule, { used }: Program): boolean {
   return used.has('oldSelf') && !rule.optionalOldSelf
 }
 
-/** Returns a value for an error: its type, or in later versions the value itself unless it has parts. */
+/** Returns the value that an error contains: the type of the value, or in later versions a scalar value itself. */
 function showValue(type: string, value: Json, { version }: Validating): Json | undefined {
   if (!isAtLeast(version, '1.35')) return type
   return typeof value === 'object' ? undefined : value
@@ -231,7 +232,7 @@ function errorOf(
 
 const maxMessage = 5 * 1024
 
-/** Evaluates the message expression of a rule. If that fails, returns the message or the rule itself. */
+/** Evaluates the message expression of a rule. If the evaluation fails, returns the message or the rule itself. */
 function messageOf(rule: CompiledRule, { values, judging }: Running): string {
   const { messageProgram } = rule
   if (messageProgram?.outcome !== 'program') return failure(rule)
@@ -248,7 +249,7 @@ function messageOf(rule: CompiledRule, { values, judging }: Running): string {
 }
 
 /**
- * Runs a rule. Returns `broken` if the value violates the rule, an error text if the rule cannot be evaluated, and
+ * Evaluates a rule. Returns `broken` if the value violates the rule, an error text if the rule cannot be evaluated, and
  * otherwise undefined.
  */
 function runRule(program: Program, rule: Rule, { values, judging }: Running): string | undefined {
@@ -281,7 +282,7 @@ function failure(rule: Rule): string {
   return rule.message === '' ? `failed rule: ${nameOf(rule)}` : nameOf(rule)
 }
 
-/** Returns the rule's message, or its expression if it has none. */
+/** Returns the rule's message, or the rule's expression if there is no message. */
 function nameOf({ rule, message }: Rule): string {
   return (message === '' ? rule : message).trim()
 }

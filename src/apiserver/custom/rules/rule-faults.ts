@@ -1,6 +1,6 @@
 /**
- * Validates the CEL rules of a definition: their form, whether they compile, and their estimated cost, per rule and for
- * the whole schema. The limits and texts are the same as in Kubernetes 1.25.
+ * Validates the CEL rules of a definition: their fields, whether they compile, and their estimated cost, per rule and
+ * for the whole schema. The limits and texts are the same as in Kubernetes 1.25.
  */
 
 import type { Compiled } from '../../../api/cel/program.ts'
@@ -26,7 +26,7 @@ import { type CompiledRule, hasRules, type RuleNode, readRules } from './rule-tr
 
 const maxRuleCost = 10_000_000
 const maxSchemaCost = 100_000_000
-/** Maximum number of rules that an error names if the total cost is too high. */
+/** Maximum number of rules in an error about the total cost. */
 const maxNamed = 4
 
 interface RulesContext {
@@ -95,9 +95,12 @@ interface Judging {
 }
 
 interface Around {
-  /** Maximum number of occurrences of the value in an object. Undefined if only the request size limits it. */
+  /** Maximum number of occurrences of the value in an object. Undefined if only the request size limits the number. */
   readonly occurrences: number | undefined
-  /** Path of a surrounding list or map whose elements cannot be matched with previous elements, if any. */
+  /**
+   * Path of the innermost list or map whose elements cannot be matched with previous elements. Undefined if there is
+   * none.
+   */
   readonly uncorrelated: FieldPath | undefined
 }
 
@@ -111,7 +114,7 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
     if (faults.length === 0) judgeRule({ node, rule, place }, judging, around)
   }
   const below = { ...around, uncorrelated: around.uncorrelated ?? (correlation === 'none' ? path : undefined) }
-  // The fields of an atomic object have names, so they can be matched anyway.
+  // The fields of an atomic object have names, so they can still be matched.
   for (const member of members.values()) judge(member, judging, around)
   const each = { ...below, occurrences: within(around, limit) }
   if (values) judge(values, judging, each)
@@ -159,7 +162,7 @@ function judgeRule({ node, rule, place }: RuleAtNode, judging: Judging, around: 
 interface JudgedProgram {
   readonly rule: Rule
   readonly path: FieldPath
-  /** Maximum number of evaluations per object. */
+  /** Maximum number of evaluations of the rule per object. */
   readonly occurrences: number
   readonly what: 'rule' | 'messageExpression'
 }
@@ -175,7 +178,7 @@ function judgeProgram(compiled: Compiled, { rule, path, occurrences, what }: Jud
   if (cost > maxRuleCost) judging.faults.push(forbidden(path, excess(`estimated ${what} cost`, cost / maxRuleCost)))
 }
 
-/** Returns an error that shows the rule as a Go struct, like Kubernetes. */
+/** Returns an error that shows the rule as a Go struct, as Kubernetes does. */
 function invalidRule(path: FieldPath, { rule, message }: Rule, why: string): FieldError {
   const shown = `apiextensions.ValidationRule{Rule:${JSON.stringify(rule)}, Message:${JSON.stringify(message)}}`
   return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${shown.slice(0, maxShown)}: ${why}` }

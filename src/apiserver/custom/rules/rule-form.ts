@@ -1,5 +1,5 @@
 /**
- * The fields of a rule, and the errors in their form. Each Kubernetes version ignores fields that later versions
+ * The fields of a CEL rule, and the errors in these fields. Each Kubernetes version ignores fields that later versions
  * introduced.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -17,17 +17,17 @@ import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'] as const
 export type RuleReason = (typeof reasons)[number]
 
-/** A rule of a schema. Text fields that are absent are empty. */
+/** A CEL rule of a schema. Absent text fields are ''. */
 export interface Rule {
   readonly rule: string
   readonly message: string
-  /** The expression of the message. It takes precedence over `message`. */
+  /** The expression that returns the message. It takes precedence over `message`. */
   readonly messageExpression: string
-  /** The reason of the error. It can be any text, because it has not been validated yet. */
+  /** The reason of the error. The text has not been validated yet. */
   readonly reason: string | undefined
   /** The path of the reported field, relative to the value. */
   readonly fieldPath: string
-  /** Whether the rule also runs without an old value. Undefined if unset. */
+  /** Whether the rule also runs without an old value. Undefined if the field is not set. */
   readonly optionalOldSelf: boolean | undefined
 }
 
@@ -92,7 +92,7 @@ function fieldPathFaults({ fieldPath }: Rule, schema: JsonObject, path: FieldPat
 const step = /\.([A-Za-z_][A-Za-z0-9_-]*)|\['((?:[^'\\]|\\['\\])*)'\]/y
 
 /**
- * Returns the names on a path such as `.spec['a.b']`. Undefined if the schema has no such field. A path cannot lead
+ * Returns the names on a path such as `.spec['a.b']`, or undefined if the schema has no such field. A path cannot lead
  * into a list.
  */
 export function resolveFieldPath(path: string, schema: JsonObject): readonly PathStep[] | undefined {

@@ -1,6 +1,6 @@
 /**
- * The compiled rules of a schema, as a tree. The tree contains only nodes with rules at or below them. Used to validate
- * definitions (rule-faults.ts) and their objects (object-validations.ts).
+ * The compiled rules of a schema, as a tree. The tree contains only nodes with rules at or below them. The tree is used
+ * to validate definitions (rule-faults.ts) and their objects (object-validations.ts).
  */
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { type Compiled, compileRule } from '../../../api/cel/program.ts'
@@ -16,9 +16,9 @@ import { type PathStep, type Rule, resolveFieldPath, rulesOf } from './rule-form
 /** A rule with its compiled programs. */
 export interface CompiledRule extends Rule {
   readonly compiled: Compiled
-  /** The program of `messageExpression`, if any. */
+  /** The program of `messageExpression`. Undefined if the rule has none. */
   readonly messageProgram: Compiled | undefined
-  /** The steps of `fieldPath`, if any. */
+  /** The steps of `fieldPath`. Undefined if the rule has none. */
   readonly steps: readonly PathStep[]
 }
 
@@ -29,17 +29,17 @@ export interface RuleNode {
   readonly declared: DeclaredType | undefined
   /** The type in the schema, for messages. */
   readonly type: string
-  /** The maximum number of elements or members. */
+  /** The maximum number of elements or members of the value. */
   readonly limit: number | undefined
   /** Path of the schema. */
   readonly path: FieldPath
   readonly members: ReadonlyMap<string, RuleNode>
   readonly values?: RuleNode | undefined
   readonly items?: RuleNode | undefined
-  /** How parts of the previous value are matched with parts of the new value. */
+  /** Determines which parts of the previous value correspond to parts of the new value. */
   readonly correlation: 'members' | 'keyed items' | 'none'
   readonly keys: readonly string[]
-  /** Default value, if any. */
+  /** The default value. Undefined if there is none. */
   readonly default?: Json | undefined
 }
 
@@ -47,14 +47,12 @@ export interface RuleReader {
   readonly prefix: string
   /** The emulated version, which determines the known fields of a rule. */
   readonly emulation: Emulation
-  /**
-   * Returns the minor version of Kubernetes 1 whose functions an expression may use. Undefined allows all functions.
-   */
+  /** Returns the minor Kubernetes version whose functions an expression may use. Undefined allows all functions. */
   readonly versionFor?: ((expression: string) => number | undefined) | undefined
   readonly readPattern: ReadPattern
 }
 
-/** Reads the rules in steps, because there may be many. Returns undefined if the schema has none. */
+/** Reads the rules in steps, because a schema may have many. Returns undefined if the schema has none. */
 export function* readRules(schema: JsonObject, reader: RuleReader, path: FieldPath): Walk {
   if (!hasRules(schema, reader.prefix)) return undefined
   const declared = declaredTypeOf(schema, { prefix: reader.prefix, isResource: true })

@@ -12,8 +12,8 @@ import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 const limits = { bytes: 1024 * 1024, values: 100_000 }
 
 /**
- * Returns the errors of a schema's defaults. Works in steps because there may be many defaults. `path` is the path of
- * the schema.
+ * Returns the errors of a schema's defaults. The function works in steps because a schema may have many defaults.
+ * `path` is the path of the schema.
  */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
   const room = new Room(limits)

@@ -59,8 +59,8 @@ const texts: { readonly [format: string]: (text: string) => boolean } = {
 const firstVersions: { readonly [format: string]: KubeVersion } = { k8sshortname: '1.35', k8slongname: '1.35' }
 
 /**
- * Returns the name of a validated format without dashes. Undefined for a format that is only a hint. Without a context,
- * formats of all versions are accepted.
+ * Returns the name of a validated format without dashes. Returns undefined for a format that is only a hint. Without a
+ * context, formats of all versions are accepted.
  */
 export function knownFormat(format: unknown, context?: RuleContext): string | undefined {
   const name = typeof format === 'string' ? format.replaceAll('-', '') : ''
@@ -121,7 +121,7 @@ function isDateTime(text: string): boolean {
 const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|day|week).*)$/
 
-/** Whether the text is a Go duration, or a number followed by the name of a unit: `3 days`. */
+/** Whether the text is a Go duration, or a number followed by the name of a unit, such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
   // Matches only the last digit of each number, because matching all digits would take quadratic time.

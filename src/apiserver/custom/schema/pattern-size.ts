@@ -1,6 +1,6 @@
 /**
- * Estimates the compiled size of a pattern from its text: `x{1000}` has seven characters and a thousand steps. The
- * numbers of nested repetitions multiply, and Unicode classes are slow to build, especially if they are
+ * Estimates the compiled size of a pattern from its text, because a short pattern such as `x{1000}` can have a thousand
+ * steps. The numbers of nested repetitions multiply, and Unicode classes are slow to build, especially if they are
  * case-insensitive. The estimate is in steps of the compiled pattern and never far below the actual cost. The engine
  * decides whether the pattern is valid.
  */
@@ -47,7 +47,10 @@ export function estimateSize(pattern: string): number {
   return sum
 }
 
-/** Returns how often `{n}`, `{n,}` or `{n,m}` repeats the preceding item. Undefined if the text is not a repetition. */
+/**
+ * Returns the number of times that `{n}`, `{n,}` or `{n,m}` repeats the preceding item. Returns undefined if the text
+ * is not a repetition.
+ */
 function repetition(reader: Reader): number | undefined {
   const counted = /\{(\d{1,9})(?:,(\d{0,9}))?\}/y
   counted.lastIndex = reader.at
@@ -104,7 +107,7 @@ function classSize(reader: Reader): number {
   return size
 }
 
-/** Returns the size of a range. ASCII ranges are cheap. All others count as the longest range. */
+/** Returns the size of a range. ASCII ranges are cheap. Any other range counts as the longest range. */
 function rangeSize(text: string, dash: number): number {
   return /^[!-[\]-~]-[!-[\]-~]$/.test(text.slice(dash - 1, dash + 2)) ? 1 : wideRangeFolded
 }

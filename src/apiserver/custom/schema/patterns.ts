@@ -130,7 +130,7 @@ function patternOf(compiled: RE2JS): Pattern {
   }
 }
 
-/** Returns the first matches. As in Go, an empty match directly after another match does not count. */
+/** Returns the first matches. As in Go, an empty match directly after another match is ignored. */
 function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
   const matches: string[] = []
   const matcher = compiled.matcher(text)

@@ -70,7 +70,7 @@ const extensions = [
 ]
 const logic = ['allOf', 'anyOf', 'oneOf']
 
-/** Whether a value means the same as an absent value. */
+/** Whether a value has the same meaning as an absent value. */
 function saysNothing(value: Json | undefined): boolean {
   return value === undefined || value === null || value === false || value === '' || isEmptyList(value)
 }

@@ -1,4 +1,7 @@
-/** Validates the vendor extensions of a schema: merge strategies of lists and maps, and preserved unknown fields. */
+/**
+ * Validates the vendor extensions of a schema: merge strategies of lists and maps, and the preservation of unknown
+ * fields.
+ */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import {
@@ -64,7 +67,7 @@ function listFaults(schema: JsonObject, reader: ExtensionReader, path: FieldPath
   ]
 }
 
-/** Checks the elements of a set. They are compared as a whole, so they must be atomic. */
+/** Checks the elements of a set. Elements are compared as a whole, so they must be atomic. */
 function setFaults(items: Json | undefined, reader: ExtensionReader, path: FieldPath): FieldError[] {
   if (!isObject(items)) return []
   const place = child(path, 'items')

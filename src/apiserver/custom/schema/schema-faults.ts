@@ -1,5 +1,5 @@
 /**
- * Validates a user's schema before it is used: its size and the form of all keywords. structural-faults.ts checks that
+ * Validates a user's schema before it is used: its size and the types of all keywords. structural-faults.ts checks that
  * the schema is structural. All code that reads the schema later can rely on these checks.
  */
 
@@ -19,8 +19,8 @@ import { addFaults, type Faults, logic, membersOf, partsOf, type SchemaReader } 
 import { structuralFaults } from './structural-faults.ts'
 
 /**
- * Maximum nesting depth of a schema. The limits are far larger than real schemas need and far smaller than harmful
- * schemas.
+ * Maximum nesting depth of a schema. The limits in this file are far larger than real schemas need and far smaller than
+ * harmful schemas.
  */
 const maxDepth = 64
 const maxNodes = 20_000
@@ -41,7 +41,7 @@ const forms: { readonly [keyword: string]: (value: Json) => boolean } = {
 const unsupported = ['$ref', 'additionalItems', 'definitions', 'dependencies', 'patternProperties']
 
 /**
- * Validates the schema of a whole object. Works in steps because it may be large. Its size has already been checked.
+ * Validates the schema of a whole object in steps, because the schema may be large. Its size has already been checked.
  */
 export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
   if (!isObject(schema)) return [required(path, 'schemas are required')]
@@ -68,8 +68,8 @@ export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
 }
 
 /**
- * Keywords that are allowed at the root if the status subresource is enabled. The status is then validated by a part of
- * the schema.
+ * Keywords that are allowed at the root if the status subresource is enabled. The status is then validated with a part
+ * of the schema.
  */
 const withStatus = new Set(
   `description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems

@@ -1,4 +1,4 @@
-/** Shared helpers for schema validation: the reader, and the nested schemas with their paths. */
+/** Helpers for schema validation: a reader of keywords, and the nested schemas with their paths. */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
 import { at, child, type FieldError, type FieldPath, maxFaults } from '../../../api/model/field-error.ts'
@@ -7,19 +7,20 @@ import type { CompilePattern } from './patterns.ts'
 
 export interface SchemaReader {
   readonly compile: CompilePattern
-  /** The prefix of vendor extensions: `x-orch-`. */
+  /** The prefix of vendor extensions, `x-orch-`. */
   readonly prefix: string
   /**
-   * Whether the schema is new. If it was accepted before, only the properties on which other code relies are checked.
+   * Whether the schema is new. If the schema was accepted before, only the properties on which other code relies are
+   * checked.
    */
   readonly isNew: boolean
   /** Whether the status subresource is enabled. */
   readonly hasStatus: boolean
-  /** The emulated version, which determines the allowed content of new schemas. */
+  /** The emulated version, which determines which new schemas are allowed. */
   readonly version: EmulatedVersion
 }
 
-/** A computation that can be interrupted and returns the errors that it found. */
+/** A validation that runs in steps and returns the errors of the schema. */
 export type Faults = Generator<void, FieldError[]>
 
 export const logic = ['allOf', 'anyOf', 'oneOf'] as const
@@ -32,7 +33,7 @@ export interface SchemaPart {
   readonly path: FieldPath
 }
 
-/** Returns the nested schemas. Ignores malformed keywords. */
+/** Returns the nested schemas. Malformed keywords are ignored. */
 export function partsOf(schema: JsonObject, path: FieldPath): SchemaPart[] {
   const one = (keyword: string) => {
     const part = schema[keyword]

@@ -17,7 +17,7 @@ const scalars = {
 
 export type ScalarType = keyof typeof scalars
 
-/** Returns the type of a node without nested schemas. Undefined for all others. */
+/** Returns the type of a node without nested schemas, or undefined for other nodes. */
 export function scalarType(schema: JsonObject, prefix: string): ScalarType | undefined {
   if (schema[`${prefix}int-or-string`] === true) return 'intOrString'
   const { type } = schema
@@ -37,7 +37,7 @@ export function scalarPart(type: ScalarType, said: NodeProperties): Schema {
 const shared = new Map<string, Schema>()
 const fields = new Map<Schema, Field>()
 
-/** Returns the shared node that only has this type. */
+/** Returns the shared node that specifies only this type. */
 export function plainPart(type: ScalarType, schema: JsonObject, prefix: string): Schema {
   const isNullable = schema.nullable === true
   const id = `${prefix}${type}${isNullable ? '?' : ''}`

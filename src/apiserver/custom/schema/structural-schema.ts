@@ -1,12 +1,12 @@
 /**
- * Converts the OpenAPI v3 schema of a custom resource to the schema language of built-in kinds, so that decoding,
- * pruning, defaults, validation, patches and apply work in the same way for both.
+ * Converts the OpenAPI v3 schema of a custom resource to the schema language of built-in kinds. Decoding, pruning,
+ * defaults, validation, patches and apply then work in the same way for both.
  *
  *   properties             fields of an object
  *   additionalProperties   a map
  *   items                  a list; list-type and list-map-keys determine its merge strategy
  *   preserve-unknown-fields an object with arbitrary fields, or any JSON
- *   limits, patterns, ...  a rule of the type (value-rules.ts)
+ *   limits, patterns,...  a rule of the type (value-rules.ts)
  *
  * Errors of the schema itself are returned as a list (schema-faults.ts). An invalid schema is not converted.
  */
@@ -116,9 +116,12 @@ interface Reader extends SchemaReader {
   /** The context in which defaults are validated. */
   readonly context: RuleContext
   readonly selectable: readonly string[]
-  /** Returns the object that contains a value. Set for a part of an embedded object's metadata, apiVersion or kind. */
+  /**
+   * Returns the object that contains a value. Defined only for a part of an embedded object's metadata, apiVersion or
+   * kind.
+   */
   readonly whole?: Surround | undefined
-  /** Errors in defaults. They can only be found once the schema is usable. */
+  /** Errors in defaults. They can only be found after the schema is usable. */
   readonly faults: FieldError[]
 }
 
@@ -170,7 +173,7 @@ function readScalar(type: ScalarType, schema: JsonObject, reader: Reader): Schem
   return scalarPart(type, nodeProperties(schema, reader))
 }
 
-/** Returns the properties that apply to values of any type. */
+/** Returns the keywords that apply to values of any type. */
 function nodeProperties(schema: JsonObject, reader: Reader): NodeProperties {
   return {
     lenient: true,
@@ -180,8 +183,8 @@ function nodeProperties(schema: JsonObject, reader: Reader): NodeProperties {
 }
 
 /**
- * Reads a node without a type. Values of any type are kept. Constraints on members or elements apply to the values that
- * have them.
+ * Reads a node without a type. Values of any type are preserved. Constraints on members or elements apply to objects
+ * and lists.
  */
 function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   if (isObject(schema.properties) || isObject(schema.additionalProperties))
@@ -207,7 +210,7 @@ function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   return { type: 'list', items, list, ...keys }
 }
 
-/** Returns the schema with its default. The default of an element replaces null, unless null is allowed. */
+/** Returns the schema with its default. The default of a list element replaces null, unless null is allowed. */
 function withDefault(schema: Schema, defaultValue: Json | null | undefined): Schema {
   return defaultValue === undefined || defaultValue === null || schema.nullable
     ? schema
@@ -233,7 +236,7 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  // Any value is allowed, but no fields of objects in it are known.
+  // Any value is allowed, but no fields of objects in the value are known.
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
@@ -248,7 +251,7 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   return isWhole ? embedded(object, schema.properties, reader) : object
 }
 
-/** Creates an object with a placeholder type and these members. */
+/** Creates an object with the given members and a placeholder type. */
 const beginWhole: Surround = (members) => ({
   apiVersion: 'validation/v1',
   kind: 'Validation',
@@ -256,8 +259,8 @@ const beginWhole: Surround = (members) => ({
 })
 
 /**
- * Returns a function that creates the whole object around a member. For a whole object, only apiVersion, kind and
- * metadata matter.
+ * Returns a function that creates the whole object around a member. Only apiVersion, kind and metadata of a whole
+ * object are relevant.
  */
 function wholeAround({ whole }: Reader, name: string): Surround | undefined {
   if (whole === undefined) return undefined
@@ -311,7 +314,7 @@ function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError
   return [invalid(place, value, `must result in valid metadata: ${why}`)]
 }
 
-/** Returns the path of a value in a default. Errors of elements use the path of the list. */
+/** Returns the path of a value in a default. The path of an element is the path of its list. */
 function below(place: FieldPath, path: FieldPath): FieldPath {
   return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }

@@ -16,11 +16,11 @@ export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
   /**
-   * Called when a handler reads and no data is buffered. Sends 100 Continue if the client waits for it, and resumes the
-   * connection.
+   * A callback that runs when a handler reads and no data is buffered. It sends 100 Continue if the client waits for
+   * it, and resumes the connection.
    */
   readonly onWanted: () => void
-  /** Called when the buffer is full. */
+  /** A callback that runs when the buffer is full. */
   readonly onFull: () => void
 }
 

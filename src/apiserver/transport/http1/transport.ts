@@ -11,7 +11,7 @@ import type { IncomingBody } from './body.ts'
 import type { RequestHead } from './head.ts'
 import { corkInStage } from './stages.ts'
 
-/** The way in which the client recognizes the end of a streamed response. */
+/** Determines how the client recognizes the end of a streamed response. */
 type Framing = 'chunks' | 'length' | 'end of the connection' | 'no body'
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -23,7 +23,7 @@ const lastChunk = '0\r\n\r\n'
 export interface AnswerConnection {
   readonly socket: Socket
   readonly peer: Peer
-  /** Called when the whole response has been written. Called again when a long response has been flushed. */
+  /** A callback that runs when the whole response has been written, and again when a long response has been flushed. */
   answered(transport: Http1Transport): void
 }
 

@@ -206,10 +206,10 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
   protected onSettings(): void {}
 
-  /** Called when the client announces that it will start no more requests. Running requests are completed. */
+  /** Handles the announcement of the client that it will start no more requests. Running requests are completed. */
   protected onGoAway(): void {}
 
-  /** Called when the response has ended, so that the rest of the request body is not needed. */
+  /** Ends the request after its response. The rest of the request body is not needed. */
   protected onEnded(stream: Http2Transport): void {
     if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
     this.#end(stream)

@@ -22,7 +22,7 @@ export interface ArrivedRequest {
   readonly response: ServerResponse
   /** Whether the client waits for 100 Continue before it sends the body. */
   readonly isAsking?: boolean
-  /** The bytes that the client sent after an upgrade request. Unset for other requests. */
+  /** The bytes that the client sent after an upgrade request. Undefined for other requests. */
   readonly head?: Buffer
 }
 

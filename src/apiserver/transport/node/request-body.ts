@@ -14,9 +14,9 @@ export interface BodySource {
    * body.
    */
   readonly isComplete: () => boolean
-  /** Called when the body has ended or was truncated. */
+  /** A callback that runs when the body has ended or was truncated. */
   readonly onOver: () => void
-  /** Called when the client has sent more of an unwanted body than `maxDiscarded`. */
+  /** A callback that runs when the client has sent more of an unwanted body than `maxDiscarded`. */
   readonly onExcess: () => void
 }
 

@@ -1,4 +1,4 @@
-/** Contains functions for HTTP/1.1 and HTTP/2 responses that Node writes. */
+/** Functions for HTTP/1.1 and HTTP/2 responses that Node writes. */
 import type { Writable } from 'node:stream'
 
 /** Returns whether the response has no body, regardless of its headers. */
