@@ -15,8 +15,11 @@ export interface Text {
   readonly text: string
 }
 
+/** An expression in a template literal. Its braces and template literals are nested at most once. */
+const placeholder = String.raw`\$\{(?:[^${'`'}{}]|\{[^{}]*\}|${'`'}[^${'`'}]*${'`'})*\}`
+
 /** A string literal on one line, without its quotes. */
-const literal = String.raw`(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|${'`'}((?:[^${'`'}\\]|\\.)*)${'`'})`
+const literal = String.raw`(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|${'`'}((?:[^${'`'}\\$]|\\.|\$(?!\{)|${placeholder})*)${'`'})`
 
 const patterns = {
   descriptions: new RegExp(String.raw`\bdoc:\s*${literal}`, 'g'),
