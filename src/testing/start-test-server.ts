@@ -111,7 +111,8 @@ function flagsOf(options: TestServerOptions, directory: string): Flags {
     'emulated-version',
   ]
   const misplaced = ours.find((name) => flags.some((flag) => flag.split('=')[0] === `--${name}`))
-  if (misplaced !== undefined) throw new UsageError(`--${misplaced} is set by the test server: see TestServerOptions`)
+  if (misplaced !== undefined)
+    throw new UsageError(`the test server sets --${misplaced} itself: use TestServerOptions instead`)
   return parseFlags({ ...serverFlags, ...upFlags }, [
     ...[`--profile=${profile}`, `--data-dir=${join(directory, 'data')}`, '--admin-kubeconfig=', '--secure-port=0'],
     ...['--bind-address=127.0.0.1', '--shutdown-grace-period=0s', '--ephemeral'],

@@ -30,7 +30,7 @@ test('reset deletes the data and the kubeconfig of a stopped server', async (t) 
   assert.ok(existsSync(kubeconfig))
   assert.equal(await resetCommand(flags, answering('yes')), `deleted ${data} and ${kubeconfig}\n`)
   assert.deepEqual([existsSync(data), existsSync(kubeconfig)], [false, false])
-  await assert.rejects(resetCommand(flags, silent), /there is no data directory/)
+  await assert.rejects(resetCommand(flags, silent), /the data directory .* does not exist/)
 })
 
 test('reset deletes no directory with other files, and no kubeconfig of another server', async () => {

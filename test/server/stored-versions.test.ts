@@ -113,7 +113,7 @@ test('starting with a lower version is rejected, and the error lists affected ki
   await assert.rejects(server.restart(at('1.23')), (error: Error) => {
     assert.match(
       error.message,
-      /is at Kubernetes 1\.36, and --emulated-version=1\.23 is lower: this affects (.*, )?1 pods(, .*)? with fields/,
+      /records Kubernetes version 1\.36, and --emulated-version=1\.23 is lower: this affects (.*, )?1 pods(, .*)? with fields/,
     )
     assert.doesNotMatch(error.message, /configmaps/)
     assert.doesNotMatch(error.message, /prioritylevelconfigurations|ipaddresses|servicecidrs/, 'made by the server')

@@ -104,7 +104,7 @@ class Reader {
   read(): Json {
     const document = this.#events[this.#next++]
     if (document === undefined) return null
-    if (document.type !== EVENT_ID.DOCUMENT) throw new TypeError('a document was expected')
+    if (document.type !== EVENT_ID.DOCUMENT) throw new TypeError('the body contains no YAML document')
     if (document.directives.some(({ kind }) => kind === 'tag')) throw badRequest('the body must not declare YAML tags')
     const value = this.#node()
     this.#next++

@@ -48,7 +48,8 @@ export function openRateBuckets(memory: SharedArrayBuffer, rates: readonly Rate[
     starts.push(end)
     end += setsFor(keys) * waysFor(keys) * bucketBytes
   }
-  if (end > maxBytes) throw new RangeError(`rate limit buckets for this many keys need more than ${maxBytes} bytes`)
+  if (end > maxBytes)
+    throw new RangeError(`the rate-limit buckets for this number of keys need more than ${maxBytes} bytes`)
   if (memory.byteLength < end) growTo(memory, end)
   return rates.map((rate, i) => new RateBuckets(memory, { ...rate, start: starts[i]! }, now))
 }

@@ -149,7 +149,7 @@ function pairsText(value: JsonObject): string {
 function scalarText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new UsageError('must be text, a number, true or false, or a list of these')
+  throw new UsageError('must be a string, a number, a boolean, or a list of such values')
 }
 
 /** Whether the file has a field for the flag. Flags that exist only to explain why they are rejected have none. */

@@ -11,10 +11,10 @@ import { UsageError } from '../../base/flags/flags.ts'
 export function readEmulatedVersion(text: string): EmulatedVersion {
   const [component = '', ...rest] = text.split('=')
   const requestedVersion = rest.length === 0 ? component : rest.join('=')
-  if (text.includes(',')) throw refusal(text, 'give one version')
-  if (rest.length > 0 && component !== 'kube') throw refusal(text, `the only component is kube, not ${component}`)
+  if (text.includes(',')) throw refusal(text, 'specify exactly one version')
+  if (rest.length > 0 && component !== 'kube') throw refusal(text, `use the component kube instead of ${component}`)
   const version = emulatedVersions.find((each) => each === requestedVersion)
-  if (version === undefined) throw refusal(text, 'give a major and minor version')
+  if (version === undefined) throw refusal(text, 'specify a major and a minor version')
   return version
 }
 

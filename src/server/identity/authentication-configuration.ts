@@ -78,7 +78,7 @@ export async function openAuthenticationConfiguration(
 function refuseConflicts(options: EmulatedOptions, emulation: Emulation): void {
   const gate = 'StructuredAuthenticationConfiguration'
   if (!isAvailable({ since: '1.29', gate }, emulation))
-    throw new UsageError(`--${flagName} requires the feature gate ${gate}, which exists since 1.29`)
+    throw new UsageError(`--${flagName} requires the feature gate ${gate}, which was added in Kubernetes 1.29`)
   if (options.oidcIssuerUrl !== '')
     throw new UsageError(`--${flagName} and the --oidc flags are mutually exclusive: add the issuer to the file`)
 }

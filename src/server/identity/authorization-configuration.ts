@@ -75,7 +75,7 @@ export async function openAuthorizationConfiguration(
 function refuseConflicts(options: EmulatedOptions): void {
   const gate = 'StructuredAuthorizationConfiguration'
   if (!isAvailable({ since: '1.29', gate }, emulationFrom(options)))
-    throw new UsageError(`--${flagName} requires the feature gate ${gate}, which exists since 1.29`)
+    throw new UsageError(`--${flagName} requires the feature gate ${gate}, which was added in Kubernetes 1.29`)
   if (options.authorizationMode !== undefined)
     throw new UsageError(`--${flagName} and --authorization-mode are mutually exclusive: list the modes in the file`)
   if (options.authorizationWebhookConfigFile !== '')

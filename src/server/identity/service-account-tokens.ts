@@ -48,7 +48,7 @@ export function readGivenKeys(options: ServerOptions): GivenKeys {
   const signing = signer ?? verifying.find(isSigning)
   if (signing === undefined && verifying.length > 0)
     throw new UsageError(
-      '--service-account-key-file: no private key to sign tokens with: add one, or set --service-account-signing-key-file',
+      '--service-account-key-file: no file contains a private key to sign tokens: add a private key, or set --service-account-signing-key-file',
     )
   return { signing, verifying }
 }

@@ -65,7 +65,7 @@ export async function envtestCommand(args: readonly string[]): Promise<readonly 
     return undefined
   }
   throw new UsageError(
-    `orch envtest replaces etcd or kube-apiserver, or runs install, not ${JSON.stringify(program ?? '')}`,
+    `unknown program ${JSON.stringify(program ?? '')}: use orch envtest etcd, orch envtest kube-apiserver or orch envtest install`,
   )
 }
 

@@ -52,12 +52,12 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
 async function entriesOf(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw new UsageError(`cannot read ${directory}: ${codeOf(error)}`)
-    throw new UsageError(`there is no data directory ${directory}: use --data-dir to name another one`)
+    throw new UsageError(`the data directory ${directory} does not exist: specify another directory with --data-dir`)
   })
   const others = entries.filter((entry) => !ownEntries.has(entry))
   if (others.length > 0)
     throw new UsageError(
-      `${directory} also contains ${JSON.stringify(others[0])}, which is not a file of a server: nothing was deleted`,
+      `${directory} also contains ${JSON.stringify(others[0])}, which the server did not create: nothing was deleted`,
     )
   if (!entries.includes('data.mdb') && !entries.includes('pki'))
     throw new UsageError(`${directory} is not the data directory of a server: nothing was deleted`)
@@ -86,7 +86,7 @@ async function storeBytes(directory: string): Promise<number> {
 }
 
 async function confirm(targets: string, { isInteractive, ask }: ResetTerminal): Promise<void> {
-  if (!isInteractive) throw new UsageError(`this would delete ${targets}: confirm with --yes`)
+  if (!isInteractive) throw new UsageError(`the command would delete ${targets}: confirm with --yes`)
   const answer = await ask(`Delete ${targets}? This cannot be undone. Type yes to continue: `)
   if (answer.trim() !== 'yes') throw new UsageError('nothing was deleted')
 }

@@ -61,7 +61,7 @@ function recordedVersion(entry: Entry | undefined): EmulatedVersion {
   const version = emulatedVersions.find((candidate) => candidate === text)
   if (version !== undefined) return version
   throw new UsageError(
-    `the store is at Kubernetes ${JSON.stringify(text)}, and this program emulates only ${oldestVersion} to ${newestVersion}: use the release of this program that served the store`,
+    `the store records Kubernetes version ${JSON.stringify(text)}, but this program emulates only ${oldestVersion} to ${newestVersion}: use the release of this program that last used the store`,
   )
 }
 
@@ -80,7 +80,7 @@ async function downgradeRefusal(store: Store, { version, recorded, profile }: Do
   ].filter((part) => part !== '')
   const affected = parts.length === 0 ? 'no stored object has newer parts' : `this affects ${parts.join(', and ')}`
   return new UsageError(
-    `the store is at Kubernetes ${recorded}, and --emulated-version=${version} is lower: ${affected}. Start with --emulated-version=${recorded}, or add --allow-version-downgrade to hide newer fields and kinds; a field is dropped when its object is written`,
+    `the store records Kubernetes version ${recorded}, and --emulated-version=${version} is lower: ${affected}. Start with --emulated-version=${recorded}, or add --allow-version-downgrade to hide newer fields and kinds; the server drops a newer field when it writes the object`,
   )
 }
 

@@ -31,7 +31,7 @@ export function assertWrite(write: Write): void {
   const { key, expected, value, lifetimeSeconds, guards } = write
   assertKey(key)
   assertRevision(expected)
-  if (value === undefined && expected === 0) throw new StoreError('cannot delete an absent key')
+  if (value === undefined && expected === 0) throw new StoreError('cannot delete a key that does not exist')
   if (lifetimeSeconds !== undefined) assertLifetime(lifetimeSeconds, value)
   for (const guard of guards ?? []) {
     assertKey(guard.key)

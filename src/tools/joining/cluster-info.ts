@@ -97,7 +97,7 @@ export function verified(data: Data, token: Token): { vendor: Vendor; kubeconfig
   if (typeof kubeconfig !== 'string') throw new JoinError("the server's cluster-info has no kubeconfig")
   if (typeof entry !== 'string')
     throw new JoinError(
-      `cluster-info has no signature for the token ${token.id}: the token is wrong, has expired, or cannot sign`,
+      `cluster-info has no signature for the token ${token.id}: the token is wrong, has expired, or may not sign cluster-info`,
     )
   const parts = entry.split('.')
   const [header = '', payload, signature = ''] = parts
@@ -166,7 +166,7 @@ function authoritiesIn(config: Json): X509Certificate[] {
     certificatesIn(typeof data === 'string' ? Buffer.from(data, 'base64').toString() : ''),
   )
   if (certificates === undefined || certificates.length === 0)
-    throw new JoinError('cluster-info contains no CA to verify the server with')
+    throw new JoinError('cluster-info contains no CA certificate for verifying the server')
   return certificates
 }
 

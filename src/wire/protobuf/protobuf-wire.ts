@@ -44,7 +44,7 @@ export class WireReader {
   readonly #bytes: Buffer
 
   constructor(bytes: Uint8Array, depth = 0) {
-    if (depth > maxDepth) throw new WireError(`messages nested deeper than ${maxDepth}`)
+    if (depth > maxDepth) throw new WireError(`messages are nested more than ${maxDepth} levels deep`)
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#at = 0
     this.#end = bytes.byteLength
@@ -171,7 +171,7 @@ export class WireReader {
    */
   enter(): number {
     const length = this.#length()
-    if (++this.#depth > maxDepth) throw new WireError(`messages nested deeper than ${maxDepth}`)
+    if (++this.#depth > maxDepth) throw new WireError(`messages are nested more than ${maxDepth} levels deep`)
     const outer = this.#end
     this.#end = this.#at + length
     this.wireType = varint
@@ -218,7 +218,7 @@ export class WireReader {
   }
 
   #skipGroup(field: number, depth: number): void {
-    if (depth > maxDepth) throw new WireError(`groups nested deeper than ${maxDepth}`)
+    if (depth > maxDepth) throw new WireError(`groups are nested more than ${maxDepth} levels deep`)
     for (;;) {
       const inner = this.next()
       if (inner === 0) throw new WireError(`group ${field} has no end`)
@@ -306,7 +306,7 @@ export class WireWriter {
   integer(field: number, value: number | bigint): void {
     this.#tag(field, varint)
     if (typeof value === 'bigint') this.#writeBig(BigInt.asUintN(64, value))
-    else if (!Number.isSafeInteger(value)) throw new WireError(`not an exact integer: ${value}`)
+    else if (!Number.isSafeInteger(value)) throw new WireError(`the integer cannot be represented exactly: ${value}`)
     else if (value < 0) this.#writeBig(BigInt.asUintN(64, BigInt(value)))
     else this.#writeVarint(value)
   }
@@ -391,7 +391,7 @@ export class WireWriter {
   }
 
   #tag(field: number, wireType: WireType): void {
-    if (!Number.isInteger(field) || field < 1 || field > maxField) throw new WireError(`not a field number: ${field}`)
+    if (!Number.isInteger(field) || field < 1 || field > maxField) throw new WireError(`invalid field number: ${field}`)
     this.#writeVarint(field * 8 + wireType)
   }
 

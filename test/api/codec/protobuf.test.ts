@@ -430,7 +430,10 @@ test('a Protobuf message may have as many values and nesting levels as a JSON bo
   self.in = field(1, nested)
   const nest = (depth: number): JsonObject => (depth === 0 ? {} : { in: nest(depth - 1) })
   assert.deepEqual(readMessage(nested, writeMessage(nested, nest(512))), nest(512))
-  assert.throws(() => readMessage(nested, writeMessage(nested, nest(513))), /messages nested deeper than 512/)
+  assert.throws(
+    () => readMessage(nested, writeMessage(nested, nest(513))),
+    /messages are nested more than 512 levels deep/,
+  )
   assert.throws(() => readMessage(nested, Buffer.from('0a'.repeat(100_000), 'hex')), WireError)
 })
 
@@ -503,5 +506,5 @@ test('schema messages may be nested as deeply as any other message', () => {
   const written = (depth: number) =>
     writeMessage(schema, { spec: { versions: [{ schema: { openAPIV3Schema: nest(depth) } }] } }, { vendor })
   assert.doesNotThrow(() => readMessage(schema, written(500), vendor))
-  assert.throws(() => readMessage(schema, written(600), vendor), /messages nested deeper than 512/)
+  assert.throws(() => readMessage(schema, written(600), vendor), /messages are nested more than 512 levels deep/)
 })

@@ -36,10 +36,13 @@ test('a type cannot replace an existing type with the same name, even if that ty
   catalogue.add([first, served(secret)])
   const { generation } = catalogue
   for (const kind of [{ ...configMap }, { ...secret }]) {
-    assert.throws(() => catalogue.add([served(kind)]), /belongs to another type/)
-    assert.throws(() => catalogue.replace([], [served(kind)]), /belongs to another type/)
+    assert.throws(() => catalogue.add([served(kind)]), /another type already uses the path/)
+    assert.throws(() => catalogue.replace([], [served(kind)]), /another type already uses the path/)
   }
-  assert.throws(() => catalogue.replace([first], [served(configMap), served(configMap)]), /belongs to another type/)
+  assert.throws(
+    () => catalogue.replace([first], [served(configMap), served(configMap)]),
+    /another type already uses the path/,
+  )
   assert.equal(catalogue.find('', 'v1', 'configmaps'), first)
   assert.equal(catalogue.generation, generation)
 })

@@ -207,7 +207,10 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal(undone.code, 0, undone.stderr)
     assert.deepEqual((await admin.get(`${maps}/u`)).body.data, { k: '1', other: 'y' })
     const again = await run(`undo cm/u --revision=${bad.metadata.resourceVersion}`)
-    assert.match(again.stderr, /conflict: changed again after revision \d+, so nothing was undone: \.data\.k/)
+    assert.match(
+      again.stderr,
+      /conflict: fields were changed again after revision \d+, so nothing was undone: \.data\.k/,
+    )
     assert.equal(again.code, 1)
     assert.match((await run('undo cm/u --revision=3')).stderr, /revision 3 is not a change to/)
     await admin.delete(`${maps}/u`)
@@ -229,7 +232,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal(tries.filter(({ code }) => code === 0).length, 1)
     for (const { code, stderr } of tries)
       if (code !== 0)
-        assert.match(stderr, /conflict: changed again after revision \d+, so nothing was undone: \.data\.k/)
+        assert.match(stderr, /conflict: fields were changed again after revision \d+, so nothing was undone: \.data\.k/)
     assert.deepEqual((await admin.get(`${maps}/busy`)).body.data, { k: 'good', n: String(writes) })
   })
 

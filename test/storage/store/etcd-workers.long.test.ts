@@ -135,7 +135,7 @@ describe('workers on etcd', { timeout }, () => {
       written.push(await put(workers.stores[0]!, `a${i}`, 'x', 0))
       await workers.stores[0]!.revision()
     }
-    assert.match((await lost.promise).message, /worker missed the changes from \d+ to \d+/)
+    assert.match((await lost.promise).message, /worker missed the changes from revision \d+ to \d+/)
     assert.match(String(await follower.ended()), /worker missed the changes/)
     assert.deepEqual(
       follower.changes.map(({ revision }) => revision),

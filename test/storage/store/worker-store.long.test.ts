@@ -171,10 +171,10 @@ describe('workers that share one store', () => {
       const watching = assert.rejects(async () => {
         for await (const { changes } of deaf.watch({ prefix: '', after, signal: new AbortController().signal }))
           seen.push(...changes.map(({ revision }) => revision))
-      }, /worker missed change/)
+      }, /worker missed the change at revision/)
       for (let i = 0; i < 5; i++) await put(stores[0]!, `a${i}`, 'x', 0)
       await watching
-      assert.match((await failed.promise).message, /worker missed change/)
+      assert.match((await failed.promise).message, /worker missed the change at revision/)
       assert.deepEqual(seen, [after + 1, after + 2])
       assert.equal(deaf.revision(), after + 5)
       await deaf.close()

@@ -23,7 +23,7 @@ import {
 } from '../values.ts'
 
 const notCalled: Implementation = () => {
-  throw new TypeError('the evaluator handles this operator itself')
+  throw new TypeError('the evaluator implements this operator, so the operator has no function')
 }
 
 /** The cost of a comparison, which depends on the size of the smaller operand. */

@@ -60,7 +60,7 @@ function layOut(entries: readonly Entry[]): Message {
   const byNumber = new Map(parts.map((part) => [part.number, part]))
   if (byNumber.size < parts.length) {
     const names = entries.map(([name]) => name).join(', ')
-    throw new TypeError(`two of these fields have the same number: ${names}`)
+    throw new TypeError(`two fields have the same number: ${names}`)
   }
   return { parts, byNumber }
 }

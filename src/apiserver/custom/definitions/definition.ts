@@ -113,13 +113,13 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   const convert = spec?.conversion?.strategy === 'Webhook' ? refuseToConvert : undefined
   const open = { ...definitionOf(definition, spec?.names ?? {}, version), schema, convert }
   const made = await customKind(open, vendor, { path: '' })
-  if (made.outcome === 'invalid') throw new TypeError('the empty schema was rejected')
+  if (made.outcome === 'invalid') throw new TypeError('the schema compiler rejected an empty schema')
   return made.kind
 }
 
 /** Objects are deleted in their stored form, so the conversion is never called. */
 const refuseToConvert: Convert = () =>
-  Promise.reject(new TypeError('conversion was requested for a deletion, which uses the stored version'))
+  Promise.reject(new TypeError('a deletion requested a conversion, but deletions use the stored version'))
 
 function definitionOf(
   { metadata, spec }: CustomResourceDefinition,

@@ -84,7 +84,7 @@ function fieldPathFaults({ fieldPath }: Rule, schema: JsonObject, path: FieldPat
     ...(fieldPath.trim() === '' ? [invalid(path, fieldPath, 'must not consist of blanks only')] : []),
     ...(fieldPath.includes('\n') ? [invalid(path, fieldPath, 'must not contain line breaks')] : []),
     ...(resolveFieldPath(fieldPath, schema) === undefined
-      ? [invalid(path, fieldPath, 'must lead to a field of the schema')]
+      ? [invalid(path, fieldPath, 'must be the path of a field in the schema')]
       : []),
   ]
 }

@@ -115,7 +115,7 @@ export function endOf({ whole }: SharedForm, form: EncodedObject): number {
  */
 function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))
-  if (reader.next() !== 1) throw new TypeError('the message does not begin with its metadata')
+  if (reader.next() !== 1) throw new TypeError('the Protobuf message does not begin with the metadata field')
   const metadata = reader.view()
   return metadata.byteOffset + metadata.byteLength - document.byteOffset
 }

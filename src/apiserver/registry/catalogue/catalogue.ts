@@ -80,7 +80,7 @@ export class Catalogue {
       return owner !== undefined && !gone.has(owner)
     })
     if (conflict !== undefined || places.size < others.length)
-      throw new TypeError(`the path ${conflict ?? [...places.keys()].join()} belongs to another type`)
+      throw new TypeError(`another type already uses the path ${conflict ?? [...places.keys()].join()}`)
     for (const type of types) this.#leave(type)
     for (const other of others) this.#enter(other)
     this.#types = [...this.#types.filter((type) => !gone.has(type)), ...others]

@@ -102,7 +102,7 @@ export function serveKinds(
     const resource = kind.lifecycle.virtual
       ? serveVirtual(kind, parts, endpoints)
       : resources.find((each) => each.kind === kind)
-    if (resource === undefined) throw new TypeError(`${kind.plural} have neither storage nor a handler`)
+    if (resource === undefined) throw new TypeError(`the resource ${kind.plural} has neither storage nor a handler`)
     return resource
   })
 }

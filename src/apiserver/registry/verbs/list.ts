@@ -279,7 +279,7 @@ const none = { remaining: 0 }
 /** Counts the objects of a state without reading them. */
 async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<ListPage> {
   if (query.order !== undefined && at.after !== undefined)
-    throw badRequest('count with sort and continue needs a limit')
+    throw badRequest('the query parameter count requires limit if sort and continue are set')
   const { selection } = query
   const { cache, caches } = resource
   const isCurrent = at.exact === undefined || isUnchangedSince(resource, at.exact)

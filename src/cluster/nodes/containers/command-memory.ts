@@ -27,7 +27,9 @@ export class CommandMemory {
   /** Charges this length. A negative length releases memory. Throws CommandMemoryError if no memory is left. */
   charge(length: number): void {
     if (length > 0 && this.#used + length > maxTotalLength)
-      throw new CommandMemoryError('cannot allocate memory: commands on simulated nodes use all of it')
+      throw new CommandMemoryError(
+        'cannot allocate memory: commands on simulated nodes already use all available memory',
+      )
     this.#used += length
   }
 }

@@ -46,7 +46,7 @@ export class StorageQuota {
       )
     this.#limit ??= freeBytes(this.#directory)
     if (change > 0 && this.#total + change > this.#limit)
-      throw new VolumeError('no space left on device: the volumes of simulated pods use all of their space')
+      throw new VolumeError('no space left on device: the volumes of simulated pods use all available space')
     pod.total += change
     this.#total += change
     pod.volumes.set(volume, bytes)

@@ -185,11 +185,11 @@ export class Connection {
   async #inspect(session: Session, deadline: number): Promise<void> {
     const member = decodeStatus(await session.call(methods.status, encodeStatus(), deadline))
     if (this.signal.aborted) throw new CallError('the connection is closed', { sent: false })
-    if (member.leader === 0n) throw new CallError('the member has no leader', { sent: false })
-    if (member.learner) throw new CallError('the member is a learner', { sent: false })
+    if (member.leader === 0n) throw new CallError('the etcd member has no leader', { sent: false })
+    if (member.learner) throw new CallError('the etcd member is a learner', { sent: false })
     this.#clusterId ??= member.clusterId
     if (member.clusterId !== this.#clusterId) {
-      throw new CallError('the member belongs to a different cluster from the previous members', { sent: false })
+      throw new CallError('the etcd member belongs to a different cluster from the previous members', { sent: false })
     }
     this.#onVersion(member.version)
   }

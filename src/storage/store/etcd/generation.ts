@@ -310,7 +310,9 @@ export class EtcdGeneration {
     if (offset !== this.#space.offset) throw restored(reportedRevision)
     if (revision >= this.#space.etcdRevision(reportedRevision)) return
     if (await this.#isRolledBack()) throw restored(reportedRevision)
-    throw new CallError('its revision is lower than one that it reported earlier', { sent: false })
+    throw new CallError('the revision of the member is lower than a revision that the member reported earlier', {
+      sent: false,
+    })
   }
 
   /** Returns etcd's current revision, from a linearizable read of a key that need not exist. */
@@ -403,7 +405,7 @@ export class EtcdGeneration {
       this.#connection.moveOn()
     }
     if (await this.#isRolledBack()) throw this.#restored()
-    throw new StoreError('etcd: its revision is lower than one that it reported earlier')
+    throw new StoreError('etcd: the revision is lower than a revision that etcd reported earlier')
   }
 
   async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {

@@ -76,7 +76,7 @@ export class RelayedGenerations implements GenerationSource {
     const feed = this.#present?.feed
     if (feed === undefined) return
     if (feed.revision === after) feed.append({ changes: changes === undefined ? [] : readChanges(changes), through })
-    else this.#lose(new StoreError(`worker missed the changes from ${feed.revision} to ${after}`))
+    else this.#lose(new StoreError(`the worker missed the changes from revision ${feed.revision} to ${after}`))
   }
 
   #lose(error: StoreError): void {

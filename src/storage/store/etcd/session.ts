@@ -119,7 +119,7 @@ export class Session {
         this.#http.consumed(stream, chunk.length)
         yield* cutter.push(chunk)
       }
-      if (!signal.aborted) throw arrivals.failure ?? new CallError('the member closed the stream', { sent: true })
+      if (!signal.aborted) throw arrivals.failure ?? new CallError('the etcd member closed the stream', { sent: true })
     } finally {
       this.#streams--
       signal.removeEventListener('abort', cancel)
@@ -139,7 +139,7 @@ export class Session {
   }
 
   #open(request: StreamRequest, reader: StreamReader): Stream {
-    if (!this.usable) throw new CallError('the session is closed', { sent: false })
+    if (!this.usable) throw new CallError('the etcd session is closed', { sent: false })
     return this.#http.open(request, reader)
   }
 
@@ -351,5 +351,5 @@ function broken({ cause, sent }: StreamFailure): CallError {
 }
 
 function late({ isSent }: Stream): CallError {
-  return new CallError('no response before the deadline', { sent: isSent })
+  return new CallError('etcd sent no response before the deadline', { sent: isSent })
 }

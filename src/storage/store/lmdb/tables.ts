@@ -121,7 +121,8 @@ function checkFormat({ root, meta }: Tables): void {
 
 function readFormat(meta: Tables['meta']): number | undefined {
   const bytes = meta.get(formatKey)
-  if (bytes !== undefined && bytes.length !== 4) throw new StoreError('the data file is damaged: its format is missing')
+  if (bytes !== undefined && bytes.length !== 4)
+    throw new StoreError('the data file is damaged: the format version is missing')
   return bytes?.readUInt32BE(0)
 }
 
@@ -137,7 +138,7 @@ export function readState(meta: Tables['meta']): State {
   const format = readFormat(meta) ?? formatVersion
   const bytes = meta.get(stateKey)
   const sound = bytes?.length === 20 ? crc32(bytes.subarray(0, 16)) === bytes.readUInt32BE(16) : bytes?.length === 16
-  if (bytes === undefined || !sound) throw new StoreError('the data file is damaged: its state is missing')
+  if (bytes === undefined || !sound) throw new StoreError('the data file is damaged: the state record is missing')
   return { format, revision: readRevision(bytes, 0), oldest: readRevision(bytes, 8) }
 }
 

@@ -83,7 +83,7 @@ export class WorkerStore extends EmbeddedStore {
     const changes = readChanges(shared)
     const next = this.tail.revision + 1
     if (changes[0]?.revision === next) this.tail.append(changes)
-    else this.#lose(new StoreError(`worker missed change ${next}`))
+    else this.#lose(new StoreError(`the worker missed the change at revision ${next}`))
   }
 
   #lose(error: StoreError): void {

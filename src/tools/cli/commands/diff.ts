@@ -77,7 +77,7 @@ const failed = 2
 
 async function diffFiles(context: Context, options: Options, words: readonly string[]): Promise<void> {
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
-  if (options.filename.length === 0) throw new UsageError('must specify -f: the files to compare')
+  if (options.filename.length === 0) throw new UsageError('no files specified: use -f to specify the files to compare')
   const manifests = await chosenManifests(await readManifests(context, options), options.selector)
   await withSession(context, options, async (session) => {
     const subjects = await subjectsOf(session, manifests)

@@ -28,7 +28,8 @@ You need permission to create \`admissionexplanations\` in the group ops, in add
   flags: { ...fileFlags, ...connectionFlags },
   run: async (context, { options, words }) => {
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
-    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the objects')
+    if (options.filename.length === 0)
+      throw new UsageError('no files specified: use -f to specify the files with the objects')
     const manifests = await readManifests(context, options)
     if (manifests.length === 0) throw new UsageError('no objects passed to explain-admission')
     await withSession(context, options, async (session) => {

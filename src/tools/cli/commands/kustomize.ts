@@ -29,7 +29,7 @@ nothing from the network or from outside the named directories, and runs no prog
   },
   run: async (context, { options, words }) => {
     const [directory = '.', ...more] = words
-    if (more.length > 0) throw new UsageError('specify one directory with a kustomization.yaml')
+    if (more.length > 0) throw new UsageError('specify a directory with a kustomization.yaml')
     const { buildKustomization } = await import('../kustomize/build.ts')
     const objects = await buildKustomization(context, directory)
     const documents = await Promise.all(objects.map((object) => printDocument(object, 'yaml')))

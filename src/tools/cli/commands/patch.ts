@@ -75,7 +75,7 @@ operations. Custom resources only support merge and JSON patches.`,
 })
 
 async function readPatch(context: Context, { patch, patchFile, type }: OptionsOf<typeof flags>): Promise<Patch> {
-  if ((patch === '') === (patchFile === '')) throw new UsageError('must specify -p or --patch-file: the patch')
+  if ((patch === '') === (patchFile === '')) throw new UsageError('no patch specified: use -p or --patch-file')
   const source = patch === '' ? readPatchFile(context, patchFile) : patch
   const value = await parsePatch(source)
   if (type === 'json') {

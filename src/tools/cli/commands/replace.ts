@@ -52,14 +52,15 @@ If a file contains a resourceVersion, only that version is replaced. To keep fie
   run: async (context, { options, words }) => {
     if (options.raw !== '') return await callRaw(context, options, { method: 'PUT', words, files: options })
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
-    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the new objects')
+    if (options.filename.length === 0)
+      throw new UsageError('no files specified: use -f to specify the files with the new objects')
     if (!options.force && options.gracePeriod >= 0) throw new UsageError('--grace-period must have --force specified')
     if (!options.force && options.timeout > 0) throw new UsageError('--timeout must have --force specified')
     if (options.force && options.subresource !== '')
       throw new UsageError('--force and --subresource are mutually exclusive: a subresource cannot be recreated')
     if (options.force && options.dryRun !== 'none')
       throw new UsageError(
-        '--force and --dry-run are mutually exclusive: the existing object would prevent the creation',
+        '--force and --dry-run are mutually exclusive: the creation would fail because the object still exists',
       )
     const manifests = await readManifests(context, options)
     if (manifests.length === 0) throw new UsageError('no objects passed to replace')

@@ -52,8 +52,7 @@ deleted object is recreated. The status is not restored, because controllers rep
   ],
   flags,
   run: async (context, { options, words }) => {
-    if (options.dryRun === 'client')
-      throw new UsageError('undo does not support --dry-run=client: use --dry-run=server')
+    if (options.dryRun === 'client') throw new UsageError('--dry-run=client is not supported: use --dry-run=server')
     await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
       const { change, older } = await findChange(session, subject, options.revision)
@@ -106,7 +105,7 @@ interface PuttingBack {
 async function putBack(session: Session, subject: PastSubject, { change, options }: PuttingBack): Promise<ApiObject> {
   const { type, name } = subject
   const { created, beyond, revision } = change
-  if (created) throw new UsageError(`revision ${revision} created the object: use orchctl delete to undo it`)
+  if (created) throw new UsageError(`revision ${revision} created the object: to undo the creation, use orchctl delete`)
   const revertedChanges = (change.changes ?? []).filter((each) => !isStatus(each))
   if (beyond || revertedChanges.length === 0)
     throw new UsageError(
@@ -135,7 +134,7 @@ function withoutChange(
   )
   if (disturbed.length > 0)
     throw new UsageError(
-      `conflict: changed again after revision ${revision}, so nothing was undone: ${disturbed.map(({ path }) => path).join(', ')}`,
+      `conflict: fields were changed again after revision ${revision}, so nothing was undone: ${disturbed.map(({ path }) => path).join(', ')}`,
     )
   const next = revertedChanges.reduce<Json | undefined>(
     (object, each) => withValueAt(object, stepsOf(each), each.before as Json | undefined),

@@ -28,7 +28,7 @@ const maxResources = 100_000
  */
 export async function buildKustomization({ directory, env }: Context, name: string): Promise<JsonObject[]> {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(name))
-    throw new UsageError(`${name} is not loaded: kustomizations are built without the network`)
+    throw new UsageError(`cannot load ${name}: orchctl builds kustomizations without network access`)
   const builder = new Builder(env)
   const resources = await builder.build(new RootFiles(resolve(directory, name), name), [])
   changingNames(resources, () => {

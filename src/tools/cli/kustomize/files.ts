@@ -71,5 +71,6 @@ export class RootFiles {
 const remote = /^(?:[a-z][a-z\d+.-]*:\/\/|git@|git::|github\.com[/:]|[^/]+@[^/]+:)|\?ref=|\.git(?:$|\?|\/\/)/i
 
 function refuseRemote(path: string): void {
-  if (remote.test(path)) throw new UsageError(`${path} is not loaded: kustomizations are built without the network`)
+  if (remote.test(path))
+    throw new UsageError(`cannot load ${path}: orchctl builds kustomizations without network access`)
 }

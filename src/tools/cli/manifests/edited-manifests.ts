@@ -7,7 +7,7 @@ import { type Manifest, manifestsIn } from './manifest.ts'
 /** Parses the single object of a text. Throws UsageError if the object is missing or is not the same as before. */
 async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
-  if (manifests.length !== 1) throw new UsageError('the file must contain exactly one object')
+  if (manifests.length !== 1) throw new UsageError('the edited file must contain exactly one object')
   if (!isSame(manifests[0]!.object, before)) throw new UsageError(unlike)
   return manifests[0]!
 }
@@ -24,7 +24,7 @@ export async function editedManifests(
   const manifests = await manifestsIn(source)
   const edited = before.map((object) => manifests.filter((manifest) => isSame(manifest.object, object)))
   if (edited.some((matchingManifests) => matchingManifests.length > 1))
-    throw new UsageError('the file must contain each object once')
+    throw new UsageError('the edited file must contain each object exactly once')
   if (edited.flat().length < manifests.length) throw new UsageError(unlike)
   return edited.map(([manifest]) => manifest)
 }

@@ -147,7 +147,7 @@ function columnsOf(text: string): { heading: string; path: string }[] {
 function columnsOfFile(text: string): { heading: string; path: string }[] {
   const [headings = [], paths = []] = text.split('\n').map((line) => line.trim().split(/\s+/))
   if (headings.length !== paths.length)
-    throw new UsageError(`the file has ${headings.length} headings and ${paths.length} paths below them`)
+    throw new UsageError(`the template file has ${headings.length} headings, but ${paths.length} paths`)
   return headings.map((heading, i) => ({ heading, path: paths[i]! }))
 }
 

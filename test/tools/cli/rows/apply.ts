@@ -116,7 +116,7 @@ To resolve the conflict, do one of the following:
         /^Error from server \(Invalid\): error when applying "several\.yaml": ConfigMap "S2" is invalid.*\n {2}several\.yaml:8:12: metadata\.name: .*\n$/,
       code: 1,
     }),
-    r('apply', '', { stderr: 'error: must specify -f: the files to apply\n', code: 1 }),
+    r('apply', '', { stderr: 'error: no files specified: use -f to specify the files to apply\n', code: 1 }),
     r('kustomize', '.', {
       files: {
         'kustomization.yaml':
@@ -160,7 +160,7 @@ To resolve the conflict, do one of the following:
     r('diff', '-f nothing.yaml', { stderr: 'error: the path "nothing.yaml" does not exist\n', code: 2 }),
     r('kustomize', '. -o built.yaml'),
     r('diff', '-f built.yaml', { stdout: /^\+ {2}name: pre-kust$/m, code: 1 }),
-    r('kustomize', 'a b', { stderr: 'error: specify one directory with a kustomization.yaml\n', code: 1 }),
+    r('kustomize', 'a b', { stderr: 'error: specify a directory with a kustomization.yaml\n', code: 1 }),
     r('apply', '-f job.yaml', { files: { 'job.yaml': job('one') }, stdout: 'job.batch/forced created\n' }),
     r('apply', '-f job.yaml', {
       files: { 'job.yaml': job('two') },
@@ -211,7 +211,7 @@ To resolve the conflict, do one of the following:
     r('apply set-last-applied', '-f -', {
       stdin: map('two'),
       stderr:
-        'error: no last-applied-configuration annotation found on configmap/two; --create-annotation creates one\n',
+        'error: no last-applied-configuration annotation found on configmap/two; --create-annotation creates the annotation\n',
       code: 1,
     }),
     r('apply set-last-applied', '-f - --create-annotation', {
@@ -230,7 +230,7 @@ To resolve the conflict, do one of the following:
     r('get', 'cm two -o jsonpath={.data.k}', { stdout: 'v' }),
     r('apply edit-last-applied', 'cm three', {
       stderr:
-        'error: no last-applied-configuration annotation found on configmap/three; `orchctl apply set-last-applied --create-annotation` creates one\n',
+        'error: no last-applied-configuration annotation found on configmap/three; `orchctl apply set-last-applied --create-annotation` creates the annotation\n',
       code: 1,
     }),
     r('apply edit-last-applied', 'cm two', {

@@ -51,7 +51,7 @@ export const pods: Part = {
     r('exec', 'idle', { stderr: 'error: you must specify at least one command for the container\n', code: 1 }),
     r('attach', 'nothing', { stderr: 'Error from server (NotFound): pods "nothing" not found\n', code: 1 }),
     r('cp', 'a b', {
-      stderr: 'error: one of source and destination must be POD:PATH, the other a local path\n',
+      stderr: 'error: either the source or the destination must be POD:PATH, and the other a local path\n',
       code: 1,
     }),
     r('port-forward', 'idle 80', {

@@ -182,7 +182,7 @@ export const reading: Part = {
       stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"explained"}}',
       stdout: /^configmap\/explained would be created\nSTEP +CONTROL +WEBHOOK +TIME +SAID\nmutate +NamespaceLifecycle /,
     }),
-    r('explain-admission', '', { stderr: /must specify -f/, code: 1 }),
+    r('explain-admission', '', { stderr: /use -f to specify the files/, code: 1 }),
     r('auth can-i', 'create configmaps', { stdout: 'yes\n' }),
     r('auth can-i', 'create configmaps --as bob', { stdout: 'no\n', code: 1 }),
     r('auth can-i', 'get /metrics --as bob -q', { code: 1 }),

@@ -49,13 +49,15 @@ the server merges: it tracks the owner of every field and rejects changes to fie
 
 function checkTogether(words: readonly string[], options: ApplyOptions): void {
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
-  if (options.filename.length === 0) throw new UsageError('must specify -f: the files to apply')
+  if (options.filename.length === 0) throw new UsageError('no files specified: use -f to specify the files to apply')
   if (options.forceConflicts && !options.serverSide)
     throw new UsageError('--force-conflicts only works with --server-side')
   if (options.force && options.serverSide)
     throw new UsageError('--force cannot be used with --server-side (did you mean --force-conflicts?)')
   if (options.force && options.dryRun === 'server')
-    throw new UsageError('--dry-run=server cannot be used with --force: the existing object would prevent the creation')
+    throw new UsageError(
+      '--dry-run=server cannot be used with --force: the creation would fail because the object still exists',
+    )
   if (options.serverSide && options.dryRun === 'client')
     throw new UsageError("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)")
   if (options.prune) checkPrune(options)

@@ -67,7 +67,7 @@ async function readRecords(session: Session, subjects: readonly Subject[]): Prom
     first !== undefined && more.length === 0
       ? noRecord(first)
       : 'no last-applied-configuration annotation found on any of these objects'
-  throw new UsageError(`${missing}; \`orchctl apply set-last-applied --create-annotation\` creates one`)
+  throw new UsageError(`${missing}; \`orchctl apply set-last-applied --create-annotation\` creates the annotation`)
 }
 
 async function saveRecord(

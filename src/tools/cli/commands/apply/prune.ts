@@ -37,7 +37,7 @@ export function checkPrune({ selector, all, serverSide }: ApplyOptions): void {
     )
   if (selector !== '' && all) throw new UsageError('cannot set --all and --selector at the same time')
   if (serverSide)
-    throw new UsageError('--prune is not supported with --server-side: it uses the records of client-side apply')
+    throw new UsageError('--prune is not supported with --server-side: pruning uses the records of client-side apply')
 }
 
 export async function prune(

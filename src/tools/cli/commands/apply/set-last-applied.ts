@@ -42,7 +42,7 @@ The next \`orchctl apply\` removes fields that the recorded file contains and th
   run: async (context, { options, words }) => {
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: specify files with -f`)
     if (options.filename.length === 0)
-      throw new UsageError('must specify -f: the files with the last applied configuration')
+      throw new UsageError('no files specified: use -f to specify the files with the last applied configuration')
     const manifests = await readManifests(context, options)
     await withSession(context, options, async (session) => {
       await inBulk(context, await subjectsOf(session, manifests), {
@@ -65,7 +65,7 @@ async function record(
     const live = await liveOf(session, { type, name })
     const before = live.metadata.annotations?.[lastAppliedKey(vendor)]
     if (before === undefined && !options.createAnnotation)
-      throw new UsageError(`${noRecord(subject)}; --create-annotation creates one`)
+      throw new UsageError(`${noRecord(subject)}; --create-annotation creates the annotation`)
     const next = withRecord(subject.object, vendor)
     if (before === next.metadata.annotations?.[lastAppliedKey(vendor)])
       return `set-last-applied ${escapeLine(name.name)}: no changes required.\n`

@@ -48,7 +48,8 @@ export const reconcileCommand = defineCommand({
   examples: ['orchctl auth reconcile -f roles.yaml', 'orchctl auth reconcile -f roles.yaml --dry-run=server'],
   flags,
   run: async (context, { options }) => {
-    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with roles and bindings')
+    if (options.filename.length === 0)
+      throw new UsageError('no files specified: use -f to specify the files with roles and bindings')
     const manifests = await readManifests(context, options)
     await withTypedSession(context, options, async (session) => {
       const foundSubjects = await subjectsOf(session, manifests)

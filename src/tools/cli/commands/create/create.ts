@@ -61,7 +61,7 @@ A file contains JSON or YAML: one or more documents, or a List. If an object can
     if (options.raw !== '') return await callRaw(context, options, { method: 'POST', words, files: options })
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}`)
     if (options.filename.length === 0)
-      throw new UsageError('must specify one of -f or a kind to create: see `orchctl create --help`')
+      throw new UsageError('specify files with -f, or a kind to create: see `orchctl create --help`')
     const manifests = await chosenManifests(await readManifests(context, options), options.selector)
     if (manifests.length === 0) throw new UsageError('no objects passed to create')
     await withSession(context, options, async (session) => {

@@ -60,7 +60,7 @@ export const createClusterRoleCommand = defineGenerator({
       if (
         [options.verb, options.resource, options.nonResourceUrl, options.resourceName].some((list) => list.length > 0)
       )
-        throw new UsageError('aggregation rule must be specified without rules: --verb, --resource and the like')
+        throw new UsageError('--aggregation-rule cannot be combined with --verb, --resource and other flags for rules')
       const matchLabels = readPairs(options.aggregationRule, '--aggregation-rule')
       return { aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } }
     }

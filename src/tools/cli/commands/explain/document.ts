@@ -15,6 +15,6 @@ export async function documentOf(
     signal: context.signal,
   })
   const address = paths[place]?.serverRelativeURL
-  if (address === undefined) throw new UsageError(`the server does not describe ${place}`)
+  if (address === undefined) throw new UsageError(`the server has no description of ${place}`)
   return await client.read<JsonObject>(address, { signal: context.signal })
 }

@@ -16,7 +16,7 @@ const width = 80
 
 export function explanation(definitions: Definitions, { type, fields, recursive }: Question): string {
   const whole = definitions.ofType(type)
-  if (whole === undefined) throw new UsageError(`the server does not describe ${JSON.stringify(type.kind)}`)
+  if (whole === undefined) throw new UsageError(`the server has no description of ${JSON.stringify(type.kind)}`)
   const schema = fields.reduce((inner, field) => fieldOf(definitions, inner, field), whole)
   const inner = definitions.fieldsOf(schema)
   const version = type.group === '' ? type.version : `${type.group}/${type.version}`

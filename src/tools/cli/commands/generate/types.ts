@@ -65,7 +65,7 @@ async function printServedKinds(session: Session, words: readonly string[]): Pro
 
 function schemaIn(document: JsonObject, type: DiscoveredType): JsonObject {
   const schema = new Definitions(document).ofType(type)
-  if (schema === undefined) throw new UsageError(`the server does not describe ${type.kind} in ${type.version}`)
+  if (schema === undefined) throw new UsageError(`the server has no description of ${type.kind} in ${type.version}`)
   return schema
 }
 

@@ -83,11 +83,11 @@ function checkListFlags(options: GetOptions & { readonly hasName: boolean }): vo
   const { hasName, fields, serverSort, watch, watchOnly, at, output } = options
   if (fields === '' && serverSort === '') return
   if (hasName || watch || watchOnly || at !== '' || options.filename.length > 0)
-    throw new UsageError('--fields and --server-sort are for lists, without names, -f, --watch or --at')
+    throw new UsageError('--fields and --server-sort only apply to lists: omit names, -f, --watch and --at')
   if (serverSort !== '' && options.sortBy !== '')
     throw new UsageError('--server-sort cannot be combined with --sort-by')
   if (fields !== '' && (output.form === '' || output.form === 'wide' || output.form === 'name'))
-    throw new UsageError('--fields needs an output format for objects, such as -o yaml')
+    throw new UsageError('--fields requires an output format for objects, such as -o yaml')
 }
 
 function checkScopes(targets: readonly Target[], { allNamespaces }: GetOptions): void {

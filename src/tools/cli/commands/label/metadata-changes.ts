@@ -107,7 +107,7 @@ function readMarks(words: readonly string[], { noun, faultsOf }: MarkSort): Mark
       throw new UsageError(`${JSON.stringify(word)} is not a ${noun}: use key=value, or key- to remove it`)
     const key = equals < 0 ? word.slice(0, -1) : word.slice(0, equals)
     if (key === '') throw new UsageError(`${JSON.stringify(word)} has no key: use key=value, or key- to remove it`)
-    if (marks.has(key)) throw new UsageError(`the key ${JSON.stringify(key)} is specified twice`)
+    if (marks.has(key)) throw new UsageError(`the key ${JSON.stringify(key)} is specified more than once`)
     const value = equals < 0 ? undefined : word.slice(equals + 1)
     const faults = value === undefined ? [] : faultsOf(value)
     if (faults.length > 0) throw new UsageError(`invalid ${noun} value: ${JSON.stringify(word)}: ${faults.join('; ')}`)

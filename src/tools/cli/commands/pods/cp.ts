@@ -55,7 +55,7 @@ The command never writes outside the target directory, and skips links.`,
     if (from === undefined || to === undefined || more.length > 0)
       throw new UsageError('source and destination are required')
     if ((from.pod === '') === (to.pod === ''))
-      throw new UsageError('one of source and destination must be POD:PATH, the other a local path')
+      throw new UsageError('either the source or the destination must be POD:PATH, and the other a local path')
     if (from.path === '' || to.path === '') throw new UsageError('filepath can not be empty')
     await withTypedSession(context, options, async (session) => {
       const inPod = { ...session, namespace: from.namespace || to.namespace || session.namespace }

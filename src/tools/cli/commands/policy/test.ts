@@ -21,7 +21,8 @@ not as expected or, without a PolicyTest, if an object is denied.`,
   flags: { ...fileFlags, ...connectionFlags },
   run: async (context, { options, words }) => {
     refuseWords(words)
-    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with policies and objects')
+    if (options.filename.length === 0)
+      throw new UsageError('no files specified: use -f to specify the files with policies and objects')
     const manifests = await readManifests(context, options)
     const { runPolicyTests } = await import('./run.ts')
     const report = await runPolicyTests(context, manifests, options.namespace || 'default')

@@ -17,7 +17,7 @@ export const setImageCommand = defineCommand({
   flags: setFlags,
   run: async (context, { options, words }) => {
     const { subjects, changes } = splitWords(words, (word) => word.includes('='))
-    if (changes.length === 0) throw new UsageError('at least one image update is required: CONTAINER=IMAGE')
+    if (changes.length === 0) throw new UsageError('no image specified: use CONTAINER=IMAGE')
     const images = changes.map(readChange)
     await setInObjects(context, { words: subjects, options }, { set: () => setter(images), done: 'image updated' })
   },

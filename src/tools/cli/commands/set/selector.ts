@@ -19,7 +19,7 @@ export const setSelectorCommand = defineCommand({
   run: async (context, { options, words }) => {
     const labels = words.at(-1)
     if (labels === undefined || !/[=!]| in | notin /.test(labels))
-      throw new UsageError('the selector is missing: specify KEY=VALUE,... after the objects')
+      throw new UsageError('no selector specified: add KEY=VALUE,... after the objects')
     const selector = readSelectorLabels(labels)
     await setInObjects(
       context,

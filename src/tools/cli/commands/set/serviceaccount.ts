@@ -12,7 +12,7 @@ export const setServiceAccountCommand = defineCommand({
   run: async (context, { options, words }) => {
     const account = words.at(-1)
     if (account === undefined || account.includes('/'))
-      throw new UsageError('the service account is missing: specify its name after the objects')
+      throw new UsageError('no service account specified: add the name after the objects')
     await setInObjects(
       context,
       { words: words.slice(0, -1), options },

@@ -58,7 +58,7 @@ function simulateCommand({ word, failures, about, examples }: Target): Command {
     run: async (context, { options, words }) => {
       const [name, failure, ...more] = words
       if (name === undefined || failure === undefined || more.length > 0)
-        throw new UsageError(`specify the ${word} and one of ${choices.join(', ')}`)
+        throw new UsageError(`specify the ${word} and one of the failures ${choices.join(', ')}`)
       if (!choices.includes(failure))
         throw new UsageError(`${JSON.stringify(failure)} is not one of ${choices.join(', ')}`)
       const delaySeconds = readDelay(options)

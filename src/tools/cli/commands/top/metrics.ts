@@ -194,7 +194,7 @@ async function read(
     // API.
     if (isNotFound(error) && !(error as StatusError).status.details?.name)
       throw new UsageError(
-        'Metrics API not available: the cluster has no metrics.k8s.io; `orchctl top server` needs none',
+        'Metrics API not available: the cluster does not serve metrics.k8s.io; `orchctl top server` works without it',
       )
     throw error
   }
