@@ -131,7 +131,7 @@ test('a store with a Kubernetes version that is too new for this program is reje
   const { revision, value } = (await store.get(key))!
   const changed = await store.commit({ key, expected: revision, value: Buffer.from('1.99') })
   assert.equal(changed.outcome, 'committed')
-  await assert.rejects(server.restart(newer), /at Kubernetes "1\.99".* only 1\.23 to 1\.36/)
+  await assert.rejects(server.restart(newer), /records Kubernetes version "1\.99".* only 1\.23 to 1\.36/)
   await server.store.commit({ key, expected: (await server.store.get(key))!.revision, value })
   await server.restart(newer)
 })

@@ -80,7 +80,7 @@ export const creating: Part = {
       stderr: 'error: --dry-run: "maybe" is not one of none, client, server\n',
       code: 1,
     }),
-    r('create', '', { stderr: /^error: must specify one of -f or a kind/, code: 1 }),
+    r('create', '', { stderr: /^error: specify files with -f, or a kind to create/, code: 1 }),
     r('create', 'confgmap x', {
       stderr: 'error: unknown command "confgmap"; did you mean configmap? (orchctl create help)\n',
       code: 1,
@@ -193,7 +193,7 @@ export const creating: Part = {
     r('create clusterrole', 'rows-all --aggregation-rule=part-of=rows -o jsonpath={.aggregationRule}', {
       stdout: '{"clusterRoleSelectors":[{"matchLabels":{"part-of":"rows"}}]}',
     }),
-    r('create clusterrole', 'rows-all --aggregation-rule=a=b --verb=get', { stderr: /without rules/, code: 1 }),
+    r('create clusterrole', 'rows-all --aggregation-rule=a=b --verb=get', { stderr: /--aggregation-rule cannot be combined/, code: 1 }),
     r('auth reconcile', '-f -', {
       stdin: `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
