@@ -26,7 +26,7 @@ const checks: { readonly [name: string]: readonly string[] } = {
 }
 
 for (const [name, args] of Object.entries(checks))
-  test(`a copy of the sources with the recipes applied passes: ${name}`, { timeout: 300_000 }, async () => {
+  test(`a copy of the sources with the recipes applied passes the check: ${name}`, { timeout: 300_000 }, async () => {
     const { code, output } = await runIn(copy, args)
     assert.equal(code, 0, output)
   })

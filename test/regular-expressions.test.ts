@@ -64,7 +64,7 @@ test('every regular expression in src/ takes linear time or is applied only to s
   assert.deepEqual(slow, [])
 })
 
-test('the analysis distinguishes linear regular expressions from others', () => {
+test('the analysis of regular expressions distinguishes linear expressions from others', () => {
   const isSlow = ({ source, flags }: RegExp) => superlinear({ source, flags }) !== undefined
   const slow = [
     /a+$/,

@@ -9,7 +9,7 @@ function filled(maxSize: number, count: number): BoundedMap<string, number> {
   return map
 }
 
-test('a full map evicts the oldest entry', () => {
+test('a full bounded map evicts the oldest entry', () => {
   const map = filled(3, 3)
   assert.equal(map.size, 3)
   assert.deepEqual(map.set('new', 3), [0])
@@ -24,14 +24,14 @@ test('a full map evicts the oldest entry', () => {
   assert.equal(map.get('k0'), undefined)
 })
 
-test('setting a key again makes its entry the newest and evicts nothing', () => {
+test('setting an existing key of a bounded map makes the entry the newest and evicts nothing', () => {
   const map = filled(3, 3)
   assert.deepEqual(map.set('k0', 10), [])
   map.set('new', 3)
   assert.deepEqual([...map.values()], [2, 10, 3])
 })
 
-test('reading an entry with get does not change the order, and reading it with use makes it the newest entry', () => {
+test('reading an entry of a bounded map with get keeps the order, and reading with use makes it the newest entry', () => {
   const map = filled(3, 3)
   assert.equal(map.get('k0'), 0)
   assert.equal(map.use('k1'), 1)
@@ -40,7 +40,7 @@ test('reading an entry with get does not change the order, and reading it with u
   assert.deepEqual([...map.values()], [2, 1, 3])
 })
 
-test('a large map evicts the oldest entries in batches and keeps the newest 63 of 64', () => {
+test('a large bounded map evicts the oldest entries in batches and keeps the newest 63 of 64', () => {
   const map = filled(1024, 1025)
   assert.equal(map.size, 1024 + 1 - 16)
   assert.deepEqual([map.has('k15'), map.has('k16'), map.has('k1024')], [false, true, true])
@@ -50,7 +50,7 @@ test('a large map evicts the oldest entries in batches and keeps the newest 63 o
   }
 })
 
-test('entries can be deleted, also during iteration', () => {
+test('entries of a bounded map can be deleted, also during iteration', () => {
   const map = filled(10, 5)
   for (const [key, value] of map) if (value % 2 === 0) map.delete(key)
   assert.deepEqual([...map.values()], [1, 3])
@@ -58,6 +58,6 @@ test('entries can be deleted, also during iteration', () => {
   assert.deepEqual([map.size, map.has('k1')], [0, false])
 })
 
-test('a map with a capacity of 0 is rejected', () => {
+test('a bounded map with a capacity of 0 is rejected', () => {
   for (const maxSize of [0, -1, Number.NaN]) assert.throws(() => new BoundedMap(maxSize), RangeError)
 })

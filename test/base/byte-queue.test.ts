@@ -17,7 +17,7 @@ function memoryOf(parts: readonly Buffer[]): number {
 
 const sizes = [1, 3, 1, 5000, 1, 1, 2048, 2047, 16_384, 1, 300, 70_000, 1]
 
-test('bytes are returned in order of arrival, regardless of how they are split into parts', () => {
+test('a byte queue returns bytes in order of arrival, however they are split into parts', () => {
   for (const recordBytes of [1, 4096, 16_384]) {
     for (let count = 0; count <= sizes.length; count++) {
       const queue = new ByteQueue()
@@ -37,7 +37,7 @@ test('bytes are returned in order of arrival, regardless of how they are split i
   }
 })
 
-test('a queue can be reused after its bytes were joined or cleared', () => {
+test('a byte queue can be reused after its bytes were joined or cleared', () => {
   const queue = new ByteQueue()
   queue.add(Buffer.from('ab'))
   queue.add(Buffer.from('cd'))
@@ -49,7 +49,7 @@ test('a queue can be reused after its bytes were joined or cleared', () => {
   assert.equal(queue.join().toString(), 'gh')
 })
 
-test('joined bytes do not change when more bytes are added', () => {
+test('joined bytes of a byte queue do not change when more bytes are added', () => {
   const queue = new ByteQueue()
   for (let i = 0; i < 10; i++) queue.add(part(1, 1, i))
   const joined = queue.join()
@@ -58,7 +58,7 @@ test('joined bytes do not change when more bytes are added', () => {
   assert.equal(joined.toString('hex'), text)
 })
 
-test('the memory held by small parts is released', () => {
+test('a byte queue releases the memory of small parts', () => {
   for (const [size, count] of [
     [1, 10_000],
     [100, 1000],
@@ -73,7 +73,7 @@ test('the memory held by small parts is released', () => {
   }
 })
 
-test('a part that covers most of its buffer is not copied', () => {
+test('a byte queue does not copy a part that covers most of its buffer', () => {
   const queue = new ByteQueue()
   const lone = part(500, 900, 0)
   queue.add(lone)

@@ -69,7 +69,7 @@ test('the server accepts each flag only once', () => {
   assert.throws(() => parseFlags(flags, ['-A', '--all']), /--all is specified twice/)
 })
 
-test('a flag with an optional value takes the next argument only if it is an allowed value', () => {
+test('a flag with an optional value uses the next argument only if it is an allowed value', () => {
   const dry = {
     dry: withBare(
       flag({
@@ -98,7 +98,7 @@ test('a flag with an optional value takes the next argument only if it is an all
   assert.equal(splitCommand(dry, ['--dry', 'client', 'get']).command, 'get')
 })
 
-test('an unsupported flag is rejected with a reason unless its value changes nothing, and help omits it', () => {
+test('an unsupported flag is rejected with a reason unless its value changes nothing, and help omits the flag', () => {
   const refused = { log: refusedFlag('log', 'there is no log', { accepted: 'true' }), name: flags.name }
   assert.deepEqual(parseCommandLine(refused, ['--log', '--log=true']).words, [])
   assert.throws(() => parseCommandLine(refused, ['--log=false']), /--log: there is no log/)
@@ -106,7 +106,7 @@ test('an unsupported flag is rejected with a reason unless its value changes not
   assert.doesNotMatch(helpText(refused), /log/)
 })
 
-test('a repeatable flag returns all its values in order', () => {
+test('the command is the first argument that is neither a flag nor the value of a flag', () => {
   const files = { files: repeated({ name: 'file', value: 'FILE', read: text, help: 'what to read' }) }
   const filesOf = (args: readonly string[]) => parseCommandLine(files, args).options.files
   assert.deepEqual(filesOf([]), [])

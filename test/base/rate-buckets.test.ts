@@ -7,7 +7,7 @@ import { SharedCount } from '../../src/base/limits/shared-count.ts'
 
 const module = JSON.stringify(new URL('../../src/base/limits/rate-buckets.ts', import.meta.url).href)
 
-test('threads that share a bucket take no more tokens than its burst in total', async () => {
+test('threads that share a rate bucket take no more tokens than its burst in total', async () => {
   const memory = newBucketMemory()
   const rate = { perSecond: 1, burst: 1000, keys: 4096 }
   const code = `
@@ -29,7 +29,7 @@ test('threads that share a bucket take no more tokens than its burst in total', 
   assert.equal(sum, 1000)
 })
 
-test('tables with different rates are separate, and tables in the same memory are shared', () => {
+test('rate tables with different rates are separate, and rate tables in the same memory are shared', () => {
   const memory = newBucketMemory()
   const rates = [
     { perSecond: 1, burst: 1, keys: 2 },
@@ -42,7 +42,7 @@ test('tables with different rates are separate, and tables in the same memory ar
   assert.deepEqual([one[1]!.take('b'), one[1]!.take('b'), one[1]!.take('b')], [true, true, false])
 })
 
-test('a table tracks the configured number of keys', () => {
+test('a rate table tracks the configured number of keys', () => {
   const [buckets] = openRateBuckets(newBucketMemory(), [{ perSecond: 1, burst: 1, keys: 1000 }], () => 0n)
   const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`)
   for (const key of keys) assert.equal(buckets!.take(key), true, key)
@@ -50,12 +50,12 @@ test('a table tracks the configured number of keys', () => {
   assert.ok(forgotten.length < 100, `${forgotten.length} keys forgotten`)
 })
 
-test('a table with more keys than fit into its memory is rejected', () => {
+test('a rate table with more keys than fit into its memory is rejected', () => {
   const rate = { perSecond: 1, burst: 1, keys: 2 ** 31 - 1 }
   assert.throws(() => openRateBuckets(newBucketMemory(), [rate], () => 0n), RangeError)
 })
 
-test('all workers share a count, and the part of a worker that exited is subtracted', () => {
+test('all workers share a count, and the part of an exited worker is subtracted', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const first = new SharedCount(2, counts, 0)
   const second = new SharedCount(2, counts, 1)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharedUnpacking } from '../../src/base/collections/shared-unpacking.ts'
 
-test('concurrent readers of the same content share one copy', async () => {
+test('concurrent readers of the same compressed content share one copy', async () => {
   let unpacked = 0
   const unpack = sharedUnpacking(async (packed) => {
     unpacked++
@@ -18,7 +18,7 @@ test('concurrent readers of the same content share one copy', async () => {
   assert.equal(unpacked, 2)
 })
 
-test('a failure is reported to all waiting callers, and the next call tries again', async () => {
+test('a failure to decompress is reported to all waiting callers, and the next call tries again', async () => {
   let tries = 0
   const unpack = sharedUnpacking(async (packed) => {
     if (++tries === 1) throw new Error('damaged')

@@ -25,7 +25,7 @@ for (const [seed, odd] of [
   [3, 0.01],
   [4, 0.5],
 ] as const) {
-  test(`ranges and counts are the same as with a sorted array (seed ${seed})`, () => {
+  test(`a sorted map has the same ranges and counts as a sorted array (seed ${seed})`, () => {
     const random = numbers(seed)
     const map = new SortedMap<number>()
     const model = new Map<string, number>()
@@ -65,7 +65,7 @@ for (const [seed, odd] of [
   })
 }
 
-test('keys are sorted by their bytes, regardless of their number and the order in which they are added', () => {
+test('a sorted map sorts keys by their bytes, whatever their number and order of insertion', () => {
   const random = numbers(5)
   for (const length of [0, 1, 2, 5, 31, 32, 33, 200]) {
     const keys = Array.from({ length }, () => `${Math.floor(random() * 50)}${ends[Math.floor(random() * ends.length)]}`)
@@ -76,7 +76,7 @@ test('keys are sorted by their bytes, regardless of their number and the order i
   }
 })
 
-test('slices return the state at their start despite concurrent writes', () => {
+test('slices of a sorted map return the state at their start despite concurrent writes', () => {
   const random = numbers(7)
   const map = new SortedMap<number>()
   const model = new Map<string, number>()

@@ -87,7 +87,7 @@ test('suspended tasks resume in order even if other work uses the whole budget o
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })
 
-test('tasks yield less often while a server starts, and normally again after the last start', async () => {
+test('tasks yield less often while a server starts, and yield normally after the last start', async () => {
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()

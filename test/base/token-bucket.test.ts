@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from '../../src/base/limits/token-bucket.ts'
 
-test('the function take returns the time until the next token, and the bucket refills up to its burst', () => {
+test('the function take of a token bucket returns the time until the next token, and the bucket refills up to its burst', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
@@ -15,7 +15,7 @@ test('the function take returns the time until the next token, and the bucket re
   assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
 })
 
-test('the function reserve takes tokens in advance, so that waiting times add up', () => {
+test('the function reserve of a token bucket takes tokens in advance, so that waiting times add up', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 1 }, () => now)
   assert.deepEqual([bucket.reserve(), bucket.reserve(), bucket.reserve()], [0, 100, 200])
@@ -23,7 +23,7 @@ test('the function reserve takes tokens in advance, so that waiting times add up
   assert.equal(bucket.reserve(), 100)
 })
 
-test('the function spend reads the clock only when the bucket is empty', () => {
+test('the function spend of a token bucket reads the clock only when the bucket is empty', () => {
   let now = 0
   let reads = 0
   const clock = () => {
@@ -41,7 +41,7 @@ test('the function spend reads the clock only when the bucket is empty', () => {
   assert.equal(bucket.spend(1000), false)
 })
 
-test('added tokens never exceed the burst', () => {
+test('tokens added to a token bucket never exceed the burst', () => {
   const bucket = new TokenBucket({ perSecond: 1, burst: 10 }, () => 0)
   bucket.add(100)
   assert.equal(bucket.spend(10), true)
@@ -49,7 +49,7 @@ test('added tokens never exceed the burst', () => {
   assert.deepEqual([bucket.spend(2), bucket.spend(1)], [true, false])
 })
 
-test('a rate or burst that would never allow anything is rejected', () => {
+test('a token bucket with a rate or burst that never allows anything is rejected', () => {
   for (const limit of [
     { perSecond: 0, burst: 1 },
     { perSecond: 1, burst: 0 },

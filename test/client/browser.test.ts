@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { build } from 'esbuild'
 import { root } from '../support/server.ts'
 
-test('client, watch, informer, discovery and changes import no Node modules', async () => {
+test('the client code for browsers imports no Node modules', async () => {
   const names = [
     'requests/client',
     'requests/watch',

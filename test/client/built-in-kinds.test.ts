@@ -29,7 +29,7 @@ for (const profile of profileNames)
     assert.equal(rows.length, served.length)
   })
 
-test('the stored version of a kind has the plain name, and other versions have a suffix', () => {
+test("the stored version of a kind has the plain name in the client's table, and other versions have a suffix", () => {
   for (const [name, { kind = '', version }] of rows) {
     const suffix = `V${version.slice(1)}`
     assert.ok(name === kind || name === `${kind}${suffix}`, name)

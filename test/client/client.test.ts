@@ -21,7 +21,7 @@ import { startServer } from '../support/server.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
-test('all verbs work, and errors are StatusErrors', async (t) => {
+test('all verbs of the client work, and errors are StatusErrors', async (t) => {
   const client = new Client((await serve(t)).transport(), { userAgent: 'tester/1' })
   const created = await client.create(configMaps, configMap('a', { k: 'v' }))
   assert.equal(created.metadata.managedFields?.[0]?.manager, 'tester')
@@ -68,7 +68,7 @@ test('all verbs work, and errors are StatusErrors', async (t) => {
   )
 })
 
-test('a list in pages is complete, and a collection is deleted page by page', async (t) => {
+test('a list in pages is complete, and a collection is deleted in pages', async (t) => {
   const client = new Client((await serve(t)).transport())
   const names = Array.from({ length: 11 }, (_, i) => `c${i}`).sort()
   for (const name of names) await client.create(configMaps, configMap(name))
@@ -85,7 +85,7 @@ test('a list in pages is complete, and a collection is deleted page by page', as
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('a list whose continue token has expired restarts', async (t) => {
+test('a list whose continue token has expired starts again', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const send = server.transport()
   const writer = new Client(send)
@@ -268,13 +268,13 @@ test('a request with an invalid name is not sent', async (t) => {
   )
 })
 
-test('integers are not rounded, and objects may have any key', () => {
+test('the client does not round integers, and objects may have any key', () => {
   const text = '{"__proto__":1,"big":9007199254740993,"deep":[-18446744073709551615],"digits":"9007199254740993"}'
   assert.deepEqual(parseJson('9007199254740993'), 9007199254740993n)
   assert.equal(stringifyJson(parseJson(text)), text)
 })
 
-test('encoding a string does not overwrite strings encoded earlier', () => {
+test('encoding a string in the client does not overwrite strings that were encoded earlier', () => {
   const texts = [
     '',
     'a',

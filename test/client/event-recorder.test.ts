@@ -44,7 +44,7 @@ test('the event recorder writes Events', async (t) => {
     assert.equal(event?.source.component, 'tester')
   })
 
-  await t.test('repetitions are counted, even after the Event was deleted', async () => {
+  await t.test('the event recorder counts repetitions, even after the Event was deleted', async () => {
     for (let i = 0; i < 3; i++) recorder.record(about('b'), { type: 'Normal', reason: 'Again', message: 'again' })
     await recorder.flush()
     const [event, ...more] = await recordedEvents('b')

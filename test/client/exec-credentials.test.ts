@@ -83,7 +83,7 @@ async function refusal(exec: object, how = {}): Promise<string> {
   return stderr
 }
 
-test('the token printed by a plugin authenticates, in both API versions and for both vendors', async () => {
+test('the token printed by a credential plugin authenticates in both API versions and for both vendors', async () => {
   for (const group of ['client.authentication.orch.io', 'client.authentication.k8s.io'])
     for (const version of ['v1', 'v1beta1']) {
       const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${group}/${version}` }))
@@ -96,14 +96,14 @@ test('the token printed by a plugin authenticates, in both API versions and for 
     }
 })
 
-test('a relative plugin path is resolved from the kubeconfig, and a bare name is looked up in PATH', async () => {
+test('a relative credential plugin path is resolved from the kubeconfig, and a bare name is looked up in PATH', async () => {
   mkdirSync(join(directory, 'bin'))
   writeFileSync(join(directory, 'bin/beside'), `#!/bin/sh\necho '${aliceToken}'\n`, { mode: 0o755 })
   assert.equal(await nameOf(config({ command: './bin/beside' })), 'alice')
   assert.match(await refusal({ command: 'beside' }), /cannot run the credential plugin beside: it does not exist/)
 })
 
-test('arguments and environment variables are passed to the plugin', async () => {
+test('arguments and environment variables in the kubeconfig are passed to the credential plugin', async () => {
   const command = plugin(aliceToken, `printf '%s|' "$@" "$FIRST" "$SECOND" > ${directory}/passed`)
   const env = [
     { name: 'FIRST', value: 'a b' },
@@ -113,7 +113,7 @@ test('arguments and environment variables are passed to the plugin', async () =>
   assert.equal(readFileSync(join(directory, 'passed'), 'utf8'), '--x|y z|a b||')
 })
 
-test('plugin output without a kind is accepted in both versions, but the API version is required', async () => {
+test('credential plugin output without a kind is accepted in both versions, but the API version is required', async () => {
   for (const version of ['v1', 'v1beta1']) {
     const exec = { apiVersion: `client.authentication.orch.io/${version}` }
     const answer = credential({ token: 'alice-token' }, { ...exec, kind: undefined })
@@ -123,7 +123,7 @@ test('plugin output without a kind is accepted in both versions, but the API ver
   assert.match(await refusal({ command: plugin(untyped) }), /did not print an ExecCredential in/)
 })
 
-test('a plugin that is missing, fails or prints invalid output is reported without its output', async () => {
+test('a credential plugin that is missing, fails or prints invalid output is reported without its output', async () => {
   assert.match(
     await refusal({ command: 'no-such-binary', installHint: 'install it' }),
     /it does not exist\n\ninstall it/,
@@ -155,7 +155,7 @@ test('a plugin that is missing, fails or prints invalid output is reported witho
   }
 })
 
-test('the plugin configuration in the kubeconfig is validated before the plugin runs', async () => {
+test('the credential plugin configuration in the kubeconfig is validated before the plugin runs', async () => {
   const command = plugin(aliceToken)
   assert.match(await refusal({ command: '' }), /user "u": exec: command is missing/)
   assert.match(await refusal({ command, apiVersion: 'v1' }), /exec: apiVersion is none of/)
@@ -165,7 +165,7 @@ test('the plugin configuration in the kubeconfig is validated before the plugin 
   assert.ok(!existsSync(`${command}.runs`))
 })
 
-test('the plugin is told whether it may be interactive, and v1beta1 defaults to interactive if possible', async () => {
+test('the credential plugin learns whether it may be interactive, and v1beta1 defaults to interactive if possible', async () => {
   const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${apiVersion}beta1` }))
   const beta = { command, apiVersion: `${apiVersion}beta1`, interactiveMode: undefined }
   const interactive = async (exec: object, input: boolean) => {
@@ -178,7 +178,7 @@ test('the plugin is told whether it may be interactive, and v1beta1 defaults to 
   assert.equal(await interactive({ interactiveMode: 'Always' }, true), true)
 })
 
-test('a plugin gets the cluster information if its configuration requests it', async () => {
+test('a credential plugin gets the cluster information if its configuration requests this', async () => {
   const command = plugin(aliceToken)
   const extensions = [{ name: 'client.authentication.orch.io/exec', extension: { audience: 'a' } }]
   await nameOf(config({ command, provideClusterInfo: true }, { extensions }))
@@ -191,7 +191,7 @@ test('a plugin gets the cluster information if its configuration requests it', a
   assert.equal(toldTo(command).spec.cluster, undefined)
 })
 
-test('a token from a flag or next to the plugin takes precedence over the plugin', async () => {
+test('a token from a flag or the kubeconfig takes precedence over the credential plugin', async () => {
   const command = plugin(aliceToken)
   assert.equal(await nameOf(config({ command }), { args: ['--token=bob-token'] }), 'bob')
   assert.ok(!existsSync(`${command}.runs`))
@@ -202,7 +202,7 @@ function transportOf(kubeconfig: string): HttpTransport {
   return new HttpTransport(readClientConfig({ files: [kubeconfig], parse: parseConfigYaml }).transport)
 }
 
-test('credentials are used until they expire or are rejected, and concurrent requests share one plugin run', async (t) => {
+test('plugin credentials are used until they expire or are rejected, and concurrent requests share one plugin run', async (t) => {
   const {
     url,
     authority,
@@ -235,7 +235,7 @@ test('credentials are used until they expire or are rejected, and concurrent req
   assert.equal(asked.at(-1)?.headers.authorization, 'Bearer new')
 })
 
-test('if new credentials are rejected too, the client returns the 401', async () => {
+test('if the server also rejects new plugin credentials, the client returns the 401', async () => {
   const command = plugin(credential({ token: 'nobody' }))
   const { code, stderr } = await whoami(config({ command }))
   assert.equal(code, 1)
@@ -254,7 +254,7 @@ const pluginAt = (command: string) => ({
   interactiveMode: 'Never' as const,
 })
 
-test('a plugin that does not end is killed together with its child processes', async (t) => {
+test('a credential plugin that does not end is killed together with its child processes', async (t) => {
   const command = plugin(aliceToken, 'sleep 600 & echo $! > "$0.started"; wait')
   // The child process would keep the output of this process open.
   t.after(() => process.kill(Number(readFileSync(`${command}.started`, 'utf8'))))
@@ -262,7 +262,7 @@ test('a plugin that does not end is killed together with its child processes', a
   await assert.rejects(source.current(new AbortController().signal), /did not exit within 0\.3 s$/)
 })
 
-test('the wall clock determines whether credentials have expired', async () => {
+test('the wall clock determines whether plugin credentials have expired', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   const command = plugin(credential({ token: 't', expirationTimestamp: '2030-01-01T00:00:05Z' }))

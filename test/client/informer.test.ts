@@ -135,7 +135,7 @@ test('an informer loses no change while its connection keeps breaking', async (t
   assert.ok(state.watches > 3, `${state.watches} watches`)
 })
 
-test('after a server restart the informer resumes without a new list', async (t) => {
+test('an informer resumes after a server restart without a new list', async (t) => {
   const server = await startServer(t)
   const client = new Client(server.transport())
   await client.create(configMaps, configMap('a', { k: '1' }))
@@ -211,7 +211,7 @@ test('an informer reconnects if the server stops responding', async (t) => {
   await assertSameAsList(client, informer, replica)
 })
 
-test('an informer stopped before its first list is not synced', async (t) => {
+test('an informer that is stopped before its first list is not synced', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   await server.stop()

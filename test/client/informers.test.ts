@@ -64,7 +64,7 @@ test('informers for the same objects share one copy, and handlers added later ge
   assert.deepEqual(asked, { lists: 2, watches: 2 })
 })
 
-test('indexes follow every change, whenever they are created', async (t) => {
+test('informer indexes follow every change, whenever the indexes are created', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informers } = informersOf(t, server.transport())
@@ -95,7 +95,7 @@ test('indexes follow every change, whenever they are created', async (t) => {
   assert.deepEqual([...early.values()], ['blue'])
 })
 
-test('an error in a handler is reported and affects neither the cache nor other handlers', async (t) => {
+test('an error in an informer handler is reported and affects neither the cache nor other handlers', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informers, errors, asked } = informersOf(t, server.transport())

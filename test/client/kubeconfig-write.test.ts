@@ -29,7 +29,7 @@ test('a written kubeconfig contains one cluster, user and context', () => {
 })
 
 for (const server of ['https://[::1]:6443', 'a: b #c', '"\n- x: y\\', '\u007f\u0085\u2028\ufeff\0']) {
-  test(`the server URL ${JSON.stringify(server)} is quoted`, () => {
+  test(`a written kubeconfig quotes the server URL ${JSON.stringify(server)}`, () => {
     assert.equal(parse(adminKubeconfig({ server, ...pems })).clusters[0].cluster.server, server)
   })
 }

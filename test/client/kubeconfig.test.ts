@@ -46,7 +46,7 @@ test('a kubeconfig written by the server can be parsed', () => {
   assert.equal(namespace, undefined)
 })
 
-test('file paths are relative to the kubeconfig, and inline data takes precedence', async () => {
+test('file paths in a kubeconfig are relative to the kubeconfig, and inline data takes precedence', async () => {
   for (const [name, text] of [
     ['ca.crt', two.certificate],
     ['u.crt', one.certificate],
@@ -80,7 +80,7 @@ test('if several kubeconfig files set a value, the first file takes precedence',
   assert.equal(read({ files: [second], server: 'https://other' }).transport.server, 'https://other')
 })
 
-test('no current context is needed if a server or cluster is specified', () => {
+test('a kubeconfig needs no current context if a server or cluster is specified', () => {
   const alone = file('current-less', { clusters: [{ name: 'c', cluster: { server } }] })
   const none = join(directory, 'none')
   assert.equal(read({ files: [alone], server: 'https://other' }).transport.server, 'https://other')
@@ -173,7 +173,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
 ]
 
 for (const [how, content, expected] of wrong) {
-  test(`a kubeconfig that ${how} is reported without quoting it`, () => {
+  test(`a kubeconfig that ${how} is reported without quoting its contents`, () => {
     const files = [file('wrong', content)]
     assert.throws(
       () => read({ files }),

@@ -57,13 +57,13 @@ function candidate(t: TestContext, send: Transport, identity: string, name: stri
 
 const leads = (each: Candidate) => until(async () => each.term() !== undefined, Boolean)
 
-test('only one of two candidates is the leader', async (t) => {
+test('only one of two leader-election candidates is the leader', async (t) => {
   const server = await serve(t)
   const send = server.transport()
   const client = new Client(send)
 
   await t.test(
-    'one of two candidates leads, and the other takes over immediately when the lease is released',
+    'one of two candidates leads, and the other takes over immediately after the lease is released',
     async () => {
       const one = candidate(t, send, 'one', 'a')
       const two = candidate(t, send, 'two', 'a')

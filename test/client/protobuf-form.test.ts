@@ -26,7 +26,7 @@ function noting(transport: Transport, notes: string[]): Transport {
   }
 }
 
-test('all verbs use the chosen content type and return the same objects as in JSON', async (t) => {
+test('all client verbs use the chosen content type and return the same objects as in JSON', async (t) => {
   const server = await serve(t)
   const notes: string[] = []
   const client = new Client(noting(server.transport(), notes), { form })

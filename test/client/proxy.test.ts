@@ -47,7 +47,7 @@ async function startProxy(t: Ending): Promise<{ host: string; asked: Asked[] }> 
   return { host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked }
 }
 
-test('requests through a proxy reach the server, whose certificate is verified', async (t) => {
+test('requests through an HTTP proxy reach the server, and the client verifies the certificate of the server', async (t) => {
   const { host, asked } = await startProxy(t)
   const http = new HttpTransport({ ...server.credentials(), proxy: `http://me:pass%20word@${host}` })
   t.after(async () => http.close())
@@ -61,7 +61,7 @@ test('requests through a proxy reach the server, whose certificate is verified',
   await assert.rejects(new Client(untrusted.send).list(configMaps), TransportError)
 })
 
-test('if the proxy rejects the request or is unreachable, the error names the proxy', async (t) => {
+test('if the HTTP proxy rejects a request or is unreachable, the error names the proxy', async (t) => {
   const { host } = await startProxy(t)
   const told = async (proxy: string) => {
     const http = new HttpTransport({ ...server.credentials(), proxy })

@@ -39,7 +39,7 @@ function informersOver(t: TestContext, send: Transport, change: (send: Transport
 const namesIn = (informer: { objects(): Iterable<ConfigMap> }) =>
   [...informer.objects()].map(({ metadata }) => metadata.name).sort()
 
-test('an informer needs one request for its list and its watch', async (t) => {
+test('an informer with streaming lists needs one request for the list and the watch', async (t) => {
   const { informers, sent, errors } = informersOver(t, newest.transport())
   const informer = informers.of(configMaps, { namespace: 'default' })
   const empty = informers.of(secrets, { labelSelector: 'none' })
@@ -60,7 +60,7 @@ test('an informer needs one request for its list and its watch', async (t) => {
   assert.deepEqual([sent, errors], [['stream', 'stream'], []])
 })
 
-test('a server without streaming lists gets one such request per type, and plain lists', async (t) => {
+test('a server without streaming lists gets one such request per type, and then plain lists', async (t) => {
   const { informers, sent, errors } = informersOver(t, oldest.transport())
   const copies = [1, 2, 3].map((i) => informers.of(configMaps, { namespace: 'default', labelSelector: `none!=${i}` }))
   assert.equal(await informers.synced(), true)

@@ -39,7 +39,7 @@ async function eventTexts(path: string, count: number): Promise<string[]> {
 
 const merge = 'merge-patch+json'
 
-test('a watch with a label selector reports objects that start matching, change or stop matching', async () => {
+test('a watch with a label selector reports objects that begin to match, change, or no longer match', async () => {
   const maps = `${await newNamespace('labels')}/configmaps`
   const { metadata } = await done('GET', maps)
   const from = (selector: string, count: number) =>
@@ -88,7 +88,7 @@ test('watches from every resourceVersion report the remaining events in the same
   )
 })
 
-test('the pages of a list form one consistent list', async () => {
+test('the pages of a list form one consistent snapshot', async () => {
   const templates = `${await newNamespace('parts')}/podtemplates`
   const names = Array.from({ length: 40 }, (_, i) => `template-${String(i).padStart(4, '0')}`)
   const spec = { containers: [{ name: 'c', image: 'example.com/c:1' }] }
@@ -144,7 +144,7 @@ for (const plural of ['configmaps', 'secrets']) {
   })
 }
 
-test('events can be created, updated, listed by field and deleted as a collection', async () => {
+test('Events can be created, updated, listed by field and deleted as a collection', async () => {
   const name = 'happenings'
   const events = `${await newNamespace(name)}/events`
   const involvedObject = { kind: 'ConfigMap', name: 'm', namespace: name }

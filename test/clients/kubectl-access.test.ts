@@ -29,7 +29,7 @@ subjects:
 - {apiGroup: rbac.authorization.k8s.io, kind: Group, name: readers}
 `
 
-test('auth reconcile creates and repairs roles and bindings', async () => {
+test('kubectl auth reconcile creates and repairs roles and bindings', async () => {
   const made = await run('kubectl auth reconcile -f -', roles)
   assert.equal(made.code, 0, made.errors)
   assert.match(made.output, /role\.rbac\.authorization\.k8s\.io\/reader reconciled/)
@@ -39,7 +39,7 @@ test('auth reconcile creates and repairs roles and bindings', async () => {
   assert.match(output, /watch/)
 })
 
-test('auth can-i works for the current user and for other users', async () => {
+test('kubectl auth can-i works for the current user and for other users', async () => {
   const rows: readonly (readonly [question: string, answer: 'yes' | 'no'])[] = [
     ['delete nodes', 'yes'],
     ['list configmaps --as=jane', 'yes'],
@@ -58,7 +58,7 @@ test('auth can-i works for the current user and for other users', async () => {
   }
 })
 
-test('auth can-i --list prints the rules for a user', async () => {
+test('kubectl auth can-i --list prints the rules for a user', async () => {
   const { output, code } = await run('kubectl auth can-i --list --as=jane')
   assert.equal(code, 0)
   assert.match(output, /configmaps +\[\] +\[\] +\[get list watch\]/)
@@ -66,7 +66,7 @@ test('auth can-i --list prints the rules for a user', async () => {
   assert.match(output, /\[\/version\]/)
 })
 
-test("--as impersonates another user and uses that user's permissions", async () => {
+test("kubectl --as impersonates another user and uses that user's permissions", async () => {
   assert.equal((await run('kubectl get cm --as=jane')).code, 0)
   const { errors, code } = await run('kubectl delete cm x --as=jane')
   assert.equal(code, 1)

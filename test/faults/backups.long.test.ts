@@ -28,9 +28,9 @@ const backups = long ? 100 : 2
 const writers = 8
 const prefix = 'objects/core/configmaps/default/'
 
-test('backups of the embedded store under load are consistent', { timeout: 400_000 }, (t) => run(t, []))
+test('backups of the embedded store are consistent when made under load', { timeout: 400_000 }, (t) => run(t, []))
 
-test('backups of etcd under load are consistent', { timeout: 400_000 }, async (t) => {
+test('backups of etcd are consistent when made under load', { timeout: 400_000 }, async (t) => {
   const cluster = await startEtcd({ electionMs: steadyMs })
   t.after(() => cluster.stop())
   await run(t, [`--etcd-servers=${cluster.endpoints}`])

@@ -90,7 +90,9 @@ async function orphanAndCollect(server: Served): Promise<void> {
   for (const { metadata } of left) assert.equal(metadata.ownerReferences, undefined)
 }
 
-test('orphaned objects of a kind defined just after the collector starts survive', { timeout: 600_000 }, async (t) => {
+test('the garbage collector keeps orphaned objects of a kind that is defined just after it starts', {
+  timeout: 600_000,
+}, async (t) => {
   for (const delayMs of delaysMs) {
     const server = await startUp(t)
     await pause(delayMs)
@@ -103,7 +105,9 @@ test('orphaned objects of a kind defined just after the collector starts survive
   }
 })
 
-test('orphaned objects of a kind defined during a leader change survive', { timeout: 600_000 }, async (t) => {
+test('the garbage collector keeps orphaned objects of a kind that is defined during a leader change', {
+  timeout: 600_000,
+}, async (t) => {
   const server = await startServer(t)
   const flags = ['--controllers=garbagecollector', '--leader-elect=true']
   let leader = startManager(t, server, flags)

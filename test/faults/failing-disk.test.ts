@@ -21,7 +21,7 @@ const EIO = 5
 const ENOSPC = 28
 
 describe('the store on a failing disk', () => {
-  test('writes on a full disk are rejected, and succeed once there is space', () =>
+  test('writes on a full disk are rejected, and succeed once space is available', () =>
     withDisk('w', ENOSPC, async (outcomes, reopened) => {
       assert.deepEqual(outcomes.during, new Array(10).fill('StoreFull'))
       assert.deepEqual(outcomes.visibleDuring, ['before'])
@@ -33,7 +33,7 @@ describe('the store on a failing disk', () => {
     }))
 
   for (const size of [400_000, 10])
-    test(`after an error in a ${size}-byte data write, the store stops writing`, () =>
+    test(`after an error in a data write of ${size} bytes, the store stops writing`, () =>
       withDisk(
         'w',
         EIO,
@@ -49,7 +49,7 @@ describe('the store on a failing disk', () => {
 
   // The pages of a failed sync are lost, whatever the reason. The next sync would succeed without them.
   for (const error of [EIO, ENOSPC])
-    test(`after error ${error} in a sync, the store stops writing and the commits stay invisible`, () =>
+    test(`after the error ${error} in a sync, the store stops writing and the commits stay invisible`, () =>
       withDisk('s', error, async (outcomes, reopened) => {
         assertFailed(outcomes)
         assert.deepEqual(outcomes.visibleDuring, ['before'])

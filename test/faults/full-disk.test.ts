@@ -27,7 +27,7 @@ const sizes: Record<string, (random: RandomSource) => number> = {
 const tried = Object.entries(sizes).filter(([name]) => long || name === 'mixed' || name === '100 kB')
 for (const [name, size] of tried)
   for (const seed of seeds)
-    test(`deletes succeed on a full disk with ${name} values, seed ${seed}`, { timeout: 600_000 }, async (t) => {
+    test(`deletes on a full disk succeed with ${name} values, seed ${seed}`, { timeout: 600_000 }, async (t) => {
       const device = mountSmallDevice(8 + 8 * (seed % 3))
       t.after(() => device.unmount())
       const workload = new FullDiskWorkload(join(device.directory, 'data'), seed, size)

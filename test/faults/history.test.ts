@@ -54,7 +54,7 @@ function changed<T>(items: readonly T[], index: number, change: Partial<T>): T[]
   return items.map((item, i) => (i === index ? { ...item, ...change } : item))
 }
 
-test('the checker accepts a consistent history', () => {
+test('the checker of recorded histories accepts a consistent history', () => {
   assert.deepEqual(checkHistory(sound), [])
 })
 
@@ -115,7 +115,7 @@ const faulty: { readonly [name: string]: { readonly history: Partial<History>; r
 }
 
 for (const [name, { history, expected }] of Object.entries(faulty)) {
-  test(`the checker detects a fault: ${name}`, () => {
+  test(`the checker of recorded histories detects a fault: ${name}`, () => {
     assert.match(checkHistory({ ...sound, ...history }).join('\n'), expected)
   })
 }

@@ -115,7 +115,7 @@ test('the caches of many informers contain the same objects as a list', { timeou
   })
 
   await t.test(
-    'many informers converge after a restart while half are disconnected until their versions expire',
+    'informers converge after a restart while half of them are disconnected until their versions expire',
     async () => {
       const away = followers.filter((_, i) => i % 2 === 0)
       const { resourceVersion } = await client.list(configMaps)

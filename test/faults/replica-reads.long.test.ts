@@ -16,7 +16,7 @@ const clientsPerServer = 8
 const maxLagMs = 1_000
 const collection = '/api/v1/namespaces/default/configmaps'
 
-test('a write on one server can be read from the other immediately', { timeout: 900_000 }, async (t) => {
+test('a write on one server can be read from another server immediately', { timeout: 900_000 }, async (t) => {
   const cluster = await startEtcd({ electionMs: steadyMs })
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints}`]

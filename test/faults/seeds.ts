@@ -14,7 +14,7 @@ export interface Seed {
 
 const simulation = { test: 'test/faults/simulation.test.ts', expected: 'simulated runs with different seeds' }
 const images = { test: 'test/faults/crash-images.test.ts', expected: 'contain every acknowledged commit' }
-const access = { test: 'test/apiserver/authz/matrix.test.ts', expected: 'match the RBAC model' }
+const access = { test: 'test/apiserver/authz/matrix.test.ts', expected: 'match a model of RBAC' }
 const workers = { test: 'test/storage/store/worker-store.long.test.ts' }
 const etcdWorkers = { test: 'test/storage/store/etcd-workers.long.test.ts' }
 const identity = { test: 'test/apiserver/http/identity.test.ts' }
@@ -152,7 +152,7 @@ export const seeds: readonly Seed[] = [
       { find: 'mergePatchSliced(own(result, key), value)', replace: 'mergePatchSliced(result[key], value)' },
     ],
     test: 'test/support/prototypes.test.ts',
-    expected: 'the guard is active in a server',
+    expected: 'the guard against prototype pollution is active in a server',
   },
   seed(
     'an invalid token authenticates as anonymous',
@@ -198,7 +198,7 @@ export const seeds: readonly Seed[] = [
       find: ' || equal.size > 1 || (equal.size === 1 &&',
       replace: ' || (equal.size > 0 &&',
     },
-    { test: 'test/fuzz/queries.test.ts', expected: 'random queries return what the model predicts' },
+    { test: 'test/fuzz/queries.test.ts', expected: 'random queries return what a simple model predicts' },
   ),
   seed(
     'a patch that deletes list elements keeps one of them',
@@ -226,7 +226,7 @@ export const seeds: readonly Seed[] = [
       find: 'return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1',
       replace: 'return isSurrogate(x) === isSurrogate(y) ? x - y : x - y',
     },
-    { test: 'test/base/sorted-map.test.ts', expected: 'sorted by their bytes' },
+    { test: 'test/base/sorted-map.test.ts', expected: 'sorts keys by their bytes' },
   ),
   seed(
     'a file has the mode that the umask allows',
@@ -411,7 +411,7 @@ export const seeds: readonly Seed[] = [
     },
     {
       test: 'test/apiserver/admission/pod-security-policy.test.ts',
-      expected: "the policy may be authorized for the pod's account or its creator",
+      expected: 'the service account or the creator of a pod may authorize its policy',
     },
   ),
   seed(

@@ -31,7 +31,7 @@ const only = process.env.ORCH_TEST_SEED
 const seeds = only !== undefined ? 1 : long ? 2000 : 50
 const firstSeed = Number(only ?? 1)
 
-test(`${seeds} simulated runs with different seeds are consistent`, { timeout: 300_000 }, async (t) => {
+test(`${seeds} simulated runs with different seeds have consistent histories`, { timeout: 300_000 }, async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   const sum: Counts = { commits: 0, events: 0, pages: 0, gets: 0, bookmarks: 0, reloads: 0, refusals: 0 }
@@ -48,7 +48,7 @@ test(`${seeds} simulated runs with different seeds are consistent`, { timeout: 3
     assert.ok(only !== undefined || count > seeds / 4, `hardly any ${name}`)
 })
 
-test('the same seed always reproduces the same run', async (t) => {
+test('the same seed always reproduces the same simulated run', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   const first = await course(7)

@@ -298,7 +298,7 @@ function faultOfDeletion(body: Body, before: Answer, after: Answer): string | un
   return going || body.value === undefined ? undefined : `it is still there: ${after.text}`
 }
 
-test('random bodies are rejected or stored as the model predicts', { timeout: 9 * 60_000 }, async (t) => {
+test('random bodies are rejected or stored as a simple model predicts', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
   const assertAlive = survivalCheck(server)

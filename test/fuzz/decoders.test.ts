@@ -40,7 +40,7 @@ for (const [name, write, parse] of [
   ['JSON', (random: RandomSource, value: Json) => spellJson(random, value), fromJson],
   ['YAML', (_: RandomSource, value: Json) => stringifyYaml(value), fromYaml],
 ] as const)
-  test(`damaged ${name} is rejected or survives a round trip`, () => {
+  test(`damaged ${name} input is rejected or survives a round trip`, () => {
     const random = seeded(seed + 1)
     const slowest = new Slowest()
     const counts = { documents: rounds(5000, 200_000), accepted: 0 }
@@ -83,7 +83,7 @@ function randomTerm(random: RandomSource): Term {
   ])
 }
 
-test('random label selectors match as the model predicts, and damaged ones are rejected or match', () => {
+test('random label selectors match as a simple model predicts, and damaged selectors are rejected or match', () => {
   const random = seeded(seed + 3)
   const slowest = new Slowest()
   const count = rounds(5000, 50_000)

@@ -144,7 +144,7 @@ function inPieces(random: RandomSource, sent: string): Buffer[] {
   return pieces
 }
 
-test('random bytes that resemble HTTP/1.1 responses are parsed as by Node, or rejected', {
+test('random bytes that resemble HTTP/1.1 responses are rejected or parsed in the same way as by Node', {
   timeout: 3_600_000,
 }, async () => {
   const random = seeded(seed)

@@ -223,7 +223,7 @@ function inPieces(random: RandomSource, sent: string): Buffer[] {
   return pieces
 }
 
-test('random bytes that resemble HTTP/1.1 requests are parsed as by Node, or rejected', {
+test('random bytes that resemble HTTP/1.1 requests are rejected or parsed in the same way as by Node', {
   timeout: 3_600_000,
 }, async (t) => {
   const own = await ourReader(t)

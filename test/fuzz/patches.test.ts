@@ -36,7 +36,7 @@ import { rounds, seed, tell, unlessRefused } from './scale.ts'
 /** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
-test('random JSON patches have the same result as the model', () => {
+test('fuzzed JSON patches have the same result as a simple model', () => {
   const random = seeded(seed + 20)
   const counts = { patches: rounds(1500, 50_000), applied: 0, differences: 0 }
   for (let i = 0; i < counts.patches; i++) {
@@ -56,7 +56,7 @@ test('random JSON patches have the same result as the model', () => {
   tell('JSON patches', counts)
 })
 
-test('random merge patches have the same result as the model', () => {
+test('fuzzed merge patches have the same result as a simple model', () => {
   const random = seeded(seed + 21)
   const count = rounds(1500, 50_000)
   for (let i = 0; i < count; i++) {
@@ -114,7 +114,7 @@ function schemaOf(type: Type): Schema {
   }
 }
 
-test('random strategic merge patches have the same result as the model', () => {
+test('fuzzed strategic merge patches have the same result as a simple model', () => {
   const random = seeded(seed + 22)
   const schema = schemaOf(type)
   const counts = { patches: rounds(1500, 50_000), changed: 0, differences: 0 }

@@ -219,7 +219,7 @@ function same(found: readonly string[], expected: readonly string[]): string | u
   return found.join() === expected.join() ? undefined : `told ${found.join()} instead of ${expected.join()}`
 }
 
-test('random queries return what the model predicts', { timeout: 9 * 60_000 }, async (t) => {
+test('random queries return what a simple model predicts', { timeout: 9 * 60_000 }, async (t) => {
   const server = await serve(t, ['--history-duration=1h', noControls])
   const client = server.client()
   const assertAlive = survivalCheck(server)

@@ -5,7 +5,7 @@ import { emulatedVersions } from '../../src/api/versions/emulated-version.ts'
 import { controlNamesOf } from '../../src/server/flags/admission-controls.ts'
 import { pluginRows } from '../support/levels.ts'
 
-test('each version has its admission plugins with their default state', () => {
+test('each Kubernetes version has its admission plugins with their default state', () => {
   const rows = pluginRows()
   for (const version of emulatedVersions) {
     const expected = rows

@@ -38,7 +38,7 @@ function chosen(program: string, path: string): string {
   return spawnSync(program, ['x.js'], { encoding: 'utf8', env: { PATH: path } }).stdout.trim()
 }
 
-test('an installed package uses the Node on the PATH if it fits', () => {
+test('an installed package uses the Node on the PATH if its version is supported', () => {
   const both = installPackage('both', ['pinned'])
   for (const version of ['v24.18.1', 'v24.19.0', 'v26.5.1', 'v26.10.0', 'v27.0.0', 'v30.1.2', 'v26.5.1-nightly'])
     assert.equal(chosen(both, pathWith(version)), 'path', version)
@@ -46,7 +46,7 @@ test('an installed package uses the Node on the PATH if it fits', () => {
     assert.equal(chosen(both, pathWith(version)), 'pinned', version)
 })
 
-test('if the pinned Node is missing, the Node on the PATH is used, and bin/launch.cjs rejects it if it is unsuitable', () => {
+test('if the pinned Node is missing, the Node on the PATH is used, and bin/launch.cjs rejects an unsupported version', () => {
   assert.equal(chosen(installPackage('alone', []), pathWith('v20.20.2')), 'path')
 })
 

@@ -21,7 +21,7 @@ for (const [args, message] of [
     assert.throws(() => podRangesOf(read(...args)), { name: 'UsageError', message })
   })
 
-test('control loop flags take effect', () => {
+test('flags of control loops take effect', () => {
   const args = ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16', '--node-cidr-mask-size=26']
   const { podRanges, nodeHealth, ...others } = clusterLoopOptions(
     read(

@@ -28,7 +28,7 @@ async function optionsOf(command: ServerCommand, args: readonly string[]) {
   return (await readServerFlags(command, await withConfigurationFile(args, () => flagGroupsOf(command)))).options
 }
 
-test('a server reads its flags from the file, and command-line flags take precedence', async () => {
+test('a server reads its flags from the configuration file, and command-line flags take precedence', async () => {
   const file = write(`${head}diagnostics: { profiling: false }\nlogging: { loggingFormat: json }\n`)
   const server = await startServer(owner, ['--config', file, '--logging-format=text'])
   assert.equal((await server.client().get('/readyz')).status, 200)
@@ -36,7 +36,7 @@ test('a server reads its flags from the file, and command-line flags take preced
   assert.doesNotMatch(server.output(), /"msg":/)
 })
 
-test('lists, objects and scalars are converted to flag values', async () => {
+test('lists, objects and scalars in a configuration file are converted to flag values', async () => {
   const file = write(`${head}
 serving: { tlsSan: [a.example.com, b.example.com], securePort: 7443, console: false }
 admission: { enableAdmissionPlugins: [AlwaysPullImages, EventRateLimit] }
@@ -58,7 +58,7 @@ overload: { requestTimeout: 20s }
   assert.equal(options.securePort, 7443)
 })
 
-test('the printed defaults are valid and change nothing', async () => {
+test('the defaults that orch config prints are valid and change nothing', async () => {
   for (const command of ['up', 'apiserver'] as const) {
     const file = write(await configCommand(['defaults', `--command=${command}`]), `${command}.yaml`)
     assert.equal(await configCommand(['check', file, `--command=${command}`]), `${file} is valid for orch ${command}\n`)
@@ -71,7 +71,7 @@ test('the printed defaults are valid and change nothing', async () => {
   }
 })
 
-test('errors contain the line, the column and the field', async () => {
+test('errors in a configuration file contain the line, the column and the field', async () => {
   for (const [text, expected] of [
     ['', 'FILE: the file must contain an object of kind OrchConfiguration'],
     ['kind: Other\napiVersion: config.orch.io/v1\n', 'FILE:1:1: kind: must be OrchConfiguration'],
@@ -102,7 +102,7 @@ test('errors contain the line, the column and the field', async () => {
   }
 })
 
-test('the command line of the configuration command is validated', async () => {
+test('the command line of orch config is validated', async () => {
   const file = write(head)
   for (const [run, message] of [
     [() => configCommand([]), /use orch config defaults, or orch config check FILE/],

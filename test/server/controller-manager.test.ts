@@ -73,7 +73,7 @@ test('a controller manager works with a separate API server', async (t) => {
   ])
   await manager.leads()
 
-  await t.test('the manager signs a certificate that authenticates its user', async () => {
+  await t.test('the controller manager signs a certificate that authenticates its user', async () => {
     const { body } = await until(
       () => admin.get(`${requests}/jane`),
       (latest) => latest.body.status.certificate !== undefined,
@@ -96,7 +96,7 @@ test('a controller manager works with a separate API server', async (t) => {
     jane.close()
   })
 
-  await t.test('every namespace gets the root CA, and token Secrets for service accounts get tokens', async () => {
+  await t.test('the controller manager publishes the root CA in every namespace and fills token Secrets', async () => {
     const path = '/api/v1/namespaces/default/configmaps/kube-root-ca.crt'
     await until(
       () => admin.get(path),
@@ -119,26 +119,29 @@ test('a controller manager works with a separate API server', async (t) => {
     assert.equal((await server.client(token).get('/api')).status, 401)
   })
 
-  await t.test('the health endpoint is public, and metrics require authorization', async () => {
-    assert.deepEqual(await fetchFrom(port, '/healthz'), { status: 200, body: 'ok' })
-    assert.equal((await fetchFrom(port, '/metrics')).status, 401)
-    assert.equal((await fetchFrom(port, '/metrics', 'wrong')).status, 401)
-    assert.equal((await fetchFrom(port, '/metrics', 'alice-token')).status, 403)
-    const { status, body } = await fetchFrom(port, '/metrics', 'admin-token')
-    assert.equal(status, 200)
-    assert.match(body, /workqueue_adds_total\{name="csrsigning"\} [1-9]/)
-    assert.match(body, /leader_election_master_status 1/)
-    assert.equal((await fetchFrom(port, '/other')).status, 404)
-  })
+  await t.test(
+    'the health endpoint of the controller manager is public, and metrics require authorization',
+    async () => {
+      assert.deepEqual(await fetchFrom(port, '/healthz'), { status: 200, body: 'ok' })
+      assert.equal((await fetchFrom(port, '/metrics')).status, 401)
+      assert.equal((await fetchFrom(port, '/metrics', 'wrong')).status, 401)
+      assert.equal((await fetchFrom(port, '/metrics', 'alice-token')).status, 403)
+      const { status, body } = await fetchFrom(port, '/metrics', 'admin-token')
+      assert.equal(status, 200)
+      assert.match(body, /workqueue_adds_total\{name="csrsigning"\} [1-9]/)
+      assert.match(body, /leader_election_master_status 1/)
+      assert.equal((await fetchFrom(port, '/other')).status, 404)
+    },
+  )
 
-  await t.test('SIGTERM stops the manager and releases its lease', async () => {
+  await t.test('SIGTERM stops the controller manager and releases its lease', async () => {
     assert.equal(await manager.end(), 0, manager.output())
     const lease = await admin.get('/apis/coordination.orch.io/v1/namespaces/kube-system/leases/kube-controller-manager')
     assert.equal(lease.body.spec.holderIdentity, '')
   })
 })
 
-test('an invalid manager command line is reported in one line', async (t) => {
+test('an invalid command line of the controller manager is reported in one line', async (t) => {
   const server = await serve(t)
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const pki = join(server.directory, 'data/pki')

@@ -22,11 +22,11 @@ test('--emulated-version accepts a version with or without a component name', ()
 })
 
 for (const text of ['1.22', '1.37', 'v1.29', '1.29.3', '1.29,1.30', 'kube=1.29,kube=1.30', 'foo=1.29', '', 'kube='])
-  test(`the version ${JSON.stringify(text)} is rejected, and the error names the supported range`, () => {
+  test(`the emulated version ${JSON.stringify(text)} is rejected, and the error names the supported range`, () => {
     assert.throws(() => readEmulatedVersion(text), /from 1\.23 to 1\.36/)
   })
 
-test('a version that cannot be emulated prevents startup', async () => {
+test('an emulated version that is not supported prevents startup', async () => {
   const { code, errors } = await startFailing({ after }, ['--emulated-version=1.22'])
   assert.equal(code, 1)
   assert.match(errors, /--emulated-version.*cannot emulate "1\.22".*from 1\.23 to 1\.36/)
@@ -36,7 +36,7 @@ for (const [profile, version] of [
   ['orch', '1.23'],
   ['kubernetes', '1.36'],
 ] as const)
-  test(`a new store under the profile ${profile} gets version ${version}, and a store without a version has 1.23`, async () => {
+  test(`a new store under the profile ${profile} gets Kubernetes ${version}, and a store without a version gets 1.23`, async () => {
     const flags = { profile, emulatedVersion: undefined, allowVersionDowngrade: false }
     const store = new MemoryStore()
     assert.equal(await settleEmulatedVersion(store, flags), version)
@@ -48,7 +48,7 @@ for (const [profile, version] of [
     for (const each of [store, old]) await each.close()
   })
 
-test('a test server emulates 1.36 under the profile kubernetes unless its options set another version', async () => {
+test('a test server emulates Kubernetes 1.36 under the profile kubernetes unless its options set another version', async () => {
   await using server = await startTestServer({ controlLoops: false })
   assert.equal(await minorOf(server), '36')
 })
@@ -64,7 +64,7 @@ test('servers that emulate different versions can share a process', async () => 
   assert.match(b.gitVersion, /^v1\.31\.14\+orch\./)
 })
 
-test('since 1.33, /version reports the emulated version and the oldest compatible version', async () => {
+test('since Kubernetes 1.33, /version reports the emulated version and the oldest compatible version', async () => {
   const documentAt = async (version: string) =>
     (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token').get('/version')
   assert.equal((await documentAt('1.32')).body.emulationMinor, undefined)
@@ -85,7 +85,7 @@ test('orchctl version warns about a server that is too old or too new', () => {
     )
 })
 
-test('a test server emulates the version set in its options', async () => {
+test('a test server emulates the Kubernetes version set in its options', async () => {
   await using server = await startTestServer({ emulatedVersion: '1.29', controlLoops: false })
   assert.equal(await minorOf(server), '29')
 })
@@ -102,7 +102,7 @@ function gatesOf(version: EmulatedVersion, pairs: string): ReadonlySet<string> {
   return emulationFrom({ emulatedVersion: version, featureGates: readPairs(pairs) }).gates
 }
 
-test('each version has its own feature gate defaults', () => {
+test('each Kubernetes version has its own feature gate defaults', () => {
   assert.ok(!gatesOf('1.23', '').has('IdentifyPodOS'))
   assert.ok(gatesOf('1.24', '').has('IdentifyPodOS'))
   assert.ok(gatesOf('1.36', '').has('IdentifyPodOS'), 'the feature stays enabled after its gate was removed')
@@ -116,7 +116,7 @@ test('a single feature gate takes precedence over AllBeta', () => {
   assert.ok(gatesOf('1.30', 'AllBeta=false').has('APIListChunking'), 'a stable gate does not belong to the stage')
 })
 
-test('feature gates that kind definitions use can be changed', () => {
+test('feature gates that kind definitions check can be changed', () => {
   assert.ok(!gatesOf('1.27', 'HPAContainerMetrics=false').has('HPAContainerMetrics'))
   assert.ok(gatesOf('1.23', 'TopologyAwareHints=true').has('TopologyAwareHints'))
   assert.ok(gatesOf('1.23', 'AnyVolumeDataSource=true').has('AnyVolumeDataSource'))
@@ -150,7 +150,7 @@ for (const [version, pairs, message] of [
   ['1.28', 'CustomCPUCFSQuotaPeriod=true', /implements only CustomCPUCFSQuotaPeriod=false/],
   ['1.28', 'KubeletTracing=false', /implements only KubeletTracing=true/],
 ] as const)
-  test(`--feature-gates=${pairs} is rejected at ${version}`, () => {
+  test(`--feature-gates=${pairs} is rejected at Kubernetes ${version}`, () => {
     assert.throws(() => gatesOf(version, pairs), message)
   })
 
@@ -165,7 +165,7 @@ function serviceWith(spec: object) {
   return { metadata: { generateName: 's-' }, spec: { ports: [{ port: 80 }], ...spec } }
 }
 
-test('a field from a later version is unknown, and the error names that version', async () => {
+test('a field from a later Kubernetes version is unknown, and the error names the version', async () => {
   const client = (await serve({ after }, ['--emulated-version=1.29'])).client('admin-token')
   const sent = serviceWith({ trafficDistribution: 'PreferClose' })
   const strict = await client.post(`${services}?fieldValidation=Strict`, sent)
@@ -189,7 +189,7 @@ test('a field is dropped while its feature gate is disabled, and kept once the g
   assert.equal(disabled.trafficDistribution, undefined)
 })
 
-test('removed API versions are not found, and objects can be converted to added API versions', async () => {
+test('removed API versions are not found, and objects can be converted to API versions that were added', async () => {
   const [older, newer] = await Promise.all(
     ['1.23', '1.36'].map(async (version) =>
       (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token'),

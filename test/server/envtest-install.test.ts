@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), "orch-en'v-"))
 after(() => rmSync(directory, { recursive: true, force: true }))
 const launcher = join(root, 'bin/launch.cjs')
 
-test('orch envtest install writes programs that emulate the version', async () => {
+test('orch envtest install writes programs that emulate the requested version', async () => {
   const target = join(directory, 'assets')
   assert.equal(await installEnvtest([`--dir=${target}`, '--version=1.31'], launcher), target)
   const script = readFileSync(join(target, 'kube-apiserver'), 'utf8')
@@ -29,7 +29,7 @@ test('orch envtest install fails for a version that cannot be emulated, and in a
   await assert.rejects(installEnvtest([], import.meta.filename), /does not contain the programs/)
 })
 
-test('ORCH_EMULATED_VERSION takes precedence over the installed version', () => {
+test('ORCH_EMULATED_VERSION takes precedence over the version in the programs that envtest install writes', () => {
   assert.deepEqual(withVersion(['--emulated-version=1.31', '--v=2'], '1.29'), ['--emulated-version=1.29', '--v=2'])
   assert.deepEqual(withVersion(['--emulated-version', '1.31', '--v=2'], '1.29'), ['--emulated-version=1.29', '--v=2'])
   for (const unset of [undefined, ''])

@@ -51,7 +51,7 @@ function clientOf(kubeconfig: string): Client {
 
 const isWhole = (kubeconfig: string) => /^current-context: .*\n/m.test(kubeconfig)
 
-test('the ephemeral server prints its kubeconfig, stops at the end of standard input and removes its files', async () => {
+test('an ephemeral server prints its kubeconfig, stops at the end of standard input and removes its files', async () => {
   const server = start('orch', ['up', '--ephemeral'])
   await untilTrue(async () => isWhole(server.output()))
   const client = clientOf(server.output())
@@ -173,7 +173,7 @@ async function isWell(client: Client): Promise<boolean> {
   )
 }
 
-test('the replacements for etcd and kube-apiserver support what envtest needs', async () => {
+test('the envtest replacements for etcd and kube-apiserver support everything that envtest needs', async () => {
   assert.match(await help('envtest/etcd'), /^\s+--unsafe-no-fsync\b/m)
   assert.doesNotMatch(await help('envtest/kube-apiserver'), /^\s+--insecure-port\b/m)
   const [clientPort, peerPort] = await freePorts(2)

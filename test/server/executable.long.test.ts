@@ -108,9 +108,9 @@ const debianFiles = [
 
 const kubeconfig = '/var/lib/orch/admin.kubeconfig'
 
-test('the packages are reproducible, small and run on their own', { timeout: 600_000 }, async (t) => {
+test('the release packages are reproducible, small and run on their own', { timeout: 600_000 }, async (t) => {
   const first = await packAll(t)
-  await t.test('a second build has the same bytes', async (t) => {
+  await t.test('a second build of the release packages has the same bytes', async (t) => {
     const second = await packAll(t)
     for (const name of ['executable', 'archive', 'debian'] as const)
       assert.equal(hashOf(second[name]), hashOf(first[name]), name)
@@ -120,13 +120,13 @@ test('the packages are reproducible, small and run on their own', { timeout: 600
   mkdirSync(data)
   const container = new Container(image, data)
 
-  await t.test('the image contains the executable and its libraries only', () => {
+  await t.test('the container image contains only the executable and its libraries', () => {
     assert.ok(compressedBytes < maxImageBytes, `${compressedBytes} bytes`)
     assert.deepEqual(readdirSync(join(image, 'usr/bin')).sort(), ['orch', 'orchctl'])
     assert.deepEqual([config.User, config.Entrypoint], ['65532:65532', ['/usr/bin/orch']])
   })
 
-  await t.test('the Debian package contains both programs, their manual pages and a unit', () => {
+  await t.test('the Debian package contains both programs, their manual pages and a systemd unit', () => {
     const unpacked = join(first.directory, 'unpacked')
     execFileSync('dpkg-deb', ['--extract', first.debian, unpacked])
     const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' })
@@ -143,7 +143,7 @@ test('the packages are reproducible, small and run on their own', { timeout: 600
     assert.equal(fields, 'Package: orch\nVersion: 0.0.0-1\n')
   })
 
-  await t.test('a server in the image runs pods, and its data survives SIGKILL', async (t) => {
+  await t.test('a server in the container image runs pods, and its data survives SIGKILL', async (t) => {
     const server = await container.serve(t)
     const orchctl = (...args: string[]) => container.run('orchctl', `--kubeconfig=${kubeconfig}`, ...args)
     const created = await orchctl('create', 'configmap', 'greeting', '--from-literal=hello=world')
@@ -162,7 +162,7 @@ test('the packages are reproducible, small and run on their own', { timeout: 600
     assert.equal(stdout, 'world')
   })
 
-  await t.test('the name selects the program, and errors keep their exit codes', async () => {
+  await t.test('the name of the executable selects the program, and errors keep their exit codes', async () => {
     assert.match((await container.run('orch', 'version')).stdout, /^orch \d/)
     assert.match((await container.run('orchctl', 'version', '--client')).stdout, /^Client Version: v\d/)
     const wrong = await container.run('orch', 'up', '--no-such-flag')

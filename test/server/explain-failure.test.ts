@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { explainFailure } from '../../src/server/assembly/explain-failure.ts'
 import { JoinError } from '../../src/tools/joining/join-error.ts'
 
-test('the message of an untrusted server cannot control the terminal', () => {
+test('an error message from an untrusted server cannot control the terminal', () => {
   assert.equal(explainFailure(new JoinError('denied: \u001b[2J\u009b31m\nagain')), 'denied: ^[[2J\\u009b31m\nagain')
 })
 

@@ -81,7 +81,7 @@ longTest(
   },
 )
 
-test('a full store is reported, and accepts writes again once objects are deleted', async (t) => {
+test('a full store is reported, and accepts writes again after objects are deleted', async (t) => {
   const { server, device } = await startOnSmallDevice(t, 20)
   const client = server.client()
   const create = (name: string, content: object = data) =>

@@ -8,7 +8,7 @@ import { parseFlags } from '../../src/base/flags/flags.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { greeting, orchctlCommand } from '../../src/server/program/greeting.ts'
 
-test('the greeting shows the orchctl command that matches the installation', (t) => {
+test('the startup message shows the orchctl command that matches the installation', (t) => {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'orch-greeting-')))
   t.after(() => rmSync(place, { recursive: true, force: true }))
   const installed = (at: string) => {
@@ -39,7 +39,7 @@ test('the greeting shows the orchctl command that matches the installation', (t)
   assert.equal(commandFor(dependency, 'checkout'), join(place, 'project/node_modules/orch/bin/orchctl'))
 })
 
-test('without an administrator kubeconfig, the greeting omits commands that need this kubeconfig', () => {
+test("without an administrator's kubeconfig, the startup message omits commands that need it", () => {
   const options = (adminKubeconfig: string) => parseFlags(serverFlags, [`--admin-kubeconfig=${adminKubeconfig}`])
   assert.match(greeting('https://127.0.0.1:1', options('/tmp/a.kubeconfig'), undefined), /\nTry: .*a\.kubeconfig get/)
   const text = greeting('https://127.0.0.1:1', options(''), undefined)

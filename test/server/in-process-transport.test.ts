@@ -37,7 +37,7 @@ async function begin(t: TestContext) {
   return { server, client: new Client(server.transport(master)), stop }
 }
 
-test('in-process requests get the same responses as over the network and are authorized for their user', async (t) => {
+test('in-process requests get the same responses as network requests and are authorized for their user', async (t) => {
   const { server, client } = await begin(t)
   const created = await client.create(configMaps, configMap('a', { k: 'ä' }))
   assert.deepEqual((await client.list(configMaps, inDefault)).items, [created])
@@ -100,7 +100,7 @@ test('an in-process request with a body shorter than its content length is rejec
   assert.deepEqual((await client.list(configMaps, inDefault)).items, [])
 })
 
-test('a list that spans many chunks is complete although the server reuses its buffers', async (t) => {
+test('a list that spans many chunks is complete in process although the server reuses its buffers', async (t) => {
   const { client } = await begin(t)
   const text = 'x'.repeat(20_000)
   const create = (i: number) => client.create(configMaps, configMap(`object-${10 + i}`, { text: `${i}${text}` }))

@@ -64,11 +64,11 @@ for (const [workers, form] of [
 ] as const)
   form(`a large data file, with ${workers} workers`, async (t) => {
     const server = await filled(t, [`--workers=${workers}`])
-    await t.test('requests right after the start see all objects', async () => {
+    await t.test('requests right after the start of a server see all objects', async () => {
       await server.restart()
       await seesAll(server.client())
     })
-    await t.test('a damaged leaf page ends the server after it was ready', async () => {
+    await t.test('a damaged leaf page of the data file ends the server after it was ready', async () => {
       await server.stop()
       damageLeaves(dataFile(server), keyOf(2_501))
       await server.restart()

@@ -36,12 +36,12 @@ test('every command of orchctl has a page with its flags', async () => {
   assertDescribes('orchctl', connectionFlags)
 })
 
-test('text cannot become a request or an escape', () => {
+test('text in a manual page cannot become a roff request or an escape sequence', () => {
   assert.equal(escaped('.SH "\\fB" isn\'t -x'), '\\&.SH \\(dq\\efB\\(dq isn\\(aqt \\-x')
   assert.deepEqual(literal(["'so\n.x ü"]), ['.nf', '\\(aqso', '\\&.x \\[u00FC]', '.fi'])
 })
 
-test('pages contain only known requests, printable ASCII and no date', () => {
+test('manual pages contain only known roff requests, printable ASCII and no date', () => {
   for (const [name, text] of pages) {
     assert.match(text, /^\.TH "[^"]+" 1 "" "orch [^"]+" "orch manual"\n/, name)
     for (const line of text.trimEnd().split('\n')) {

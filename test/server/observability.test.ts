@@ -59,7 +59,7 @@ function configuration(directory: string, rest: string): string {
   return file
 }
 
-test('a request sampled by its client is exported as a span with child spans', async (t) => {
+test('a request that its client samples is exported as a span with child spans', async (t) => {
   const { spans, endpoint } = await collector(t)
   const server = await serve(t)
   const client = server.client()
@@ -146,7 +146,7 @@ test('a valid traceparent header determines whether a request is sampled', () =>
   assert.deepEqual([parentId, state], ['', ''])
 })
 
-test("downstream requests carry this server's span if it is sampled, otherwise the caller's span", () => {
+test("requests to other servers carry this server's span if it is sampled, and otherwise the caller's span", () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const told = (parent: string | undefined, state = '', rate = 0) =>

@@ -104,7 +104,7 @@ test('a loopback address is not listed as an endpoint, and the certificate is va
     assert.ok(subjectaltname.split(', ').includes(name), `${name} in ${subjectaltname}`)
 })
 
-describe('endpoints for several servers on one etcd', () => {
+describe('endpoints list all servers on one etcd', () => {
   const owner = endOfFile()
   let cluster: Cluster
   let servers: ServerHandle[]

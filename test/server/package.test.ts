@@ -12,13 +12,13 @@ function nodeFloors(): string[] {
   return /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!.slice(1)
 }
 
-test('the package installs without a warning on the Node version that the README names', () => {
+test('the npm package installs without a warning on the Node version that the README names', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const [, named] = /Node (\d+) or newer/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!
   assert.equal(engines.node, `>=${named}`)
 })
 
-test('the package contains every script that npm runs automatically', () => {
+test('the npm package contains every script that npm runs automatically', () => {
   const { scripts, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack'].filter((name) => name in scripts)
   assert.deepEqual(
@@ -28,7 +28,7 @@ test('the package contains every script that npm runs automatically', () => {
   assert.ok(files.includes('scripts/prepare.mjs'))
 })
 
-test('the files of every package entry point exist', async () => {
+test('the files of every entry point of the npm package exist', async () => {
   const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   // Everything else is in the bundle.
   assert.deepEqual(Object.keys(dependencies), ['lmdb'])
@@ -49,7 +49,7 @@ test('orch/testing rejects unsupported Node versions with one sentence', () => {
     })
 })
 
-test('every link in the README works in a checkout and in the package', () => {
+test('every link in the README works both in a checkout and in the npm package', () => {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const links = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
     ([, link]) => link!,
@@ -64,7 +64,7 @@ test('every link in the README works in a checkout and in the package', () => {
   }
 })
 
-test('an older Node can parse the code up to the message that rejects it', async () => {
+test('an older Node can parse the code up to the error message that rejects that version', async () => {
   const { transform } = await import('esbuild')
   for (const file of ['bin/launch.cjs', 'bin/run-bundle.cjs', 'scripts/stale-bundle.cjs']) {
     const source = readFileSync(join(root, file), 'utf8')
@@ -75,7 +75,7 @@ test('an older Node can parse the code up to the message that rejects it', async
   }
 })
 
-test('every bundled package has a notice with an accepted license, and is in the bill of materials', async () => {
+test('every bundled dependency has a notice with an accepted license and is in the bill of materials', async () => {
   const { acceptedLicenses } = (await import(join(root, 'scripts/notices.mjs'))) as { acceptedLicenses: Set<string> }
   const dist = join(root, 'dist')
   const notices = readFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), 'utf8')

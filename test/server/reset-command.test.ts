@@ -14,7 +14,7 @@ after(() => rmSync(directory, { recursive: true, force: true }))
 const silent = { isInteractive: false, ask: () => assert.fail('there is no terminal') }
 const answering = (answer: string) => ({ isInteractive: true, ask: async () => answer })
 
-test('reset deletes the data and the kubeconfig of a stopped server', async (t) => {
+test('orch reset deletes the data and the kubeconfig of a stopped server', async (t) => {
   const server = await startServer(t)
   const data = join(server.directory, 'data')
   const kubeconfig = join(server.directory, 'admin.kubeconfig')
@@ -33,7 +33,7 @@ test('reset deletes the data and the kubeconfig of a stopped server', async (t) 
   await assert.rejects(resetCommand(flags, silent), /the data directory .* does not exist/)
 })
 
-test('reset deletes no directory with other files, and no kubeconfig of another server', async () => {
+test('orch reset deletes no directory with other files, and no kubeconfig of another server', async () => {
   const data = join(directory, 'data')
   const kubeconfig = join(directory, 'config')
   mkdirSync(join(data, 'pki'), { recursive: true })

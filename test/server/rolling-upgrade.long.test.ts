@@ -294,7 +294,9 @@ async function roll(t: TestContext, { from, to, more = [] }: Roll): Promise<[Ser
   return [next, cluster]
 }
 
-test('during an upgrade from 1.28 to 1.29, both versions serve the same objects', { timeout: 600_000 }, async (t) => {
+test('during an upgrade from 1.28 to 1.29, servers of both versions serve the same objects', {
+  timeout: 600_000,
+}, async (t) => {
   const [server, cluster] = await roll(t, { from: '1.28', to: '1.29' })
   const newer = server.client()
   const older = (await start(t, cluster, '1.28', ['--allow-version-downgrade'])).client()
@@ -311,7 +313,9 @@ test('during an upgrade from 1.28 to 1.29, both versions serve the same objects'
   assertContains(again.body, { metadata: { labels: { changed: 'by-older' } }, spec: newerJob }, 'job')
 })
 
-test('during a downgrade from 1.29 to 1.28, both versions serve the same objects', { timeout: 600_000 }, async (t) => {
+test('during a downgrade from 1.29 to 1.28, servers of both versions serve the same objects', {
+  timeout: 600_000,
+}, async (t) => {
   const [server] = await roll(t, { from: '1.29', to: '1.28', more: ['--allow-version-downgrade'] })
   assert.equal((await server.client().get('/version')).body.minor, '28')
 })

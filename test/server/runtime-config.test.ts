@@ -18,7 +18,7 @@ function leftOut(config: string): string[] {
   return allKinds.filter((kind) => !isServed(kind)).map(({ group, version, plural }) => `${group}/${version}/${plural}`)
 }
 
-test('a more specific --runtime-config entry takes precedence in any order', () => {
+test('a more specific --runtime-config entry takes precedence, whatever the order', () => {
   assert.deepEqual(leftOut(''), [])
   assert.deepEqual(leftOut('events.orch.io/v1beta1=false'), ['events/v1beta1/events'])
   const betas = allKinds.filter(({ version }) => version.includes('beta')).length
@@ -37,7 +37,7 @@ test('--runtime-config accepts alpha versions of known groups, which are not ser
   assert.throws(() => leftOut('nowhere.orch.io/v1alpha1=true'), /unknown API/)
 })
 
-test('a disabled version is neither served nor discovered, and its objects are kept', async () => {
+test('a disabled API version is neither served nor discovered, and its objects are kept', async () => {
   const server = await serve({ after }, ['--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false'])
   const client = server.client('admin-token')
   const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
@@ -55,7 +55,7 @@ test('a disabled version is neither served nor discovered, and its objects are k
   assert.equal((await client.get(`${scalers('v2')}/h`)).body.spec.maxReplicas, 2)
 })
 
-test('an enabled version without resources is discovered', async () => {
+test('an enabled API version without resources is discovered', async () => {
   const server = await serve({ after }, ['--runtime-config=imagepolicy.orch.io/v1alpha1'])
   const client = server.client('admin-token')
   const group = '/apis/imagepolicy.orch.io'
@@ -73,7 +73,7 @@ test('an enabled version without resources is discovered', async () => {
   assert.deepEqual([(await client.get(`${group}/v1alpha1`)).status, (await client.get(group)).status], [404, 404])
 })
 
-test('without chunking, the server ignores the limit parameter', async () => {
+test('without the feature APIListChunking, the server ignores the limit parameter', async () => {
   const server = await serve({ after }, ['--feature-gates=APIListChunking=false'])
   const { body } = await server.client('admin-token').get('/api/v1/namespaces?limit=1')
   assert.equal(body.items.length, 4)

@@ -22,13 +22,13 @@ test('a worker is added after the configured number of consecutive busy ticks', 
   assert.deepEqual(actions(scaling, times(3, [0.9, 0.9])), [...times(2, undefined), { type: 'add' }])
 })
 
-test('no worker is added beyond the maximum, or if only one of several is busy', () => {
+test('no worker is added beyond the maximum, or if only one of several workers is busy', () => {
   const scaling = new Scaling({ ...thresholds, moveTicks: 100 })
   assert.deepEqual(actions(scaling, times(10, [0.9, 0.9, 0.9])), times(10, undefined))
   assert.deepEqual(actions(scaling, times(10, [1, 0.1])), times(10, undefined))
 })
 
-test('a worker is retired only after the others have had enough spare capacity for long enough', () => {
+test('a worker is retired only after the other workers have had enough spare capacity for long enough', () => {
   const scaling = new Scaling(thresholds)
   assert.deepEqual(actions(scaling, times(10, [0.2, 0.2])), times(10, undefined))
   const ticks = [...times(3, [0.1, 0.1]), [0.5, 0.1], ...times(4, [0.1, 0.1])]
@@ -36,13 +36,13 @@ test('a worker is retired only after the others have had enough spare capacity f
   assert.deepEqual(actions(scaling, times(10, [0])), times(10, undefined))
 })
 
-test('a busy worker hands over its above-average share of clients', () => {
+test('a busy worker hands over clients that exceed the average share of a worker', () => {
   const scaling = new Scaling(thresholds)
   const move = { type: 'move', from: 1, chance: 0.5 }
   assert.deepEqual(actions(scaling, times(2, [0.1, 0.9, 0.35])), [undefined, move])
 })
 
-test('the interval between moves grows while moving clients does not help', () => {
+test('the interval between moves of clients grows while moving does not help', () => {
   const scaling = new Scaling(thresholds)
   const ticks = (count: number) =>
     actions(scaling, times(count, [1, 0])).filter((action) => action !== undefined).length

@@ -32,7 +32,7 @@ async function shownCertificate(t: TestContext, port: number): Promise<X509Certi
   return certificate
 }
 
-test('replacing the serving certificate takes effect', { timeout: 300_000 }, async (t) => {
+test('a replaced serving certificate takes effect without a restart', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const make = certificatesIn(directory)
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>
@@ -91,7 +91,7 @@ test('replacing the serving certificate takes effect', { timeout: 300_000 }, asy
   assert.ok(config().includes(Buffer.from(third!.certificate).toString('base64')))
 })
 
-test('the certificate of a server that listens on all addresses contains all of them and the host name', async (t) => {
+test('the certificate of a server that listens on all addresses contains all addresses and the host name', async (t) => {
   const { port } = await serve(t, ['--bind-address=0.0.0.0'])
   const { dns, ips } = readNames((await shownCertificate(t, port)).raw)
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
@@ -104,7 +104,7 @@ test('the certificate of a server that listens on all addresses contains all of 
   assert.ok(dns.includes(hostname().toLowerCase()), dns.join())
 })
 
-test('a --cert-dir without a certificate is logged, and a self-signed certificate is served', async (t) => {
+test('if --cert-dir contains no certificate, the server logs this and serves a self-signed certificate', async (t) => {
   const server = await serve(t, [`--cert-dir=${temporaryDirectory(t)}`])
   assert.equal((await server.client().get('/readyz')).status, 200)
   assert.match(server.output(), /no apiserver\.crt and apiserver\.key in --cert-dir; serving a self-signed certificate/)

@@ -57,7 +57,7 @@ test('--advertise-address is published, and kubeconfig and console link use an a
   assert.equal(body.serverAddressByClientCIDRs[0].serverAddress, `192.0.2.7:${server.port}`)
 })
 
-test('the kubeconfig uses the advertised address if the server listens on all addresses', () => {
+test('the kubeconfig contains the advertised address if the server listens on all addresses', () => {
   const isLocal = (address: string) => ['127.0.0.1', '192.0.2.7', '2001:db8::7'].includes(address)
   const rows = [
     ['127.0.0.1', '', '127.0.0.1'],

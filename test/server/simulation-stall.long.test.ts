@@ -10,7 +10,9 @@ import { untilTrue } from '../support/until.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 
-test('a hanging simulation thread is replaced while the server keeps responding', { timeout: 180_000 }, async (t) => {
+test('a hanging simulation thread is replaced while the server continues to respond', {
+  timeout: 180_000,
+}, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-simulation-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const control = join(directory, 'end')

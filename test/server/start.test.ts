@@ -142,7 +142,7 @@ test('help lists every flag once and fits 80 columns', () => {
   }
 })
 
-test('orch prints an overview, and orch help COMMAND describes one command', async () => {
+test('orch prints an overview, and orch help COMMAND describes the command', async () => {
   const orch = (...args: string[]) => spawnSync(join(root, 'bin/orch'), args, { encoding: 'utf8' })
   const overview = orch()
   assert.deepEqual([overview.status, overview.stdout], [2, await helpFor(undefined, undefined)])
@@ -163,7 +163,7 @@ test('orch prints an overview, and orch help COMMAND describes one command', asy
   assert.match(unknown.stderr, /^orch: no help for "bogus": use orch help flags, or one of up, /)
 })
 
-test('errors about missing and invalid files name the file but do not quote it', async (t) => {
+test('errors about missing and invalid files name the file but do not quote its contents', async (t) => {
   const directory = temporaryDirectory(t)
   const file = (name: string, text: string) => {
     writeFileSync(join(directory, name), text)
@@ -275,7 +275,7 @@ test('the error for a port in use contains advice', async (t) => {
   assert.equal(taken.code, 1)
 })
 
-test('a server protects its data directory', async (t) => {
+test('a server prevents other servers from using its data directory', async (t) => {
   const server = await startServer(t)
   await t.test('files in the data directory are readable only by their owner', () => {
     const { directory } = server
@@ -302,7 +302,7 @@ test('a server protects its data directory', async (t) => {
   })
 
   await server.stop()
-  await t.test('if there is no token file, every static token is invalid', async (t) => {
+  await t.test('without a token file, every static token is invalid', async (t) => {
     const child = spawn(
       join(root, 'bin/orch'),
       ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],
@@ -333,7 +333,7 @@ test('a server protects its data directory', async (t) => {
   })
 })
 
-test("writing the administrator's key does not follow an existing file or link", async (t) => {
+test("the server writes the administrator's key without following an existing file or link", async (t) => {
   const directory = temporaryDirectory(t)
   const victim = join(directory, 'victim')
   const config = join(directory, 'admin.kubeconfig')
@@ -373,7 +373,7 @@ test('a full disk is reported and does not kill the server with a signal', async
   assert.equal(code, 1)
 })
 
-test('in a checkout that is not installed or cannot be bundled, the error says what to do', (t) => {
+test('in a checkout that is not installed or cannot be bundled, the error explains what to do', (t) => {
   const directory = temporaryDirectory(t)
   for (const part of ['bin', 'scripts', 'package-lock.json'])
     cpSync(join(root, part), join(directory, part), { recursive: true })

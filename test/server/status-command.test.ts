@@ -24,7 +24,7 @@ function status(...args: string[]) {
   return spawnSync(join(root, 'bin/orch'), ['status', ...args], { encoding: 'utf8' })
 }
 
-test('the status command shows the versions, the data, its size and the last backup', async () => {
+test('orch status shows the versions, the data, its size and the last backup', async () => {
   await untilTrue(async () => existsSync(backups) && readdirSync(backups).some((name) => name.endsWith('.backup')))
   await untilTrue(async () =>
     /^orch_last_backup_timestamp_seconds \d/m.test((await server.client().get('/metrics')).text),
@@ -46,7 +46,7 @@ test('the status command shows the versions, the data, its size and the last bac
     assert.match(stdout, new RegExp(`^${row}$`, 'm'))
 })
 
-test('errors of the status command are one line long', () => {
+test('errors of orch status are one line long', () => {
   const stranger = join(directory, 'stranger.kubeconfig')
   const cluster = { server: `https://127.0.0.1:${server.port}`, 'insecure-skip-tls-verify': true }
   const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }]

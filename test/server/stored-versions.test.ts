@@ -27,14 +27,14 @@ async function stored(name: string): Promise<{ version: string | undefined; text
   return { version, text: storedJson(value, '1', Buffer.alloc).json.toString() }
 }
 
-test('the stored header names the version at which an object was written', async () => {
+test('the header of a stored object contains the Kubernetes version at which the object was written', async () => {
   const made = await server.client().send(pods, { method: 'POST', body: pod('kept') })
   assert.equal(made.status, 201, made.text)
   assert.equal(made.body.spec.hostUsers, false)
   assert.equal((await stored('kept')).version, '1.36')
 })
 
-test('a lower version hides newer fields but keeps them in the store', async () => {
+test('a server with a lower version hides newer fields but keeps them in the store', async () => {
   await server.restart(older)
   const client = server.client()
   const { body } = await client.get(`${pods}/kept`)
@@ -45,7 +45,7 @@ test('a lower version hides newer fields but keeps them in the store', async () 
   assert.match((await stored('kept')).text, /"hostUsers":false/)
 })
 
-test('a write without changes keeps newer fields', async () => {
+test('a write without changes at a lower version keeps newer fields', async () => {
   const body = { metadata: { labels: { app: 'kept' } } }
   const { status } = await server.client().send(`${pods}/kept`, { method: 'PATCH', headers: merge, body })
   assert.equal(status, 200)
@@ -89,7 +89,7 @@ async function minor(): Promise<string> {
   return (await server.client().get('/version')).body.minor
 }
 
-test('without the flag, the server emulates the version recorded in the store', async () => {
+test('without --emulated-version, the server emulates the version recorded in the store', async () => {
   await server.restart(at('1.31').slice(1).concat('--allow-version-downgrade'))
   assert.equal(await minor(), '36')
   await server.restart(older)
@@ -97,14 +97,14 @@ test('without the flag, the server emulates the version recorded in the store', 
   assert.equal(await minor(), '23')
 })
 
-test('starting with a higher version updates the recorded version', async () => {
+test('starting with a higher emulated version updates the recorded version', async () => {
   await server.restart(at('1.29'))
   await server.restart(at('1.29').slice(1))
   assert.equal(await minor(), '29')
   await server.restart(newer)
 })
 
-test('starting with a lower version is rejected, and the error lists affected kinds and object counts', async () => {
+test('starting with a lower emulated version is rejected, and the error lists affected kinds and object counts', async () => {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'same' }, data: { a: 'b' } }
   await server.client().send('/api/v1/namespaces/default/configmaps', { method: 'POST', body })
   const service = { ...body, kind: 'Service', data: undefined, spec: { ports: [{ port: 80 }] } }
@@ -124,7 +124,7 @@ test('starting with a lower version is rejected, and the error lists affected ki
   assert.equal(await minor(), '36', 'the rejected start changed nothing')
 })
 
-test('a store with a Kubernetes version that is too new for this program is rejected', async () => {
+test('a store with a Kubernetes version that is too new for the program is rejected', async () => {
   await server.stop()
   const { store } = server
   const key = 'meta/emulated-version'

@@ -37,7 +37,7 @@ const common = {
 } as const
 const isTooMany = { name: 'ApiError', code: 429, reason: 'TooManyRequests' }
 
-test('a webhook call without a free connection fails with a specific error', async () => {
+test('a call to an admission webhook without a free connection fails with a specific error', async () => {
   assert.equal(await faultOf(ask(100)({})), 'NoFreeConnection')
 })
 
@@ -53,7 +53,7 @@ test('a request is rejected with 429 instead of 401 if the token webhook has no 
   await assert.rejects(async () => authenticator({ authorization: 'Bearer x' } as never), isTooMany)
 })
 
-test('a webhook response that takes too long is reported as a webhook error', async () => {
+test('a webhook response that takes too long to read is reported as a webhook error', async () => {
   current.destroy()
   current = connect()
   assert.equal(await first, 'Error')

@@ -210,7 +210,7 @@ test('a worker retires only when its running requests are complete', { timeout }
   await auto.retired(1)
 })
 
-test('the workers divide the limits among them', { timeout }, async (t) => {
+test('worker processes divide the limits of the server among themselves', { timeout }, async (t) => {
   const auto = await startAuto(t)
   const client = auto.client()
   const seats = async () => {

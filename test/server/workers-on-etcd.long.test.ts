@@ -39,7 +39,7 @@ test('acknowledged writes survive every kind of worker exit with etcd as the sto
       assert.ok(now >= shown, `${now} creates are counted, ${shown} were`)
       shown = now
     })
-  await t.test('workers on etcd keep acknowledged writes when all are killed', async () => {
+  await t.test('workers on etcd keep acknowledged writes when all workers are killed', async () => {
     const writing = writeAll(fragile, 'killed')
     await untilTrue(async () => writing.acknowledged.size > 50)
     await fragile.kill()

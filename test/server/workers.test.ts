@@ -34,7 +34,7 @@ describeAsOne('several workers behave like one server', { flags: async () => [],
 /** The worker and how it ends. Worker `0` has the duties. The long form covers every way. */
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
 
-test('acknowledged writes survive when workers, the store or threads exit', { timeout }, async (t) => {
+test('acknowledged writes survive when workers, the store thread or other threads exit', { timeout }, async (t) => {
   const { server: fragile, end } = await startFragile(t)
   let shown = 0
   for (const [i, how] of ways.entries()) {

@@ -55,7 +55,7 @@ test('each test file in a batch has its own tests and hooks, and ends before the
   )
 })
 
-test('a file for several Kubernetes versions is run and reported once per version', async (t) => {
+test('a test file for several Kubernetes versions is run and reported once per version', async (t) => {
   const text = "test('at ' + (process.env.ORCH_TEST_VERSION ?? 'its own'), () => {})"
   const { told, code } = await run(t, { a: text }, ['?version=1.36', '', '?version=1.28'])
   assert.deepEqual(
@@ -111,7 +111,7 @@ test('a test may wait for a timer that does not keep the process alive', async (
   assert.deepEqual([told.toSorted(), code], [['a ended', 'a t'], 0])
 })
 
-test('a test file that exits the process is not reported as completed', async (t) => {
+test('a test file that exits the process is not reported as complete', async (t) => {
   const { told } = await run(t, { bad: "test('t', () => process.exit(0))", good: "test('g', () => {})" })
   assert.deepEqual(
     told.filter((line) => line.includes('ended')),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runEndings } from './end-of-file.ts'
 
-test('cleanup functions run in reverse order, and all of them run even if one fails', async () => {
+test('cleanup functions of a test run in reverse order, and all of them run even if one fails', async () => {
   const calls: string[] = []
   const failed = new Error('cannot stop')
   const endings = [

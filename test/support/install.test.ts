@@ -8,7 +8,7 @@ import { tools } from './install.ts'
 const always = ['dpkg-deb', 'git', 'grep', 'mkfifo', 'mount', 'npm', 'sh', 'tar', 'umount', 'unshare']
 const started = /\b(?:execFile|execFileSync|spawn|spawnSync|promisify\(execFile\))\('([^']+)'/g
 
-test('every program that a test starts is listed', () => {
+test('the test runner lists every program that a test starts', () => {
   const knownNames = new Set([...always, ...tools.map(({ command }) => command)])
   const directory = dirname(import.meta.dirname)
   const used = globSync('**/*.ts', { cwd: directory }).flatMap((file) =>

@@ -22,26 +22,26 @@ const changes: { readonly [script: string]: RegExp } = {
 }
 
 for (const [script, expected] of Object.entries(changes)) {
-  test(`the guard reports a changed prototype: ${script}`, () => {
+  test(`the guard against prototype pollution reports a changed prototype: ${script}`, () => {
     const { status, stderr } = runWith(script)
     assert.match(stderr, expected)
     assert.equal(status, changedPrototypes)
   })
 }
 
-test('the guard ignores objects with keys like __proto__', () => {
+test('the guard against prototype pollution ignores objects with keys such as __proto__', () => {
   const { status, stderr } = runWith('const o = JSON.parse(\'{"__proto__":{"x":1},"constructor":2}\'); o.toString = 1')
   assert.deepEqual([status, stderr], [0, ''])
 })
 
-test('the guard is active in the test process', () => {
+test('the guard against prototype pollution is active in the test process', () => {
   assert.ok(
     process.execArgv.some((arg) => arg.includes('prototypes.mjs')),
     'run it by npm test',
   )
 })
 
-test('the guard is active in a server, and hostile input does not change prototypes', async (t) => {
+test('the guard against prototype pollution is active in a server, and hostile input does not change prototypes', async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const maps = '/api/v1/namespaces/default/configmaps'

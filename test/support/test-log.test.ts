@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestLog, takeLogLines } from './test-log.ts'
 
-test('the test log keeps its last 100 lines until they are read', () => {
+test('the captured log of a test server keeps its last 100 lines until a test reads them', () => {
   takeLogLines()
   const log = openTestLog()
   for (let i = 0; i < 150; i++) log.error('cannot write', { attempt: i })

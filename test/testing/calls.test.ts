@@ -20,7 +20,7 @@ for (const transport of ['in-process', 'tls'] as const)
     after(() => server.close())
     const a = { namespace: 'default', name: 'a' }
 
-    test('recorded calls are listed in order with all their attributes', async () => {
+    test('the test server lists recorded calls in order with all their attributes', async () => {
       const alice = server.user('alice')
       await server.client.create(configMaps, configMap('a'))
       await alice.client.get(configMaps, a).catch(() => {})
@@ -56,7 +56,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(server.calls.list(), [])
     })
 
-    test('calls by control loops are listed only if their user is named, and a test can wait for a call', async () => {
+    test('the test server lists calls by control loops only if the test names their user, and a test can wait for a call', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const next = server.calls.next({ verb: 'create', resource: 'serviceaccounts', namespace: 'a', user })
       await server.client.create(namespaces, namespace('a'))
@@ -68,7 +68,7 @@ for (const transport of ['in-process', 'tls'] as const)
       )
     })
 
-    test('a planned failure makes one call fail with its code, and the call is not executed', async () => {
+    test('a planned failure of a test server makes one call fail with the given code, and the call is not executed', async () => {
       for (const [code, reason] of [
         [409, 'Conflict'],
         [500, 'InternalError'],
@@ -84,7 +84,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.throws(() => server.failOnce({}, { code: 200 }), /200 is not an error code/)
     })
 
-    test('a planned failure can send Retry-After', async () => {
+    test('a planned failure of a test server can send Retry-After', async () => {
       server.failOnce({ verb: 'list' }, { code: 503, retryAfter: 7, message: 'not now' })
       const { status, headers, body } = await server.transport({
         method: 'GET',
@@ -99,7 +99,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.match(text, /"message":"not now"/)
     })
 
-    test('only matching calls fail, planned failures are applied in order, and a plan can be cancelled', async () => {
+    test('only matching calls fail, planned failures apply in order, and a plan can be cancelled', async () => {
       await server.client.create(configMaps, configMap('a'))
       const alice = server.user('alice', { groups: ['system:masters'] })
       server.failOnce({ verb: 'get', resource: 'configmaps', name: 'a', user: 'alice' }, { code: 500 })
@@ -114,7 +114,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await alice.client.get(configMaps, a)
     })
 
-    test('planned failures do not apply to control loops unless their user is named', async () => {
+    test('planned failures do not apply to control loops unless the test names their user', async () => {
       const user = 'system:serviceaccount:kube-system:service-account-controller'
       const spared = server.failOnce({ verb: 'create', resource: 'serviceaccounts' }, { code: 500 })
       const struck = server.failOnce({ verb: 'create', resource: 'serviceaccounts', user }, { code: 500 })
@@ -127,7 +127,7 @@ for (const transport of ['in-process', 'tls'] as const)
       assert.deepEqual(codes(), [500, 201])
     })
 
-    test('a lost request is not executed, but a request whose response is lost is executed', async () => {
+    test('a request that the test server loses is not executed, but a request whose response is lost is executed', async () => {
       server.failOnce({ verb: 'create' }, { cut: 'request' })
       await assert.rejects(server.client.create(configMaps, configMap('a')), TransportError)
       await assert.rejects(server.client.get(configMaps, a), { code: 404 })
@@ -149,7 +149,7 @@ for (const transport of ['in-process', 'tls'] as const)
       await assert.rejects(listing, /enough/)
     })
 
-    test('a watch can be cut after a number of events or while open, and an informer recovers', async () => {
+    test('a test can cut a watch after a number of events or while it is open, and an informer recovers', async () => {
       const { resourceVersion } = await server.client.list(configMaps, { namespace: 'default' })
       for (const name of ['a', 'b', 'c']) await server.client.create(configMaps, configMap(name))
       server.failOnce({ verb: 'watch' }, { cut: 'answer', afterEvents: 2 })
@@ -186,7 +186,7 @@ for (const transport of ['in-process', 'tls'] as const)
     })
   })
 
-test('the number of recorded calls is limited', () => {
+test('the number of calls that a test server records is limited', () => {
   const calls = new Calls(() => false, 10)
   const info = { resource: false, verb: 'get', path: '/', query: new URLSearchParams() }
   for (let i = 0; i < 1000; i++) calls.begin({ info: { ...info, path: `/${i}` }, status: 0 } as never)

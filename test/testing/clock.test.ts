@@ -80,7 +80,7 @@ for (const store of ['memory', 'temporary'] as const)
     await untilTrue(() => isGone(own.client.get(kinds.Event, event)))
   })
 
-test('a certificate is signed with the time of the test clock, and its CertificateSigningRequest is deleted later', async () => {
+test('a certificate is signed with the time of the test clock, and the CertificateSigningRequest is deleted later', async () => {
   const name = 'someone'
   const request = makeRequest({ commonName: name, organizations: [] }, generateKey())
   await server.client.create(kinds.CertificateSigningRequest, {

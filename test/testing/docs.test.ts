@@ -24,7 +24,7 @@ const examples = [...text.matchAll(/<!-- run: ([a-z-]+) -->\n```ts\n([\s\S]*?)``
   code,
 }))
 
-test('docs/test-an-operator/typescript.md contains examples that can run', () => {
+test('all examples in docs/test-an-operator/typescript.md can run', () => {
   assert.deepEqual(
     examples.map(({ name }) => name),
     ['node-test', 'controller'],
@@ -32,7 +32,7 @@ test('docs/test-an-operator/typescript.md contains examples that can run', () =>
 })
 
 for (const { name, code } of examples)
-  test(`the example in the documentation works: ${name}`, async () => {
+  test(`the example in the documentation runs: ${name}`, async () => {
     const file = join(project, `${name}.test.ts`)
     writeFileSync(file, code!)
     const {

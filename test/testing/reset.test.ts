@@ -17,7 +17,7 @@ after(() => server.close())
 
 const namesNow = async (at = server) => namesIn((await at.client.list(configMaps, { namespace: 'default' })).items)
 
-test('reset deletes new objects and restores changed and deleted objects', async () => {
+test('resetting a test server deletes new objects and restores changed and deleted objects', async () => {
   const { client } = server
   await client.create(namespaces, namespace('kept'))
   await client.create(configMaps, configMap('changed', { k: 'before' }))
@@ -44,7 +44,7 @@ test('reset deletes new objects and restores changed and deleted objects', async
   await assert.rejects(client.get(namespaces, { name: 'kept' }), isNotFound)
 })
 
-test('resource versions never repeat after a reset, and recorded calls and failures are cleared', async () => {
+test('resource versions never repeat after a reset of the test server, and recorded calls and failures are cleared', async () => {
   const { client } = server
   const seenNames = new Set<string>()
   for (let round = 0; round < 5; round++) {
@@ -60,7 +60,7 @@ test('resource versions never repeat after a reset, and recorded calls and failu
 })
 
 for (const transport of ['in-process', 'tls'] as const)
-  test(`a watch reports a reset as changes, and an informer follows immediately (${transport})`, async () => {
+  test(`a watch reports a reset of the test server as changes, and an informer follows immediately (${transport})`, async () => {
     await using fork = await server.fork({ transport })
     const ended = new AbortController()
     const informer = new Informer(fork.client, configMaps, {
@@ -92,7 +92,7 @@ for (const transport of ['in-process', 'tls'] as const)
     assert.equal(fork.calls.list({ verb: 'list' }).length, 0, 'it did not list again')
   })
 
-test('a reset adds and removes custom resource definitions', async () => {
+test('resetting a test server adds and removes CustomResourceDefinitions', async () => {
   const { client } = server
   const definitions = {
     group: 'apiextensions.k8s.io',
@@ -129,7 +129,7 @@ test('a reset adds and removes custom resource definitions', async () => {
   assert.deepEqual(namesIn((await client.list(things)).items), ['a'])
 })
 
-test('a fork starts with the same objects, versions, users and keys, and is independent of the original', async () => {
+test('a fork of a test server starts with the same objects, versions, users and keys, and is independent of the original', async () => {
   const { client } = server
   const { metadata } = await client.create(configMaps, configMap('shared'))
   const alice = server.user('alice', { groups: ['system:masters'] })
@@ -167,7 +167,7 @@ test('a fork starts with the same objects, versions, users and keys, and is inde
   assert.deepEqual(await namesNow(fork), ['shared'])
 })
 
-test('a snapshot can be restored only under the same profile', async () => {
+test('a snapshot of a test server can be restored only under the same profile', async () => {
   const snapshot = await server.snapshot()
   await assert.rejects(
     startTestServer({ profile: 'orch', from: snapshot }),
@@ -175,7 +175,7 @@ test('a snapshot can be restored only under the same profile', async () => {
   )
 })
 
-test('a reset takes time proportional to the changes and less than 10 ms of CPU time', async () => {
+test('resetting a test server takes time proportional to the changes, and less than 10 ms of CPU time', async () => {
   const { client } = server
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'default', name: 's' } }
   const costs: number[] = []

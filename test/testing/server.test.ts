@@ -12,7 +12,7 @@ import { configMap, configMaps, namespace, namespaces, roleBindings } from './to
 
 for (const transport of ['in-process', 'tls'] as const)
   for (const store of ['memory', 'temporary'] as const) {
-    test(`a client works ${transport} with a store that is ${store}`, async () => {
+    test(`a client works with a test server (transport ${transport}, store ${store})`, async () => {
       await using server = await startTestServer({ transport, store })
       const created = await server.client.create(configMaps, configMap('a', { k: 'v' }))
       assert.equal(created.data?.k, 'v')

@@ -27,7 +27,7 @@ async function textOf(stream: MultiplexedStream): Promise<string> {
   return text
 }
 
-test('SPDY streams carry headers and data in both directions, and each side closes separately', async () => {
+test('SPDY streams transfer headers and data in both directions, and each side closes separately', async () => {
   const { connection, client, opened } = connect()
   const one = client.open({ streamtype: 'stdin', port: '80' })
   const two = client.open({ streamtype: 'error' })
@@ -53,7 +53,7 @@ test('SPDY streams carry headers and data in both directions, and each side clos
   assert.ok(opened[1]!.stream.destroyed)
 })
 
-test('the header blocks of hundreds of streams share one compression context', async () => {
+test('the header blocks of hundreds of SPDY streams share one compression context', async () => {
   const { connection, client } = connect(({ headers, stream }) => {
     stream.resume()
     stream.end(headers.get('requestid')!)
@@ -67,13 +67,13 @@ test('the header blocks of hundreds of streams share one compression context', a
   await connection.closed
 })
 
-test('zlib can read empty header blocks', () => {
+test('zlib can read empty SPDY header blocks', () => {
   const blocks = new EmptyHeaderBlocks()
   const all = Buffer.concat([blocks.next(), blocks.next(), blocks.next()])
   assert.deepEqual(inflateSync(all, { finishFlush: constants.Z_SYNC_FLUSH }), Buffer.alloc(12))
 })
 
-test('pings get responses, a reset closes its stream, and no stream opens after the connection ends', async () => {
+test('SPDY pings get responses, a reset closes its stream, and no stream opens after the connection ends', async () => {
   const { connection, client, opened } = connect()
   client.control(6, number(7))
   const id = client.open({ a: 'b' })
@@ -90,7 +90,7 @@ test('pings get responses, a reset closes its stream, and no stream opens after 
   assert.equal(opened.length, 1)
 })
 
-test('a slow reader slows down the client, and bytes that were read are acknowledged', async () => {
+test('a slow reader of a SPDY stream slows down the client, and bytes that were read are acknowledged', async () => {
   const { connection, client, opened } = connect()
   const id = client.open({})
   const sent = 2 * 1024 * 1024
@@ -107,7 +107,7 @@ test('a slow reader slows down the client, and bytes that were read are acknowle
   await connection.closed
 })
 
-test('flow control windows are enforced once the client has announced them', async () => {
+test('SPDY flow control windows are enforced once the client has announced them', async () => {
   const { connection, client, opened } = connect()
   const id = client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(1000)]))
@@ -124,7 +124,7 @@ test('flow control windows are enforced once the client has announced them', asy
   await connection.closed
 })
 
-test('a stream with an exhausted flow control window ends when its connection ends', async () => {
+test('a SPDY stream with an exhausted flow control window ends when its connection ends', async () => {
   const { connection, client, opened } = connect()
   client.open({})
   client.control(4, Buffer.concat([number(1), number(7), number(10)]))
@@ -164,13 +164,13 @@ test('malformed or excessive SPDY frames close only their own connection', async
   }
 })
 
-test('a header block that is shorter than announced is rejected', () => {
+test('a SPDY header block that is shorter than announced is rejected', () => {
   const cut = headersOf({ name: 'value' }).subarray(0, -2)
   const block = deflateRawSync(cut, { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
   assert.throws(() => new HeaderDecoder().decode(Buffer.concat([head, block])), /truncated/)
 })
 
-test('the number of streams is limited, and only an unexpected stream is rejected', async () => {
+test('the number of SPDY streams is limited, and only an unexpected stream is rejected', async () => {
   const held: MultiplexedStream[] = []
   const { connection, client } = connect(({ headers, stream }) => {
     if (headers.get('a') === 'unwanted') throw new Error('nobody wants it')

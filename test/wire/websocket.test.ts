@@ -27,7 +27,7 @@ async function connect(options: Partial<ChannelOptions> = {}) {
   return { connection: await ChannelConnection.open(near, { ...usual, ...options }), far, received }
 }
 
-test('messages go to the channel that their first byte names, whether whole or fragmented', async () => {
+test('WebSocket messages go to the channel in their first byte, whether whole or fragmented', async () => {
   const { connection, far, received } = await connect()
   far.write(frame(2, '\u0000one '))
   far.write(frame(2, '\u0000tw', { isFinal: false }))
@@ -46,7 +46,7 @@ test('messages go to the channel that their first byte names, whether whole or f
   assert.ok(received.bytes.subarray(6).equals(Buffer.from([0x88, 2, 3, 0xe8])))
 })
 
-test('a message may arrive byte by byte', async () => {
+test('a WebSocket message may arrive byte by byte', async () => {
   const { connection, far } = await connect()
   for (const byte of frame(2, `\u0000${'y'.repeat(200)}`)) far.write(Buffer.from([byte]))
   await soon(() => connection.streams[0]!.waitingBytes === 200)
@@ -54,7 +54,7 @@ test('a message may arrive byte by byte', async () => {
   await connection.closed
 })
 
-test('outgoing messages have a channel number and a limited frame size, and base64 is sent as text', async () => {
+test('outgoing WebSocket messages have a channel number and a limited frame size, and base64 is sent as text', async () => {
   const { connection, received } = await connect()
   connection.announce(1)
   connection.streams[2]!.write('z'.repeat(40_000))
@@ -69,7 +69,7 @@ test('outgoing messages have a channel number and a limited frame size, and base
   text.connection.destroy()
 })
 
-test('a channel can be closed if the protocol version supports it', async () => {
+test('a WebSocket channel can be closed if the protocol version supports closing', async () => {
   const { connection, far } = await connect({ canClose: true })
   far.write(frame(2, Buffer.from([0, 0x61])))
   far.write(frame(2, Buffer.from([255, 0])))
@@ -79,7 +79,7 @@ test('a channel can be closed if the protocol version supports it', async () => 
   connection.destroy()
 })
 
-test('a slow reader slows down the client', async () => {
+test('a slow reader of a WebSocket slows down the client', async () => {
   const { connection, far } = await connect()
   for (let i = 0; i < 40; i++) far.write(frame(2, Buffer.alloc(50_001)))
   const [stream] = connection.streams
@@ -92,7 +92,7 @@ test('a slow reader slows down the client', async () => {
   connection.destroy()
 })
 
-test('a protocol violation closes the connection with a reason', async () => {
+test('a WebSocket protocol violation closes the connection with a reason', async () => {
   const huge = Buffer.concat([Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0xff, 0, 0, 0]), mask])
   const rows: readonly (readonly [Buffer, number])[] = [
     [frame(2, 'x', { isMasked: false }), 1002],
@@ -112,7 +112,7 @@ test('a protocol violation closes the connection with a reason', async () => {
   }
 })
 
-test('the handshake selects a subprotocol that both sides support', () => {
+test('the WebSocket handshake selects a subprotocol that both sides support', () => {
   const spoken = { spdy: ['v4', 'v3'], websocket: ['v4', 'b64'] }
   const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' }
   const agreed = agreeOnProtocol({ upgrade: 'WebSocket', ...key, 'sec-websocket-protocol': 'x, b64, v4' }, spoken)

@@ -222,7 +222,7 @@ const opaque = (type: CelType): DeclaredType => ({ type, form: 'dynamic', maxEle
 const shown = (value: Value) =>
   JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each)) ?? String(value)
 
-test('the conformance tests of the CEL specification pass, except those of parts that Kubernetes leaves out', async () => {
+test('the server passes the conformance tests of the CEL specification, except for the parts that Kubernetes leaves out', async () => {
   const skipped = new Map<string, number>()
   const failed = new Map<string, string>()
   let passed = 0

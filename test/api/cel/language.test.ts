@@ -246,7 +246,7 @@ describe('rule compilation errors', () => {
     mark('9223372036854775808 > 0', 1, 'invalid int literal'),
   ])
   test('a rule must evaluate to a bool', () => assert.equal(outcomeOf('1'), 'cel expression must evaluate to a bool'))
-  test('all compilation errors of a rule are reported, in text order', () => {
+  test("all compilation errors of a rule are reported in the order of the rule's text", () => {
     assert.match(String(outcomeOf('x == 1 && y == 2')), /1:1: .*'x'[\s\S]*\n.*1:11: .*'y'/)
   })
 })
@@ -329,7 +329,7 @@ describe('functions of later Kubernetes versions', () => {
     ],
     ["'%s'.format([]) == ''", 'index 0 out of range'],
   ])
-  test('a rule can use only the functions of its version', () => {
+  test('a rule can use only the functions of the emulated Kubernetes version', () => {
     const rows: [number, string][] = [
       [27, 'timestamp("2024-01-01T00:00:00Z").getFullYear() == 2024'],
       [28, "isQuantity('1')"],
@@ -355,7 +355,7 @@ describe('functions available in rules', () => {
   const names = [...functions.keys()].filter((name) => /^[a-z]\w*$/i.test(name))
   const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-  test('every function has a test row in this file', () => {
+  test('this file tests every CEL function', () => {
     const rows = textOf(import.meta.url)
     assert.deepEqual(
       names.filter((name) => !rows.includes(`${name}(`)),
@@ -363,7 +363,7 @@ describe('functions available in rules', () => {
     )
   })
 
-  test('every function that CEL itself does not define is listed in docs/extend/cel.md', () => {
+  test('docs/extend/cel.md lists every function that Kubernetes adds to CEL', () => {
     const page = textOf('../../../docs/extend/cel.md')
     const own =
       'bool bytes contains double duration dyn endsWith int matches size startsWith string timestamp type uint'

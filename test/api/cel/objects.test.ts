@@ -51,7 +51,7 @@ test('an object expression includes only the optional fields that are present', 
   assert.deepEqual(evaluate("[dyn(1.5), dyn(2u), b'x']"), [1.5, 2, 'eA=='])
 })
 
-test('an object of an unknown type or with a wrong field does not compile', () => {
+test('an object expression with an unknown type or a wrong field does not compile', () => {
   const rows: [string, RegExp][] = [
     ['Crate{}', /<input>:1:1: undeclared reference to 'Crate'/],
     ['Box{c: 1}', /<input>:1:6: expected type of field 'c' is '' but provided type is 'int'/],
@@ -65,12 +65,12 @@ test('an object of an unknown type or with a wrong field does not compile', () =
   assert.match(made.outcome === 'invalid' ? made.why : '', /undeclared reference/)
 })
 
-test('the type of an object must match the path of its field', () => {
+test('the type name of an object expression must match the path of its field', () => {
   assert.deepEqual(evaluate('Box{a: [Box.a{}, Box.a{b: Box.a.b{}}]}'), { a: [{}, { b: {} }] })
   assert.match(String(evaluate('Box{a: Box.b{}}')), /unexpected type name "Box.b", expected "Box.a"/)
 })
 
-test('results that are too large or not representable in JSON are errors', () => {
+test('an expression whose result is too large or cannot be represented in JSON fails', () => {
   assert.equal(evaluate('{1: 2}'), 'map key must be a string, not int')
   assert.equal(evaluate('1.0 / 0.0'), 'a value of type double cannot be converted to JSON')
   const doubled = Array.from({ length: 18 }).reduce<string>((rule) => `[${rule}].map(x, [x, x])[0]`, '1')

@@ -44,7 +44,7 @@ function expectedCut(value: Json, paths: readonly (readonly string[])[]): Json |
 }
 
 for (const paths of selections)
-  test(`cutting ${JSON.stringify(paths)} copies these fields`, () => {
+  test(`cutting ${JSON.stringify(paths)} out of a JSON document copies only these fields`, () => {
     const cutter = new Cutter(cutOf(paths))
     const json = Buffer.from(`${JSON.stringify(object)}\n`)
     // Cuts twice, because the cutter reuses its memory.
@@ -52,7 +52,7 @@ for (const paths of selections)
     assert.deepEqual(JSON.parse(cutter.cut(json).toString()), expectedCut(object, paths))
   })
 
-test('a scalar is found by its path', () => {
+test('a scalar in a JSON document can be looked up by its path', () => {
   const json = Buffer.from(JSON.stringify(object))
   const find = (...path: string[]) => new ScalarFinder(path).find(json)
   assert.deepEqual([find('n'), find('t'), find('s'), find(odd, 'x')], [-1500, true, '} ] , " \\', 'y'])

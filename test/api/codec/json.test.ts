@@ -65,7 +65,7 @@ test('fractional numbers are not rounded to integers', () => {
   }
 })
 
-test('an integer that exceeds double precision does not affect the parsing of adjacent values', () => {
+test('an integer that exceeds double precision does not change adjacent values when a body is parsed', () => {
   const rest = [
     ...[
       '0',
@@ -105,12 +105,12 @@ test('an integer that exceeds double precision does not affect the parsing of ad
 const long = Array.from({ length: 70_000 }, (_, i) => `1234567890123456789012345678901234${100_000 + i}`)
 const longIntegers = Buffer.from(`{"list":[${long.join()}]}`)
 
-test('parsing a body of 40-digit integers yields regularly', async () => {
+test('parsing a body of 40-digit integers regularly yields to other tasks', async () => {
   await assertBelow(100, 'ms at a stretch', () => longestStep(parseSliced(longIntegers)))
   await assertBelow(100, 'ms at a stretch', () => longestStep(parseOwnSliced(longIntegers)))
 })
 
-test('parsing a long stored document yields regularly and returns the same result', () => {
+test('parsing a long stored document in slices regularly yields to other tasks and returns the same result', () => {
   const members = Object.fromEntries(
     long.slice(0, 20_000).map((_, i) => [`v:"\\${i}"`, { i, 'a.b': [1.5, null, true] }]),
   )
@@ -123,7 +123,7 @@ test('parsing a long stored document yields regularly and returns the same resul
   assert.ok(steps > 20, `${steps} steps`)
 })
 
-test('merging an object with very many members yields regularly', async () => {
+test('merging an object with very many members regularly yields to other tasks', async () => {
   const members = long.slice(0, 50_000).map((digits, i) => `"k${i}":${digits}`)
   const { value } = parseJson(Buffer.from(`{"data":{${members.join()}}}`))
   await assertBelow(100, 'ms at a stretch', () => longestStep(mergePatchSliced(value, value)))

@@ -270,7 +270,7 @@ test('extreme values of every schema feature survive a Protobuf round trip', () 
   assert.ok(tried > 50)
 })
 
-test('zero values are encoded or omitted as declared for the field', () => {
+test('the encoder writes or omits zero values as each field declares', () => {
   const hex = (schema: ObjectSchema, value: JsonObject) => writeMessage(schema, value).toString('hex')
   const plain = s.object({ a: field(1, s.string()), b: field(2, s.int32()), c: field(3, s.boolean()) })
   assert.equal(hex(plain, {}), '0a0010001800')
@@ -396,7 +396,7 @@ const malformed: { readonly [what: string]: readonly [bytes: string, message: Re
   'invalid JSON': ['5a030a017b', /^any: the body is not valid JSON/],
 }
 
-test('a malformed message is rejected with the name of the field', () => {
+test('a malformed Protobuf message is rejected, and the error names the field', () => {
   for (const [what, [bytes, message]] of Object.entries(malformed)) {
     const read = () => readMessage(everything, Buffer.from(bytes.replaceAll(' ', ''), 'hex'))
     assert.throws(read, (error) => error instanceof WireError && message.test(error.message), what)
@@ -466,7 +466,7 @@ test('lists of an older version use different field numbers', () => {
   assert.deepEqual(numbers('v1beta1').slice(2), ['metadata 2', 'items 1'])
 })
 
-test('encoding a schema as Protobuf omits only the parts that its message cannot represent', () => {
+test('encoding an OpenAPI schema as Protobuf omits only the parts that the message type cannot represent', () => {
   const { schema } = allKinds.find(({ kind }) => kind === 'CustomResourceDefinition')!
   const definition = (openAPIV3Schema: Json) => ({
     spec: { versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] },
@@ -500,7 +500,7 @@ test('encoding a schema as Protobuf omits only the parts that its message cannot
   assert.deepEqual(keptOf(words, vendorOf('kubernetes')), words)
 })
 
-test('schema messages may be nested as deeply as any other message', () => {
+test('OpenAPI schema messages may be nested as deeply as any other Protobuf message', () => {
   const { schema } = allKinds.find(({ kind }) => kind === 'CustomResourceDefinition')!
   const nest = (depth: number): JsonObject => (depth === 0 ? {} : { not: nest(depth - 1) })
   const written = (depth: number) =>

@@ -45,7 +45,7 @@ const orders = { 'in byte order': undefined, 'by fields': configMap.schema }
 
 for (const [how, order] of Object.entries(orders))
   for (const [name, object] of Object.entries(refused))
-    test(`an object with ${name} is rejected for storage ${how}`, () => {
+    test(`an object with ${name} cannot be stored ${how}`, () => {
       assert.throws(() => encodeStored('a key', { object, order, header: {} }))
     })
 
@@ -86,7 +86,7 @@ function textOf(value: Buffer): string {
   return storedJson(value, '7', Buffer.alloc).json.toString()
 }
 
-test('stored objects have their fields in schema order, and map keys and free-form members in byte order', () => {
+test('stored objects contain fields in schema order, and map keys and free-form members in byte order', () => {
   assert.equal(
     textOf(encodeStored('a key', { object: unordered, order: configMap.schema, header: {} })),
     '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","uid":"u","resourceVersion":"7","generation":2,' +
@@ -97,7 +97,7 @@ test('stored objects have their fields in schema order, and map keys and free-fo
   )
 })
 
-test('objects stored without a schema have all members in byte order', () => {
+test('objects stored without a schema contain all members in byte order', () => {
   assert.equal(
     textOf(encodeStored('a key', { object: unordered, order: undefined, header: {} })),
     '{"apiVersion":"v1","data":{"10":"x","9":"y","a":"2","b":"1"},"immutable":true,"kind":"ConfigMap",' +
@@ -113,7 +113,7 @@ test('members that are not in the schema are stored after the members of the sch
   assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)
 })
 
-test('stored objects and their events do not retain larger buffers', () => {
+test('stored objects and their events do not keep larger buffers in memory', () => {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'a', creationTimestamp: 't' } }
   const stored = encodeStored('a key', { object: object as ApiObject, order: undefined, header: {} })
   assert.equal(stored.buffer.byteLength, stored.length)

@@ -54,7 +54,8 @@ const meant: readonly (readonly [text: string, value: Json])[] = [
 ]
 
 for (const [text, value] of meant)
-  test(`YAML is parsed: ${JSON.stringify(text)}`, () => void assert.deepEqual(read(text), { value, duplicates: [] }))
+  test(`the YAML parser accepts ${JSON.stringify(text)}`, () =>
+    void assert.deepEqual(read(text), { value, duplicates: [] }))
 
 /** Returns YAML with nested lists, each of which repeats an alias of the previous list. */
 const laughs = (levels: number) =>
@@ -100,27 +101,27 @@ const refused: readonly (readonly [name: string, text: string | Buffer, told: Re
 ]
 
 for (const [name, text, told] of refused)
-  test(`${name} is rejected`, () => {
+  test(`the YAML parser rejects ${name}`, () => {
     assert.throws(
       () => parseYaml(Buffer.from(text), limit),
       (error) => error instanceof ApiError && error.code === 400 && told.test(error.message),
     )
   })
 
-test('up to 512 levels of nesting are accepted, including levels added by an alias', () => {
+test('the YAML parser accepts up to 512 levels of nesting, including levels that an alias adds', () => {
   read(deep(512))
   read(Array.from({ length: 512 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'))
   read(`${'- '.repeat(512)}a`)
   read(`a: &a ${deep(300)}\nb: ${'['.repeat(211)}*a${']'.repeat(211)}`)
 })
 
-test('duplicate keys are reported with their paths, and the last value wins', () => {
+test('the YAML parser reports duplicate keys with their paths and uses the last value', () => {
   const { value, duplicates } = read('a:\n- b: 1\n  c: 2\n  b: 3\n"a": 4\n')
   assert.deepEqual(duplicates, ['a[0].b', 'a'])
   assert.deepEqual(value, { a: 4 })
 })
 
-test('each use of an alias creates a separate copy of the value', () => {
+test('each use of a YAML alias creates a separate copy of the value', () => {
   const { value } = read('a: &x {k: {l: 1}}\nb: *x')
   const { a, b } = value as { a: { k: object }; b: { k: object } }
   assert.notEqual(a, b)
@@ -247,7 +248,7 @@ const plainTexts = [
 ]
 const quotedTexts = ['2001-12-14', '2001-1-2', '1:2', '1e5', '12e-3', '1.5e-7', '0x1f', '1_000', '-1']
 
-test("strings and keys are quoted as in kubectl's YAML output", () => {
+test('the YAML encoder quotes the same strings and keys as kubectl', () => {
   const lines = [
     ...['.dockerconfigjson: .spec', "a: 'b: c'", "b: 'c #d'", 'c: -x', "d: '- x'", "e: '*'", 'f: ?x', 'g: :x', 'h: é'],
     ...["i: 'a:'", "j: '---'", 'k: a\\b', "l: ' x'", 'm: $(X)', "nn: '''a'", 'o: "yes"', 'p: "1,3"', 'q: "<<"', 'r: .'],
@@ -262,7 +263,7 @@ test("strings and keys are quoted as in kubectl's YAML output", () => {
   )
 })
 
-test('a string that starts with a digit is quoted only if a parser could read it as another type', () => {
+test('the YAML encoder quotes a string that starts with a digit only if a parser could read the string as another type', () => {
   for (const text of plainTexts) assert.equal(stringifyYaml({ a: text }), `a: ${text}\n`)
   for (const text of quotedTexts) assert.equal(stringifyYaml({ a: text }), `a: "${text}"\n`)
   for (const text of [...plainTexts, ...quotedTexts]) {
@@ -314,7 +315,7 @@ function tryRead(text: string): void {
 }
 
 for (const [name, shape] of Object.entries(shapes))
-  test(`parsing takes linear time: ${name}`, async () => {
+  test(`parsing YAML takes linear time: ${name}`, async () => {
     tryRead(shape(20_000))
     const small = shape(50_000)
     const large = shape(800_000)

@@ -87,7 +87,7 @@ const rows: readonly (readonly [template: string, printed: string])[] = [
 ]
 
 for (const [template, printed] of rows)
-  test(`the template renders as expected: ${template}`, () => {
+  test(`the Go template renders as expected: ${template}`, () => {
     assert.equal(fill(template), printed)
   })
 
@@ -120,20 +120,20 @@ const faults: readonly (readonly [template: string, fault: string])[] = [
 ]
 
 for (const [template, fault] of faults)
-  test(`the template is rejected: ${template.slice(0, 60)}`, () => {
+  test(`the Go template is rejected: ${template.slice(0, 60)}`, () => {
     assert.throws(() => fill(template), new UsageError(`go-template: ${fault}`))
   })
 
-test('a missing key is an error only if the caller asks for an error', () => {
+test('a missing key in a Go template is an error only if the caller asks for an error', () => {
   assert.throws(() => fill('{{.metadata.nope}}', 'refuse'), /column 3: map has no entry for key "nope"/)
   assert.equal(fill('{{.kind}}', 'refuse'), 'ConfigMap')
 })
 
-test('templates cannot access inherited members of objects', () => {
+test('Go templates cannot access inherited members of objects', () => {
   assert.equal(fill('{{.constructor}} {{.toString}} {{index .data "__proto__"}}'), '<no value> <no value> <no value>')
 })
 
-test('templates that call each other endlessly are aborted', () => {
+test('Go templates that call each other endlessly are aborted', () => {
   const twice = '{{define "t"}}{{template "t" .}}{{template "t" .}}{{end}}{{template "t" .}}'
   assert.throws(() => fill(twice), /templates are nested/)
   const wide = `{{define "a"}}${'{{.}}'.repeat(50)}{{end}}`

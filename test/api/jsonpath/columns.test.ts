@@ -56,7 +56,8 @@ describe('valid JSONPath column expressions', () => {
     ['.constructor.name', undefined],
   ]
   for (const [path, value] of found)
-    test(`${path} evaluates to ${JSON.stringify(value)}`, () => assert.deepEqual(parseColumnPath(path)!(object), value))
+    test(`the JSONPath ${path} evaluates to ${JSON.stringify(value)}`, () =>
+      assert.deepEqual(parseColumnPath(path)!(object), value))
 })
 
 describe('invalid JSONPath column expressions', () => {
@@ -64,7 +65,7 @@ describe('invalid JSONPath column expressions', () => {
     test(JSON.stringify(text.slice(0, 20)), () => assert.equal(parseColumnPath(text), undefined))
 })
 
-test('a search that visits too many values is aborted', () => {
+test('a JSONPath search that visits too many values is aborted', () => {
   const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, { a: [1, 2, { b: i }] }]))
   assert.equal(parseColumnPath(`${'..*'.repeat(20)}..nothing`)!(wide), undefined)
 })

@@ -13,7 +13,7 @@ const rules = {
   compare: () => false,
 }
 
-test('evaluating a path visits no more values than its budget allows', () => {
+test('evaluating a JSONPath visits no more values than the budget allows', () => {
   const path = parsePath(`${'..*'.repeat(20)}..nothing`)
   let failures = 0
   const budget = new VisitBudget(1000, () => {
@@ -24,12 +24,12 @@ test('evaluating a path visits no more values than its budget allows', () => {
   assert.equal(failures, 1)
 })
 
-test('looking up the first match does not visit the remaining values', () => {
+test('looking up the first JSONPath match does not visit the remaining values', () => {
   const budget = new VisitBudget(20, () => new UsageError('too many'))
   assert.equal(firstValue(parsePath('..b'), wide, { top: wide, rules, budget }), 0)
 })
 
-test('paths and templates that are nested too deeply are rejected', () => {
+test('JSONPaths and templates that are nested too deeply are rejected', () => {
   const nestedFilters = (count: number) => `${'[?(@'.repeat(count)}.a${')]'.repeat(count)}`
   assert.deepEqual(valuesAt(parsePath(nestedFilters(100)), {}), [])
   assert.throws(() => parsePath(nestedFilters(101)), /more than 100 nested filters/)

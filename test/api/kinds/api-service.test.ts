@@ -85,7 +85,7 @@ test('the server registers an APIService with priorities for every API version t
   assert.deepEqual(inOrder.slice(0, 2), ['', 'apps'])
 })
 
-test('the APIServices for custom resources are created and deleted with their CustomResourceDefinitions', async () => {
+test('the server creates and deletes the APIServices for custom resources together with their CustomResourceDefinitions', async () => {
   const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
   const define = (plural: string, ...versions: string[]) =>
     client.post(definitions, {

@@ -243,32 +243,35 @@ test('a running server handles CertificateSigningRequests', async (t) => {
     assert.deepEqual([username, uid, groups], ['admin', 'admin-uid', ['system:masters', 'system:authenticated']])
   })
 
-  await t.test('updating the main resource changes neither spec nor status', async () => {
-    const { body: requestObject } = await create('main')
-    const change = {
-      apiVersion: requestObject.apiVersion,
-      kind: requestObject.kind,
-      metadata: { name: 'main', labels: { a: 'b' } },
-      spec: { request: 'eA==', signerName: 'nope', usages: ['any'], username: 'root' },
-      status: { ...approved, certificate },
-    }
-    const answers: Answer[] = [await client.put(`${requests}/main`, change)]
-    for (const type of Object.values(patchTypes))
-      answers.push(
-        await client.send(`${requests}/main?fieldManager=m${type === patchTypes.apply ? '&force=true' : ''}`, {
-          method: 'PATCH',
-          headers: { 'content-type': type },
-          body: change,
-        }),
-      )
-    for (const { status, body } of answers) {
-      assert.equal(status, 200)
-      assert.deepEqual([body.spec, body.status, body.metadata.labels], [requestObject.spec, {}, { a: 'b' }])
-    }
-  })
+  await t.test(
+    'an update of a CertificateSigningRequest without a subresource changes neither spec nor status',
+    async () => {
+      const { body: requestObject } = await create('main')
+      const change = {
+        apiVersion: requestObject.apiVersion,
+        kind: requestObject.kind,
+        metadata: { name: 'main', labels: { a: 'b' } },
+        spec: { request: 'eA==', signerName: 'nope', usages: ['any'], username: 'root' },
+        status: { ...approved, certificate },
+      }
+      const answers: Answer[] = [await client.put(`${requests}/main`, change)]
+      for (const type of Object.values(patchTypes))
+        answers.push(
+          await client.send(`${requests}/main?fieldManager=m${type === patchTypes.apply ? '&force=true' : ''}`, {
+            method: 'PATCH',
+            headers: { 'content-type': type },
+            body: change,
+          }),
+        )
+      for (const { status, body } of answers) {
+        assert.equal(status, 200)
+        assert.deepEqual([body.spec, body.status, body.metadata.labels], [requestObject.spec, {}, { a: 'b' }])
+      }
+    },
+  )
 
   await t.test(
-    'applying only fields that a subresource ignores changes nothing, even if the fields are invalid',
+    'applying only fields that a subresource of CertificateSigningRequests ignores changes nothing, even if the fields are invalid',
     async () => {
       const { body: requestObject } = await create('applied')
       const head = { apiVersion: requestObject.apiVersion, kind: requestObject.kind, metadata: { name: 'applied' } }
@@ -296,7 +299,7 @@ test('a running server handles CertificateSigningRequests', async (t) => {
     },
   )
 
-  await t.test('conditions applied together with a certificate are validated', async () => {
+  await t.test('conditions that are applied together with a certificate are validated', async () => {
     const { body: requestObject } = await create('signed')
     const sign = (status: object) =>
       client.send(`${requests}/signed/status?fieldManager=m`, {
@@ -321,27 +324,30 @@ test('a running server handles CertificateSigningRequests', async (t) => {
     assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1['f:status']), ['f:certificate'])
   })
 
-  await t.test('a certificate can only be set through status, and only once', async () => {
-    await create('issued')
-    const through = await put('issued', '/approval', { ...approved, certificate })
-    assert.deepEqual([through.status, through.body.status.certificate], [200, undefined])
-    const refused = await put('issued', '/status', { ...approved, certificate: request })
-    assert.deepEqual(refused.body.details.causes[0].field, 'status.certificate')
-    const issued = await put('issued', '/status', { ...approved, certificate })
-    assert.deepEqual([issued.status, issued.body.status.certificate], [200, certificate])
-    for (const [sent, causes] of [
-      [chain, 1],
-      [undefined, 1],
-      ['aGVsbG8=', 2],
-    ] as const) {
-      const { status, body } = await put('issued', '/status', { ...approved, certificate: sent })
-      assert.deepEqual([status, body.details.causes.length], [422, causes])
-    }
-    const again = await put('issued', '/status', { ...approved, certificate })
-    assert.equal(again.body.metadata.resourceVersion, issued.body.metadata.resourceVersion)
-    const seen = await put('issued', '/approval', { conditions: [is('Approved'), is('Seen')] })
-    assert.deepEqual([seen.status, seen.body.status.certificate], [200, certificate])
-  })
+  await t.test(
+    'a certificate can be set only through the status of a CertificateSigningRequest, and only once',
+    async () => {
+      await create('issued')
+      const through = await put('issued', '/approval', { ...approved, certificate })
+      assert.deepEqual([through.status, through.body.status.certificate], [200, undefined])
+      const refused = await put('issued', '/status', { ...approved, certificate: request })
+      assert.deepEqual(refused.body.details.causes[0].field, 'status.certificate')
+      const issued = await put('issued', '/status', { ...approved, certificate })
+      assert.deepEqual([issued.status, issued.body.status.certificate], [200, certificate])
+      for (const [sent, causes] of [
+        [chain, 1],
+        [undefined, 1],
+        ['aGVsbG8=', 2],
+      ] as const) {
+        const { status, body } = await put('issued', '/status', { ...approved, certificate: sent })
+        assert.deepEqual([status, body.details.causes.length], [422, causes])
+      }
+      const again = await put('issued', '/status', { ...approved, certificate })
+      assert.equal(again.body.metadata.resourceVersion, issued.body.metadata.resourceVersion)
+      const seen = await put('issued', '/approval', { conditions: [is('Approved'), is('Seen')] })
+      assert.deepEqual([seen.status, seen.body.status.certificate], [200, certificate])
+    },
+  )
 
   await t.test(
     'a CertificateSigningRequest with several common names cannot be approved for a built-in signer',
@@ -359,15 +365,18 @@ test('a running server handles CertificateSigningRequests', async (t) => {
     },
   )
 
-  await t.test('managed fields never include the spec, and an approver never owns the certificate', async () => {
-    const { body } = await client.post(requests, { metadata: { name: 'owned', labels: { a: 'b' } }, spec: good })
-    assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1), ['f:metadata'])
-    const approval = await put('owned', '/approval', { ...approved, certificate })
-    const entry = approval.body.metadata.managedFields.find((item: JsonObject) => item.subresource === 'approval')
-    assert.deepEqual(Object.keys(entry.fieldsV1['f:status']), ['f:conditions'])
-  })
+  await t.test(
+    'managed fields of a CertificateSigningRequest never include the spec, and an approver never owns the certificate',
+    async () => {
+      const { body } = await client.post(requests, { metadata: { name: 'owned', labels: { a: 'b' } }, spec: good })
+      assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1), ['f:metadata'])
+      const approval = await put('owned', '/approval', { ...approved, certificate })
+      const entry = approval.body.metadata.managedFields.find((item: JsonObject) => item.subresource === 'approval')
+      assert.deepEqual(Object.keys(entry.fieldsV1['f:status']), ['f:conditions'])
+    },
+  )
 
-  await t.test('a field selector can match the signer name', async () => {
+  await t.test('a field selector can select CertificateSigningRequests by signer name', async () => {
     await client.post(requests, { metadata: { name: 'elsewhere' }, spec: { ...good, signerName: 'else.where/signer' } })
     const { body } = await client.get(`${requests}?fieldSelector=spec.signerName%3Delse.where/signer`)
     assert.deepEqual(
@@ -376,9 +385,12 @@ test('a running server handles CertificateSigningRequests', async (t) => {
     )
   })
 
-  await t.test('names may contain any characters that a path allows, and deletion returns a Status', async () => {
-    await create('Any Name:1')
-    const { status, body } = await client.delete(`${requests}/Any%20Name:1`)
-    assert.deepEqual([status, body.kind, body.status], [200, 'Status', 'Success'])
-  })
+  await t.test(
+    'the name of a CertificateSigningRequest may contain any characters that a path allows, and deletion returns a Status',
+    async () => {
+      await create('Any Name:1')
+      const { status, body } = await client.delete(`${requests}/Any%20Name:1`)
+      assert.deepEqual([status, body.kind, body.status], [200, 'Status', 'Success'])
+    },
+  )
 })

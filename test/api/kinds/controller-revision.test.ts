@@ -28,7 +28,7 @@ test('a ControllerRevision without data or with a negative revision is rejected'
   assert.deepEqual(create({ data: null, revision: -1 }).faults, ['Invalid revision', 'Required data'])
 })
 
-test('the revision number is mutable, but the data is immutable, including the order of its members', () => {
+test('the revision number of a ControllerRevision is mutable, but its data and the order of the members are immutable', () => {
   const { object } = create({ data: { a: 1, b: [{ c: 2 }] }, revision: 1 })
   const faultsOf = (sent: JsonObject) => updateBy(controllerRevision, object, objectOf(sent)).faults
   assert.deepEqual(faultsOf({ data: { a: 1, b: [{ c: 2 }] }, revision: 2 }), [])
@@ -36,7 +36,7 @@ test('the revision number is mutable, but the data is immutable, including the o
     assert.deepEqual(faultsOf({ data }), ['Invalid data'], JSON.stringify(data))
 })
 
-test('the server preserves the order of the members in data', async (t) => {
+test('the server preserves the member order in the data of a ControllerRevision', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/controllerrevisions'
   const data = { z: 1, b: { y: null, a: [{ q: 1, c: [] }] }, a: 'x' }

@@ -59,12 +59,12 @@ test('invalid cron schedules are rejected with a reason', () => {
   for (const [text, reason] of cases) assert.match(scheduleFault(text) ?? '', reason, text)
 })
 
-test('a schedule with a million characters is checked quickly', async () => {
+test('a cron schedule with a million characters is checked quickly', async () => {
   for (const part of ['1,', '*', ' ', '-', '/', '1-2,', 'TZ='])
     await assertCheap(1_000, () => scheduleFault(part.repeat(500_000)))
 })
 
-test('unset fields get defaults, except in the Job template', () => {
+test('unset fields of a CronJob get defaults, except in the Job template', () => {
   const { object, faults } = create({})
   const { jobTemplate: _j, schedule: _s, ...rest } = asJson(object).spec as JsonObject
   assert.deepEqual(faults, [])
@@ -79,7 +79,7 @@ test('unset fields get defaults, except in the Job template', () => {
   assert.deepEqual([spec.parallelism, spec.backoffLimit, spec.suspend], [undefined, undefined, undefined])
 })
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a CronJob contain the path of the field', () => {
   const at = 'spec.jobTemplate.spec'
   const jobs = (spec: JsonObject) => ({ jobTemplate: { spec: { template, ...spec } } })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -116,13 +116,13 @@ test('a new CronJob with a name of more than 52 characters is rejected, but a st
   assert.deepEqual([changed.faults, changed.object.metadata.generation], [[], 2])
 })
 
-test('a time zone in a schedule causes a warning', () => {
+test('a time zone in the schedule of a CronJob causes a warning', () => {
   const warnings = (schedule: string) => cronJob.rules.warnings!(create({ schedule }).object, undefined, ruleContext)
   assert.deepEqual(warnings('0 * * * *'), [])
   assert.match(warnings('TZ=UTC 0 * * * *')[0]!, /not officially supported/)
 })
 
-test('the table shows the schedule and the number of active Jobs', () => {
+test('the table of CronJobs shows the schedule and the number of active Jobs', () => {
   const { object } = create({ suspend: true })
   assert.deepEqual(cellsOf(cronJob, object), [
     'c',
@@ -139,7 +139,7 @@ test('the table shows the schedule and the number of active Jobs', () => {
   assert.deepEqual(cellsOf(cronJob, object).slice(3, 5), [2, '5s'])
 })
 
-test('both versions serve the same objects, and deletion through v1beta1 orphans Jobs by default', async (t) => {
+test('both versions of CronJobs serve the same objects, and deletion through v1beta1 orphans Jobs by default', async (t) => {
   const client = (await serve(t)).client()
   const at = (version: string) => `/apis/batch/${version}/namespaces/default/cronjobs`
   const made = await client.post(at('v1beta1'), { metadata: { name: 'a' }, spec: { ...sound, suspend: true } })

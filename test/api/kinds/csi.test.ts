@@ -19,7 +19,7 @@ const defaults = {
   requiresRepublish: false,
 }
 
-test('CSIDriver: defaults are applied even if the spec is missing', () => {
+test('CSIDriver: missing fields get defaults even if the spec is missing', () => {
   for (const sent of [named({}), named({ spec: { volumeLifecycleModes: [] } })]) {
     const { object, faults } = createBy(csiDriver, sent)
     assert.deepEqual([faults, asJson(object).spec], [[], defaults])
@@ -40,7 +40,7 @@ test('CSIDriver: invalid fields are rejected', () => {
   expectFaults(csiDriver, cases)
 })
 
-test('CSIDriver: only settings that affect nodes increment the generation, and the other settings are immutable', () => {
+test('CSIDriver: only changes that affect nodes increment the generation, and all other settings are immutable', () => {
   const { object } = createBy(csiDriver, named({}))
   const update = (spec: JsonObject) => updateBy(csiDriver, object, named({ spec }))
   for (const [name, value] of Object.entries({
@@ -127,7 +127,7 @@ test('CSIStorageCapacity: invalid classes and capacities are rejected', () => {
   ])
 })
 
-test('CSIStorageCapacity: the capacity is mutable, but class and topology are immutable', () => {
+test('CSIStorageCapacity: the capacity is mutable, but the storage class and the topology are immutable', () => {
   const sent = { storageClassName: 'a', nodeTopology: { matchLabels: { b: 'c' } }, capacity: '1024Gi' }
   const { object } = createBy(csiStorageCapacity, named(sent))
   assert.equal(asJson(object).capacity, '1Ti')
@@ -173,7 +173,7 @@ test('a client that sends an empty list owns the list, and a client that omits t
   assert.ok(patched.body.metadata.managedFields[0].fieldsV1['f:spec']['f:drivers']['k:{"name":"a.b"}'])
 })
 
-test('a duplicate audience is reported without further errors for its token request', () => {
+test('a duplicate audience in the token requests of a CSIDriver causes exactly one error', () => {
   const tokenRequests = [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }]
   assert.deepEqual(createBy(csiDriver, { metadata: { name: 'd' }, spec: { tokenRequests } }).faults, [
     'Duplicate spec.tokenRequests[1].audience',

@@ -30,7 +30,7 @@ test('unset fields of a DaemonSet get defaults', () => {
   })
 })
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a DaemonSet contain the path of the field', () => {
   const at = 'spec.updateStrategy.rollingUpdate'
   const rolling = (rollingUpdate: JsonObject) => ({ updateStrategy: { rollingUpdate } })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -56,7 +56,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the server increments the template generation when the template changes', () => {
+test('the server increments the template generation when the template of a DaemonSet changes', () => {
   const { object } = create({})
   const update = (spec: JsonObject, annotations: JsonObject = {}, subresource = '') =>
     updateBy(daemonSet, object, { ...objectOf(spec), metadata: { name: 'd', annotations } }, { subresource }).object
@@ -78,7 +78,7 @@ test('the selector of a DaemonSet is immutable', () => {
   assert.deepEqual(updateBy(daemonSet, create({}).object, other).faults, ['Invalid spec.selector'])
 })
 
-test('a status update does not change the spec, and negative counts are rejected', () => {
+test('a status update of a DaemonSet does not change the spec, and negative counts are rejected', () => {
   const { object } = create({})
   const write = (status: JsonObject, previous = object) =>
     updateBy(daemonSet, previous, { ...objectOf({ minReadySeconds: 4 }), status }, { subresource: 'status' })
@@ -94,14 +94,14 @@ test('a status update does not change the spec, and negative counts are rejected
   assert.deepEqual(write({ collisionCount: 0 }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
-test('the table shows the number of nodes in each state', () => {
+test('the table of DaemonSets shows the number of nodes in each state', () => {
   const { object } = create({ template: podsOf({ nodeSelector: { b: '2', a: '1' } }) })
   object.status = { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 2, updatedNumberScheduled: 3 }
   assert.deepEqual(cellsOf(daemonSet, object), ['d', 4, 3, 2, 3, 0, 'a=1,b=2', '<unknown>', 'c', 'img:1', 'app=a'])
   assert.equal(cellsOf(daemonSet, create({}).object)[6], '<none>')
 })
 
-test('table rows omit no annotation except the template generation', async (t) => {
+test('rows in the table of DaemonSets omit only the template generation from the annotations', async (t) => {
   const client = (await serve(t, [noControls])).client()
   const path = '/apis/apps/v1/namespaces/default/daemonsets'
   for (const annotations of [{ a: 'b' }, undefined]) {

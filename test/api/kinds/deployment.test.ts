@@ -68,11 +68,11 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a Deployment contain the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the selector is immutable, and changes to the spec or the annotations increment the generation', () => {
+test('the selector of a Deployment is immutable, and changes to the spec or the annotations increment the generation', () => {
   const { object } = create({})
   const other = { matchLabels: { app: 'b' } }
   const moved = update({ selector: other, template: podsOf({}, other.matchLabels && { labels: { app: 'b' } }) })
@@ -89,7 +89,7 @@ test('the selector is immutable, and changes to the spec or the annotations incr
   }
 })
 
-test('a status update changes only the status, and invalid statuses are rejected', () => {
+test('a status update of a Deployment changes only the status, and invalid statuses are rejected', () => {
   const { object } = create({}, { status: { replicas: 5 } })
   const write = (status: JsonObject, previous = object) =>
     updateBy(deployment, previous, objectOf({ replicas: 9 }, { metadata: { name: 'd', labels: { a: 'b' } }, status }), {
@@ -112,7 +112,7 @@ test('a status update changes only the status, and invalid statuses are rejected
     assert.deepEqual(write({ collisionCount }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
-test('the rollback annotation must be an integer, and status updates cannot change it', () => {
+test('the rollback annotation of a Deployment must be an integer, and status updates cannot change it', () => {
   const key = 'deprecated.deployment.rollback.to'
   const annotated = (version: string) => ({ metadata: { name: 'd', annotations: { [key]: version, a: 'b' } } })
   const storedOf = (version: string) => create({}, annotated(version)).object.metadata.annotations?.[key]
@@ -126,7 +126,7 @@ test('the rollback annotation must be an integer, and status updates cannot chan
   assert.deepEqual([status('7').annotations, status('').annotations], Array(2).fill({ [key]: '5', a: 'b' }))
 })
 
-test('the table shows pod counts, containers, images and the selector', () => {
+test('the table of Deployments shows pod counts, containers, images and the selector', () => {
   const two = [...containers, { name: 'd', image: 'other:2' }]
   const matchExpressions = [
     { key: 'x', operator: 'DoesNotExist' },
@@ -150,7 +150,7 @@ test('creating or changing a Deployment with a questionable pod template returns
   assert.deepEqual([warnings(object), warnings(changed).length], [[], 1])
 })
 
-test('the scale subresource supports update and patch, and a patch can replace the strategy', async (t) => {
+test('the scale subresource of a Deployment supports update and patch, and a patch can replace the strategy', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   await client.post(path, objectOf())
@@ -205,7 +205,7 @@ function objectOf(spec: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' }, spec: selecting(spec), ...more }
 }
 
-test('the template is not validated if the selector is invalid', () => {
+test('the template of a Deployment is not validated if the selector is invalid', () => {
   const selector = { matchExpressions: [{ key: 'app', operator: 'In', values: [] }] }
   const template = podsOf({ restartPolicy: 'Never', containers: [] })
   for (const kind of [deployment, replicaSet])
@@ -215,7 +215,7 @@ test('the template is not validated if the selector is invalid', () => {
     ])
 })
 
-test('updates of the spec or the scale return template warnings, but status updates do not', async (t) => {
+test('updates of a Deployment or its scale return warnings about the template, but status updates do not', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' }

@@ -39,7 +39,7 @@ const addresses: { readonly [type: string]: { readonly good: readonly string[]; 
   FQDN: { good: ['a.example.com', 'a.example.com.', '10.0.0.1'], bad: ['host', 'A_b.example.com', '.', 'a..b'] },
 }
 
-test('addresses must match the address type and be usable as endpoint addresses', () => {
+test('the addresses of an EndpointSlice must match the address type and be usable as endpoint addresses', () => {
   for (const [addressType, { good, bad }] of Object.entries(addresses)) {
     assert.deepEqual(create({ addressType, endpoints: [{ addresses: [...good] }] }).faults, [], addressType)
     const reportedFaults = create({ addressType, endpoints: [{ addresses: [...bad] }] }).faults
@@ -54,7 +54,7 @@ test('addresses must match the address type and be usable as endpoint addresses'
     assert.deepEqual(create({ addressType, endpoints: [ten] }).faults, ['NotSupported addressType'], addressType)
 })
 
-test('invalid endpoints and ports are rejected', () => {
+test('invalid endpoints and ports in an EndpointSlice are rejected', () => {
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[] = [
     [{ endpoints: [{}] }, ['Required endpoints[0].addresses']],
     [{ endpoints: [{ ...ten, zone: 'a b', conditions: { ready: false } }] }, []],
@@ -88,7 +88,7 @@ test('invalid endpoints and ports are rejected', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })
 
-test('hints are dropped, addressType is immutable, and label changes increment the generation', () => {
+test('the server drops topology hints, keeps addressType immutable, and increments the generation when labels change', () => {
   const hints = { forZones: [{ name: 'a' }] }
   const { object } = create({ endpoints: [{ ...ten, hints }] })
   assert.deepEqual(asJson(object).endpoints, [{ ...ten, conditions: {} }])
@@ -110,7 +110,7 @@ test('hints are dropped, addressType is immutable, and label changes increment t
 const zone = 'topology.orch.io/zone'
 const host = 'orch.io/hostname'
 
-test('v1beta1 represents the location of an endpoint as a topology map', () => {
+test('v1beta1 EndpointSlices represent the location of an endpoint as a topology map', () => {
   const pairs: readonly (readonly [older: JsonObject, stored: JsonObject])[] = [
     [
       { ...ten, topology: { [zone]: 'z', [host]: 'n', rack: 'r' } },
@@ -137,7 +137,7 @@ test('v1beta1 represents the location of an endpoint as a topology map', () => {
   assert.deepEqual(shown, [{ ...ten, nodeName: 'n', topology: { [host]: 'n' } }])
 })
 
-test('a v1 write cannot set the topology, but the node name from the topology is kept', () => {
+test('a v1 EndpointSlice cannot set the topology but keeps the node name from the topology', () => {
   const deprecatedTopology = { [host]: 'n', rack: 'r' }
   assert.deepEqual(asJson(create({ endpoints: [{ ...ten, deprecatedTopology }] }).object).endpoints, [
     { ...ten, conditions: {} },
@@ -151,7 +151,7 @@ test('a v1 write cannot set the topology, but the node name from the topology is
   assert.deepEqual(endpointsOf({ ...moved, deprecatedTopology: { [host]: 'other' } }), [{ ...moved, conditions: {} }])
 })
 
-test('a v1beta1 topology is limited in size and must consist of valid labels', () => {
+test('the topology of a v1beta1 EndpointSlice is limited in size and must consist of valid labels', () => {
   const faultsOf = (deprecatedTopology: JsonObject) => {
     const object = { ...create({}).object, endpoints: [{ ...ten, conditions: {}, deprecatedTopology }] }
     return updateBy(endpointSlice, object, asJson(object)).faults
@@ -162,7 +162,7 @@ test('a v1beta1 topology is limited in size and must consist of valid labels', (
   assert.deepEqual(faultsOf(many(17)), ['TooMany endpoints[0].deprecatedTopology'])
 })
 
-test('the table shows only the first few ports and addresses', () => {
+test('the table of EndpointSlices shows only the first few ports and addresses', () => {
   const shown = (sent: JsonObject) => cellsOf(endpointSlice, create(sent).object).slice(1, 4)
   assert.deepEqual(shown({}), ['IPv4', '<unset>', '<unset>'])
   const ports = [{ name: 'a', port: 80 }, { name: 'b' }]

@@ -13,7 +13,7 @@ function create(...subsets: JsonObject[]) {
   return createBy(endpoints, { metadata: { name: 'e' }, subsets })
 }
 
-test('unspecified, loopback and link-local addresses are rejected', () => {
+test('Endpoints with unspecified, loopback or link-local addresses are rejected', () => {
   for (const ip of ['', 'x', '10.0.0.256', '10.0.0.1%eth0', '::1', '127.1.2.3', '169.254.9.9', 'fe80::1'])
     assert.deepEqual(create({ addresses: [{ ip }] }).faults, ['Invalid subsets[0].addresses[0].ip'], ip)
   for (const ip of ['224.0.0.1', 'ff02::1', 'ff12::9', '0.0.0.0', '::', '::ffff:127.0.0.1'])
@@ -35,13 +35,13 @@ const bad: readonly (readonly [subset: JsonObject, ...faults: string[]])[] = [
   [{ addresses: [good], ports: [{ port: 1 }, { port: 2, name: 'b' }] }, 'Required subsets[0].ports[0].name'],
 ]
 
-test('invalid subsets, addresses and ports are rejected', () => {
+test('Endpoints with invalid subsets, addresses or ports are rejected', () => {
   for (const [subset, ...faults] of bad) assert.deepEqual(create(subset).faults, faults, JSON.stringify(subset))
   const second = create({ addresses: [good] }, { addresses: [{ ip: 'x' }], ports: [{ port: 0 }] })
   assert.deepEqual(second.faults, ['Invalid subsets[1].addresses[0].ip', 'Invalid subsets[1].ports[0].port'])
 })
 
-test('the protocol of a port defaults to TCP', () => {
+test('the protocol of a port in Endpoints defaults to TCP', () => {
   const { object } = create({ addresses: [good, good], ports: [{ port: 80, protocol: '' }] })
   assert.deepEqual(asJson(object).subsets, [{ addresses: [good, good], ports: [{ port: 80, protocol: 'TCP' }] }])
 })

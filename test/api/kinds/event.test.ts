@@ -23,7 +23,7 @@ function sent(fields: JsonObject, namespace = 'ns'): JsonObject {
   return { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', namespace }, ...fields }
 }
 
-test('fields that a client did not send are returned as unset', () => {
+test('fields of an Event that the client did not send are returned as unset', () => {
   const { object } = createBy(kind, sent({ series: {} }))
   const { metadata: _, apiVersion: _v, kind: _k, ...fields } = asJson(object) as JsonObject
   assert.deepEqual(fields, {
@@ -125,7 +125,7 @@ const rows: readonly (readonly [what: string, namespace: string, fields: JsonObj
 for (const [what, namespace, fields, faults] of rows)
   test(what, () => assert.deepEqual(createBy(kind, sent(fields, namespace)).faults, faults))
 
-test('an updated Event is validated like a new Event, and every field is mutable', () => {
+test('an updated Event is validated like a new Event, and all fields are mutable', () => {
   const { object } = createBy(kind, sent(newer))
   const changed = { ...newer, reason: 'Other', type: 'Odd', count: 3, series: { count: 1 } }
   assert.deepEqual(updateBy(kind, object, sent(changed)).faults, [])
@@ -166,7 +166,7 @@ const cells: readonly (readonly [what: string, fields: JsonObject, shown: JsonOb
 ]
 
 for (const [what, fields, shown] of cells)
-  test(`the table shows ${what}`, () => {
+  test(`the table of Events shows ${what}`, () => {
     const { object } = createBy(kind, sent(fields))
     const row = kind.views.columns!.map(
       ({ name, cell }) => [name, cell(object, ruleContext.now, vendorOf('orch'))] as const,
@@ -200,7 +200,7 @@ const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/events'
 const told = { involvedObject: { kind: 'ConfigMap', name: 'told', namespace: 'default' } }
 
-test('PUT creates an Event, and another PUT updates it', async () => {
+test('a PUT creates an Event, and another PUT updates the same Event', async () => {
   const body = sent({ ...told, count: 1 }, 'default')
   const created = await client.put(`${path}/e`, body)
   assert.deepEqual([created.status, created.body.count], [201, 1])
@@ -249,7 +249,7 @@ test('an Event is deleted immediately, regardless of the propagation policy', as
   }
 })
 
-test('only the events group requires DNS names and domain-qualified finalizers', async () => {
+test('only the events group requires Event names to be DNS names and finalizers to have a domain', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const { reportingComponent: reportingController, involvedObject: _, ...fields } = newer
   const strict = { ...fields, reportingController, regarding: told.involvedObject, type: 'Normal' }
@@ -267,7 +267,7 @@ test('only the events group requires DNS names and domain-qualified finalizers',
   assert.deepEqual([await patch(newerPath), await patch(path)], [422, 200])
 })
 
-test('the events group reports metadata errors together with other errors and returns a missing count as 0', async () => {
+test('the events group reports metadata errors together with other errors, and returns a missing count as 0', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const refused = await client.post(newerPath, { metadata: {}, regarding: { namespace: 'default' } })
   const fields = refused.body.details.causes.map(({ field }: { field: string }) => field)

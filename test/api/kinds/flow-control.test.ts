@@ -75,7 +75,7 @@ const resourceCases: readonly (readonly [change: JsonObject, faults: readonly st
   [{ namespaces: ['a', 'B'] }, ['Invalid namespaces[1]']],
 ]
 
-test('invalid resource rules are rejected', () => {
+test('a FlowSchema with invalid resource rules is rejected', () => {
   for (const [change, faults] of resourceCases) {
     const rules = [{ subjects, resourceRules: [{ ...resource, ...change }] }]
     expectFaults({ ...to, rules }, faults, 'spec.rules[0].resourceRules[0].')
@@ -83,7 +83,7 @@ test('invalid resource rules are rejected', () => {
   expectFaults({ ...to, rules: [{}] }, ['Required rules[0]', 'Required rules[0].subjects'], 'spec.')
 })
 
-test('invalid non-resource rules are rejected', () => {
+test('a FlowSchema with invalid non-resource rules is rejected', () => {
   const urls = (nonResourceURLs: string[], faults: readonly string[]) =>
     expectFaults(
       { ...to, rules: [{ subjects, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] }] },
@@ -161,7 +161,7 @@ test('mandatory FlowSchemas and priority levels must keep their fixed spec', () 
   assert.deepEqual(createBy(level, schema(queue({}), 'catch-all')).faults, ['Invalid spec'])
 })
 
-test('the status is mutable only through its subresource and has one condition per type', () => {
+test('the status of a FlowSchema is mutable only through the status subresource and has one condition per type', () => {
   const { object } = createBy(flowSchema, { ...schema(to), status: { conditions: [{ type: 'A' }] } })
   assert.deepEqual([asJson(object).status, object.metadata.generation], [{}, 1])
   const status = (...conditions: JsonObject[]) =>
@@ -244,7 +244,7 @@ test('a FlowSchema reports after every change whether its priority level exists'
   assert.deepEqual(managers.toSorted(), ['orch status', 'unknown '])
 })
 
-test('a priority level shows the default of its lendable share, in every version', async (t) => {
+test('a priority level shows the default of lendablePercent in every version', async (t) => {
   const client = (await serve(t, ['--emulated-version=1.28'])).client()
   const group = '/apis/flowcontrol.apiserver.orch.io'
   const create = async (version: string, name: string, spec: JsonObject) => {

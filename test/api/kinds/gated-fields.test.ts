@@ -86,7 +86,7 @@ for (const [path, body, ...lost] of rows)
     for (const silent of ['fieldValidation=Ignore', '']) assert.deepEqual(await post(silent), [], silent)
   })
 
-test('an update warns only about dropped fields that it sends', async () => {
+test('an update warns about dropped fields only if the update sends these fields', async () => {
   const path = inNamespace('/apis/apps/v1', 'statefulsets')
   const policy = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } }
   const spec = { serviceName: 's', selector, template }

@@ -224,7 +224,7 @@ describe('conversion to older versions and back', () => {
   ]
   for (const [name, object] of objects) {
     for (const older of [v1, v2beta1, v2beta2])
-      test(`a round trip through ${older.version} is lossless: ${name}`, () => {
+      test(`an autoscaler that is read and written through ${older.version} loses no fields: ${name}`, () => {
         const there = older.conversion!.fromStored(object, vendor)
         assert.deepEqual(decode(older.schema, asJson(there)).unknown, [])
         assert.deepEqual(
@@ -243,7 +243,7 @@ describe('conversion to older versions and back', () => {
     return { ...object, spec: { ...(object.spec as object), metrics: moved } } as unknown as ApiObject
   }
 
-  test('v2beta1 uses flat metrics and stores the behavior in an annotation', () => {
+  test('v2beta1 autoscalers have flat metrics, and an annotation stores their behavior', () => {
     const { metadata, spec } = v2beta1.conversion!.fromStored(
       stored({ metrics: metrics.slice(0, 8), behavior }),
       vendor,
@@ -272,7 +272,7 @@ describe('conversion to older versions and back', () => {
     assert.deepEqual(Object.keys(metadata.annotations ?? {}), ['autoscaling.alpha.orch.io/behavior'])
   })
 
-  test('converting an object with 30,000 metrics from an older version is fast', async () => {
+  test('converting an autoscaler with 30,000 metrics from an older version is fast', async () => {
     const many = Array.from({ length: 30_000 }, (_, i) => cpu(i + 1))
     await assertCheap(5_000, () => {
       const object = stored({ metrics: many })
@@ -282,7 +282,7 @@ describe('conversion to older versions and back', () => {
     })
   })
 
-  test('v1 stores v2 fields in annotations', () => {
+  test('v1 autoscalers store v2 fields in annotations', () => {
     const { metadata, spec } = fromStored(stored({ metrics: [metrics[1]!, cpu(50)], behavior }, status), vendor)
     assert.deepEqual(spec, { scaleTargetRef, minReplicas: 1, maxReplicas: 5, targetCPUUtilizationPercentage: 50 })
     assert.deepEqual(metadata.annotations, {
@@ -297,7 +297,7 @@ describe('conversion to older versions and back', () => {
     })
   })
 
-  test('a malformed conversion annotation is ignored', () => {
+  test('a malformed conversion annotation of an autoscaler is ignored', () => {
     for (const text of ['', '{', '7', '[7]', '[{"type":7}]', '[{"resource":{"targetAverageValue":"much"}}]']) {
       const there = fromStored(stored({}), vendor)
       const annotations = { 'autoscaling.alpha.orch.io/metrics': text, other: 'kept' }
@@ -318,7 +318,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
   })
   const memory = resource('memory', { type: 'AverageValue', averageValue: '1Gi' })
 
-  test('v1 and v2 serve the same object with the same resourceVersion', async (t) => {
+  test('v1 and v2 serve the same autoscaler with the same resourceVersion', async (t) => {
     const client = (await serve(t)).client()
     const created = await client.post(path('v1'), body('h', { targetCPUUtilizationPercentage: 60 }))
     assert.deepEqual([created.status, created.body.apiVersion], [201, 'autoscaling/v1'])
@@ -340,7 +340,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
       assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
   })
 
-  test('deprecated versions return a warning and serve objects written through v2', async (t) => {
+  test('deprecated autoscaler versions return a warning and serve objects written through v2', async (t) => {
     const client = (await serve(t)).client()
     const { body: made } = await client.post(path('v2'), body('h', { metrics: [memory, cpu(50)], behavior: {} }))
     for (const [version, level] of [
@@ -358,7 +358,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.deepEqual(byDefault.body.spec.metrics, [{ type: 'Resource', resource: processors }])
   })
 
-  test('an object metric with an average gets a target value of 0, which an update through any version rejects', async (t) => {
+  test('an Object metric with an average gets a target value of 0, which an update through any version rejects', async (t) => {
     const client = (await serve(t)).client()
     const target = { kind: 'Ingress', name: 'i' }
     const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }
@@ -377,7 +377,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.equal((await client.put(path('v2', '/y/status'), reported)).body.status.currentReplicas, 2)
   })
 
-  test('CPU targets come last, and table rows omit the v1 conversion annotations', async (t) => {
+  test('the v1 conversion of an autoscaler puts CPU targets last, and table rows omit the conversion annotations', async (t) => {
     const client = (await serve(t)).client()
     const metrics = [cpu(50), memory, cpu(60)]
     const { body: made } = await client.post(path('v2'), body('h', { metrics, behavior: {} }))
@@ -390,7 +390,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.equal(Object.keys((await client.get(path('v1', '/h'))).body.metadata.annotations).length, 2)
   })
 
-  test('reading an object through v1 and writing it back changes nothing', async (t) => {
+  test('reading an autoscaler through v1 and writing it back changes nothing', async (t) => {
     const client = (await serve(t)).client()
     const { body: first } = await client.post(path('v2'), body('h', { metrics: [cpu(50), memory], behavior: {} }))
     const { body: read } = await client.get(path('v1', '/h'))
@@ -402,7 +402,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     assert.deepEqual(next.spec, { ...first.spec, maxReplicas: 9 })
   })
 
-  test('a watch returns events in the version of its request', async (t) => {
+  test('a watch of autoscalers returns events in the requested version', async (t) => {
     const client = (await serve(t)).client()
     const stop = new AbortController()
     const watches = ['v1', 'v2', 'v1'].map((version) => client.watch(`${path(version)}?watch=1`, stop.signal))
@@ -422,7 +422,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     stop.abort()
   })
 
-  test('managed fields record the version of each write, and conflicts are detected across versions', async (t) => {
+  test('managed fields of an autoscaler record the version of each write, and conflicts are detected across versions', async (t) => {
     const client = (await serve(t)).client()
     const apply = (version: string, by: string, spec: JsonObject, force = false) =>
       client.send(`${path(version, '/h')}?fieldManager=${by}&force=${force}`, {
@@ -460,7 +460,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     })
   })
 
-  test('the status can be updated through its subresource in v1 and v2', async (t) => {
+  test('the status of an autoscaler can be updated through its subresource in v1 and v2', async (t) => {
     const client = (await serve(t)).client()
     await client.post(path('v2'), { ...body('h', { metrics: [cpu(50), memory] }), status: { currentReplicas: 3 } })
     const { body: object } = await client.get(path('v1', '/h'))
@@ -501,7 +501,7 @@ for (const [version, status] of [
   ['1.35', 422],
   ['1.36', 200],
 ] as const)
-  test(`a write through v1 of an Object metric with an average gets ${status} at ${version}`, async (t) => {
+  test(`a v1 write of an autoscaler with an average in an Object metric returns ${status} at Kubernetes ${version}`, async (t) => {
     const client = (await serve(t, [`--emulated-version=${version}`])).client()
     const path = (apiVersion: string) => `/apis/autoscaling/${apiVersion}/namespaces/default/horizontalpodautoscalers`
     const target = { type: 'AverageValue', averageValue: '5' }

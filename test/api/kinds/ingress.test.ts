@@ -26,7 +26,7 @@ const paths: readonly (readonly [path: JsonObject, faults: readonly string[]])[]
   [{ pathType: 'Exact', path: '/' }, ['Invalid backend']],
 ]
 
-test('paths are validated depending on their path type', () => {
+test('the validation of an Ingress path depends on the path type', () => {
   for (const [sent, faults] of paths) {
     const { faults: reportedFaults } = create({ rules: [{ http: { paths: [sent] } }] })
     assert.deepEqual(
@@ -57,14 +57,14 @@ const backends: readonly (readonly [backend: JsonObject, faults: readonly string
   [{}, ['Invalid ']],
 ]
 
-test('a backend is either a Service port or a resource', () => {
+test('the backend of an Ingress is either a Service port or a resource', () => {
   for (const [defaultBackend, faults] of backends) {
     const expected = faults.map((fault) => fault.replace(' ', ' spec.defaultBackend'))
     assert.deepEqual(create({ defaultBackend }).faults, expected, JSON.stringify(defaultBackend))
   }
 })
 
-test('hosts must be DNS names, and only the first label may be a wildcard', () => {
+test('the hosts of an Ingress must be DNS names, and only the first label may be a wildcard', () => {
   const good = ['*.example.com', '*.com', 'a.b-c', `${'a'.repeat(63)}.b`, '']
   const bad = [
     '*',
@@ -91,7 +91,7 @@ test('hosts must be DNS names, and only the first label may be a wildcard', () =
   assert.deepEqual(tls({ secretName: 'a/b' }), ['Invalid spec.tls[0].secretName'])
 })
 
-test('an Ingress requires a default backend or rules, and its class may be set by field or annotation but not both', () => {
+test('an Ingress requires a default backend or rules, and only the field or the annotation may set the class', () => {
   assert.deepEqual(create({}).faults, ['Invalid spec'])
   assert.deepEqual(createBy(ingress, { metadata: { name: 'i' } }).faults, ['Invalid spec'])
   assert.deepEqual(create({ ...least, ingressClassName: '' }).faults, ['Invalid spec.ingressClassName'])
@@ -105,7 +105,7 @@ test('an Ingress requires a default backend or rules, and its class may be set b
   assert.deepEqual(updateBy(ingress, object, both({ annotations })).faults, [])
 })
 
-test('spec changes increment the generation, and the status is mutable only through its subresource', () => {
+test('spec changes of an Ingress increment the generation, and the status is mutable only through its subresource', () => {
   const { object } = createBy(ingress, {
     ...ingressOf(least),
     status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } },
@@ -130,7 +130,7 @@ test('spec changes increment the generation, and the status is mutable only thro
   assert.equal(cellsOf(ingress, written.object)[3], '10.0.0.1,10.0.0.2,lb.example.com')
 })
 
-test('the table shows the class, hosts and ports of an Ingress', () => {
+test('the table of Ingresses shows the class, hosts and ports', () => {
   const shown = (spec: JsonObject) => cellsOf(ingress, create(spec).object).slice(1, 5)
   const hosts = (...names: string[]) => ({ rules: names.map((host) => ({ host })) })
   assert.deepEqual(shown(least), ['<none>', '*', '', '80'])

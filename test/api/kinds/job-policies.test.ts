@@ -88,7 +88,7 @@ test('Job policies, limits and managers are validated', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('index lists are parsed in linear time and compared correctly', () => {
+test('index lists of a Job status are parsed in linear time and compared correctly', () => {
   const counts = ['', '3', '0-3,5', '5-3', '1-4,3', '10', '1-2-3', 'a', '-1'].map((text) => countIndexes(text, 10))
   assert.deepEqual(
     counts.map((count) => (typeof count === 'string' ? 'fault' : count)),
@@ -100,7 +100,7 @@ test('index lists are parsed in linear time and compared correctly', () => {
   )
 })
 
-test('the defaults and dropped fields of a Job depend on the version', () => {
+test('the defaults and the dropped fields of a Job depend on the Kubernetes version', () => {
   const named = ({ podReplacementPolicy, manualSelector, backoffLimit, backoffLimitPerIndex }: JsonObject) => [
     podReplacementPolicy,
     manualSelector,
@@ -129,7 +129,7 @@ test('the defaults and dropped fields of a Job depend on the version', () => {
   assert.deepEqual(inTemplate(failure(rule(onReady)), '1.34').faults, [])
 })
 
-test('since 1.27, generated labels have a prefix', () => {
+test('since Kubernetes 1.27, the generated labels of a Job have a prefix', () => {
   const labelsOf = (version: EmulatedVersion) => {
     const spec = specOf(
       createBy(
@@ -153,7 +153,7 @@ test('since 1.27, generated labels have a prefix', () => {
   assert.deepEqual(createBy(job, objectOf(indexed, 'a'.repeat(62)), newest).faults, ['Invalid metadata.name'])
 })
 
-test('policies are immutable, and an Indexed Job scales with its parallelism', () => {
+test('the policies of a Job are immutable, and an Indexed Job scales with its parallelism', () => {
   const update = (before: JsonObject, after: JsonObject) => {
     const { object } = create(before)
     return updateBy(job, object, { ...asJson(object), spec: { ...specOf(object), ...after } }, newest).faults
@@ -168,7 +168,7 @@ test('policies are immutable, and an Indexed Job scales with its parallelism', (
   assert.deepEqual(update(indexed, { completions: 5 }), ['Invalid spec.completions'])
 })
 
-test('the scheduling directives and resources of a suspended Job without active pods are mutable', () => {
+test('scheduling directives and resources of a suspended Job without active pods are mutable', () => {
   const limits = { containers: [{ name: 'c', image: 'img:1', resources: { limits: { cpu: '2' } } }] }
   const update = (status: JsonObject, pods: JsonObject, version: EmulatedVersion = '1.36') => {
     const { object } = create({ suspend: true }, version)
@@ -192,7 +192,7 @@ test('the scheduling directives and resources of a suspended Job without active 
 const is = (...types: string[]): JsonObject => ({ conditions: types.map((type) => ({ type, status: 'True' })) })
 const times = { startTime: '2030-01-01T00:00:00Z', completionTime: '2030-01-01T00:01:00Z' }
 
-test('since 1.32, inconsistent Job statuses are rejected', () => {
+test('since Kubernetes 1.32, inconsistent Job statuses are rejected', () => {
   const write = (spec: JsonObject, previous: JsonObject, status: JsonObject, version: EmulatedVersion = '1.36') => {
     const { object } = create(spec, version)
     const before = { ...object, status: previous } as ApiObject
@@ -248,7 +248,7 @@ test('since 1.32, inconsistent Job statuses are rejected', () => {
   assert.deepEqual(noReplacement, ['Invalid status.conditions'])
 })
 
-test('since 1.30, the table shows the state of a Job', () => {
+test('since Kubernetes 1.30, the table of Jobs shows the state of each Job', () => {
   const { object } = create({})
   const stateOf = (status: JsonObject, metadata: JsonObject = {}) =>
     cellsOf(job, { ...object, metadata: { ...object.metadata, ...metadata }, status } as ApiObject, '1.31')[1]

@@ -39,7 +39,7 @@ test('unset fields of a Job get defaults', () => {
 
 const policy = 'spec.template.spec.restartPolicy'
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a Job contain the path of the field', () => {
   const counts = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished']
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[] = [
     ...counts.map((name) => [{ [name]: -1 }, [`Invalid spec.${name}`]] as [JsonObject, string[]]),
@@ -94,7 +94,7 @@ test('only a few fields of an existing Job are mutable', () => {
   assert.deepEqual(update({ template: relabeled }, waiting).faults, [])
 })
 
-test('a status update changes only the status, and invalid statuses are rejected', () => {
+test('a status update of a Job changes only the status, and invalid statuses are rejected', () => {
   const { object } = create(manual)
   const write = (status: JsonObject) =>
     updateBy(job, object, { ...objectOf({ ...manual, parallelism: 7 }), status }, { subresource: 'status' })
@@ -109,7 +109,7 @@ test('a status update changes only the status, and invalid statuses are rejected
   ])
 })
 
-test('the table shows completions and duration', () => {
+test('the table of Jobs shows completions and durations', () => {
   const cells = (spec: JsonObject, status: JsonObject) =>
     cellsOf(job, { ...create({ ...manual, ...spec }).object, status }).slice(1, 3)
   assert.deepEqual(cells({ completions: 5 }, {}), ['0/5', ''])
@@ -136,12 +136,12 @@ test('a running server handles Jobs', async (t) => {
     assert.deepEqual([drawn.spec.template.metadata.labels, drawn.metadata.labels], [its, its])
   })
 
-  await t.test('labels that the client sets on the Job are kept unchanged', async () => {
+  await t.test('the server keeps the labels that a client sets on a Job', async () => {
     const { body } = await post(labeled({ mine: '1' }), { name: 'b', labels: { mine: '1' } })
     assert.deepEqual(body.metadata.labels, { mine: '1' })
   })
 
-  await t.test('a status update on a Job without labels copies the template labels', async () => {
+  await t.test('a status update on a Job without labels copies the labels of the template', async () => {
     const { body } = await post({}, { name: 'status' })
     const written = await client.put(`${path}/status/status`, { metadata: { name: 'status' }, status: { failed: 1 } })
     assert.deepEqual([written.status, written.body.status], [200, { failed: 1 }])
@@ -159,7 +159,7 @@ test('a running server handles Jobs', async (t) => {
     assert.deepEqual([controller.status, controller.body.metadata.labels], [200, { app: 'a' }])
   })
 
-  await t.test('pod labels and selectors that conflict with the generated ones are rejected', async () => {
+  await t.test('a Job whose pod labels or selector conflict with the generated labels is rejected', async () => {
     const faults = async (spec: JsonObject) =>
       (await post(spec, { name: 'x' })).body.details.causes.map(({ field }: { field: string }) => field).sort()
     const at = 'spec.template.metadata.labels'
@@ -181,7 +181,7 @@ test('a running server handles Jobs', async (t) => {
     assert.deepEqual((await post({}, { name: 'c', annotations })).body.metadata.annotations, { kept: 'y' })
   })
 
-  await t.test('a field selector can match the number of succeeded pods', async () => {
+  await t.test('a field selector can select Jobs by the number of succeeded pods', async () => {
     const { body } = await client.get(`${path}?fieldSelector=status.successful%3D0,metadata.name%3Dc`)
     assert.equal(body.items.length, 1)
     assert.equal((await client.get(`${path}?fieldSelector=status.successful%3D1`)).body.items.length, 0)
@@ -196,7 +196,7 @@ function objectOf(spec: JsonObject): JsonObject {
   return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec }
 }
 
-test('an update that removes the generated pod labels is rejected, and the errors name the labels', () => {
+test('an update that removes the generated pod labels of a Job is rejected, and the errors name the labels', () => {
   const { object } = createBy(job, {
     metadata: { name: 'j', uid: 'u' },
     spec: { template: podsOf({ restartPolicy: 'Never' }) },

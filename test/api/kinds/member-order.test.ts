@@ -58,7 +58,7 @@ function numbersOf({ within = [], tag }: Field): number[] {
   return [...within, tag]
 }
 
-test('fields are in the order of their Protobuf numbers, except for the fields in a list of exceptions', () => {
+test('the fields of all types are in the order of their Protobuf numbers, except for a list of known exceptions', () => {
   const seen = new Set<string>()
   const metas = Object.values(metaTypes).filter((type) => typeof type !== 'function')
   const types = [
@@ -80,12 +80,12 @@ test('fields are in the order of their Protobuf numbers, except for the fields i
   )
 })
 
-test('objects begin with kind, apiVersion and metadata', () => {
+test('objects start with kind, apiVersion and metadata', () => {
   for (const { kind, schema } of allKinds)
     assert.deepEqual(Object.keys(schema.fields).slice(0, 3), ['kind', 'apiVersion', 'metadata'], kind)
 })
 
-test('every volume source is in the list of fields of which only one may be set', () => {
+test('the list of mutually exclusive volume sources contains every volume source', () => {
   const seen = new Set<string>()
   const types = allKinds.flatMap((kind) => [...typesBelow(kind.schema, `${kind.group}.${kind.version}`, seen)])
   const volumes = types.filter(({ name }) => name === 'core.v1.Volume' || name === 'core.v1.PersistentVolumeSpec')

@@ -6,7 +6,7 @@ import { serve } from '../../support/in-process.ts'
 const client = (await serve({ after })).client()
 const namespaces = '/api/v1/namespaces'
 
-test('an empty namespace phase defaults to Active', async () => {
+test('an empty phase of a namespace defaults to Active', async () => {
   await client.post(namespaces, { metadata: { name: 'a' } })
   for (const status of [{}, null, undefined, { phase: '' }]) {
     const { status: code, body } = await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' }, status })
@@ -18,7 +18,7 @@ test('an empty namespace phase defaults to Active', async () => {
   assert.equal((await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' } })).status, 422)
 })
 
-test('only a status update validates the phase', async () => {
+test('only a status update validates the phase of a namespace', async () => {
   const object = { metadata: { name: 'told', deletionTimestamp: '2030-01-01T00:00:00Z' } }
   await client.post(namespaces, { metadata: { name: 'told' } })
   for (const [path, ...fields] of [
@@ -62,7 +62,7 @@ async function faultsOf(object: object): Promise<string[]> {
   return body.details.causes.map(({ field }: { field: string }) => field).sort()
 }
 
-test('the error for a create in a terminating namespace reports the requested name or generateName', async () => {
+test('the error for a create in a terminating namespace contains the requested name or generateName', async () => {
   await client.post('/api/v1/namespaces', { metadata: { name: 'going' } })
   await client.delete('/api/v1/namespaces/going')
   const path = '/api/v1/namespaces/going/configmaps'
@@ -77,7 +77,7 @@ test('the error for a create in a terminating namespace reports the requested na
   }
 })
 
-test('the first deletion only marks an empty namespace as terminating, and a later update or deletion removes it', async () => {
+test('the first deletion marks an empty namespace as terminating, and a later update or deletion removes the namespace', async () => {
   for (const [name, end] of [
     ['twice', () => client.delete(`${namespaces}/twice`)],
     ['again', () => client.put(`${namespaces}/again/finalize`, { metadata: { name: 'again' }, spec: {} })],
@@ -91,7 +91,7 @@ test('the first deletion only marks an empty namespace as terminating, and a lat
   }
 })
 
-test('a PUT without generateName removes the stored generateName, also through a subresource', async () => {
+test('a PUT without generateName removes the stored generateName of a namespace, also through a subresource', async () => {
   const { body } = await client.post(namespaces, { metadata: { generateName: 'drawn-' } })
   const { name } = body.metadata
   assert.equal(body.metadata.generateName, 'drawn-')
@@ -99,7 +99,7 @@ test('a PUT without generateName removes the stored generateName, also through a
   assert.equal(finalized.body.metadata.generateName, undefined)
 })
 
-test('the first deletion sets no grace period, and a later deletion that waits for finalizers sets it to 0', async () => {
+test('the first deletion of a namespace sets no grace period, and a later deletion sets the grace period to 0', async () => {
   const metadata = { name: 'held', finalizers: ['example.com/held'] }
   await client.post(namespaces, { metadata })
   await client.put(`${namespaces}/held/finalize`, { metadata, spec: { finalizers: [] } })

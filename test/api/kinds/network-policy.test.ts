@@ -22,7 +22,7 @@ const ports: readonly (readonly [port: JsonObject, faults: readonly string[]])[]
   [{ endPort: 80 }, ['Invalid endPort']],
 ]
 
-test('a port must be a number, a name or a range of numbers', () => {
+test('a port in a NetworkPolicy must be a number, a name or a range of numbers', () => {
   for (const [port, faults] of ports) {
     const reportedFaults = create({ ingress: [{ ports: [port] }], egress: [{ ports: [port] }] }).faults
     const expected = ['egress', 'ingress'].flatMap((way) =>
@@ -67,7 +67,7 @@ const peers: readonly (readonly [peer: JsonObject, faults: readonly string[]])[]
   [block('10.0.0.0/8', '10.0.0.0/8', 'x', 'y'), ['Invalid .ipBlock.except[0]', 'Invalid .ipBlock.except[1]']],
 ]
 
-test('a peer is either a label selector or an IP block', () => {
+test('a peer in a NetworkPolicy is either a label selector or an IP block', () => {
   for (const [peer, faults] of peers) {
     const { faults: reportedFaults } = create({ egress: [{ to: [peer] }] })
     assert.deepEqual(
@@ -79,7 +79,7 @@ test('a peer is either a label selector or an IP block', () => {
   }
 })
 
-test('policyTypes defaults to the directions that have rules', () => {
+test('the policyTypes of a NetworkPolicy default to the directions that have rules', () => {
   const types = (spec: JsonObject) => (asJson(create(spec).object).spec as JsonObject).policyTypes
   assert.deepEqual(types({}), ['Ingress'])
   assert.deepEqual(types({ egress: [], policyTypes: [] }), ['Ingress'])
@@ -89,7 +89,7 @@ test('policyTypes defaults to the directions that have rules', () => {
   assert.deepEqual(create({ policyTypes: ['Ingress', 'Egress', 'X'] }).faults, ['Invalid spec.policyTypes'])
 })
 
-test('spec changes increment the generation, and the table shows the pod selector', () => {
+test('spec changes of a NetworkPolicy increment the generation, and the table shows the pod selector', () => {
   const { object } = create({})
   assert.equal(object.metadata.generation, 1)
   const matchExpressions = [{ key: 'e', operator: 'NotIn', values: ['g', 'f'] }]

@@ -10,7 +10,7 @@ import { createBy, updateBy } from './rules.ts'
 const sent = (spec: JsonObject, more: JsonObject = {}) => ({ metadata: { name: 'n' }, spec, ...more })
 const create = (spec: JsonObject, more: JsonObject = {}) => createBy(node, sent(spec, more))
 
-test('podCIDR always equals the first entry of podCIDRs', () => {
+test('the podCIDR of a node always equals the first entry of podCIDRs', () => {
   const cases: readonly (readonly [sent: JsonObject, podCIDRs: string[]])[] = [
     [{ podCIDR: '10.0.0.0/24' }, ['10.0.0.0/24']],
     [{ podCIDRs: ['fd00::/64', '10.0.0.0/8'] }, ['fd00::/64', '10.0.0.0/8']],
@@ -50,7 +50,7 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   ],
 ]
 
-test('invalid taints, pod CIDRs and quantities are rejected', () => {
+test('nodes with invalid taints, pod CIDRs or quantities are rejected', () => {
   for (const [spec, ...faults] of bad) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
   const twice = ['NoSchedule', 'NoExecute'].map((effect) => ({ key: 'k', effect }))
   assert.deepEqual(create({ taints: twice }).faults, [])
@@ -62,7 +62,7 @@ test('invalid taints, pod CIDRs and quantities are rejected', () => {
   ])
 })
 
-test('an extended resource quantity that exceeds 64 bits is rejected', () => {
+test('a node with an extended resource that exceeds 64 bits is rejected', () => {
   const faultsOf = (amount: string) => {
     const status = { capacity: { 'example.com/gpu': amount, memory: amount } }
     return create({}, { status }).faults
@@ -73,7 +73,7 @@ test('an extended resource quantity that exceeds 64 bits is rejected', () => {
   assert.deepEqual(faultsOf('9223372036854775'), [])
 })
 
-test('the preferAvoidPods annotation must be valid JSON that names controllers', () => {
+test('the preferAvoidPods annotation of a node must be valid JSON that names controllers', () => {
   const key = 'scheduler.alpha.orch.io/preferAvoidPods'
   const faultsOf = (text: string) => createBy(node, { metadata: { name: 'n', annotations: { [key]: text } } }).faults
   const entry = (podController: object) => JSON.stringify({ preferAvoidPods: [{ podSignature: { podController } }] })
@@ -85,7 +85,7 @@ test('the preferAvoidPods annotation must be valid JSON that names controllers',
   assert.deepEqual([...faultsOf(entry({ controller: true })), ...faultsOf('{}'), ...faultsOf('')], [])
 })
 
-test('pod CIDRs and the provider ID are immutable once set', () => {
+test('the pod CIDRs and the provider ID of a node cannot be changed after they are set', () => {
   const before = create({}).object
   const ranges = { podCIDRs: ['10.0.0.0/24'], providerID: 'c://1' }
   assert.deepEqual(updateBy(node, before, sent(ranges)).faults, [])
@@ -103,7 +103,7 @@ test('pod CIDRs and the provider ID are immutable once set', () => {
   assert.deepEqual(reportedFaults, ['Duplicate status.addresses[2]'])
 })
 
-test('the dynamic kubelet configuration is dropped', () => {
+test('the dynamic kubelet configuration of a node is dropped', () => {
   const configSource = { configMap: { name: 'c', namespace: 'n', kubeletConfigKey: 'k' } }
   const status = { config: { assigned: configSource } }
   const { object } = create({ configSource }, { status })
@@ -156,7 +156,7 @@ test('a node can be created, updated, selected, listed and deleted', async (t) =
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'Status'])
 })
 
-test('allocatable defaults to capacity', () => {
+test('the allocatable resources of a node default to the capacity', () => {
   const statusOf = (status: JsonObject) => asJson(create({}, { status }).object).status as JsonObject
   const capacity = { cpu: '2', storage: '0.0001' }
   assert.deepEqual(statusOf({ capacity }).allocatable, { cpu: '2', storage: '1m' })

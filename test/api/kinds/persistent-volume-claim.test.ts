@@ -75,7 +75,7 @@ test('dataSource accepts only a claim or a snapshot, and dataSourceRef requires 
   }
 })
 
-test('a stored dataSourceRef is kept after its feature gate is disabled', () => {
+test('a claim keeps its stored dataSourceRef after the feature gate is disabled', () => {
   const { object } = create({ dataSourceRef: thing }, anySource)
   const next = updateBy(persistentVolumeClaim, object, claim({ dataSource: thing, dataSourceRef: thing }))
   assert.deepEqual([next.faults, specOf(next.object).dataSourceRef], [[], thing])
@@ -86,7 +86,7 @@ function bound(spec: JsonObject, status: JsonObject = {}): ApiObject {
   return { ...object, status: { phase: 'Bound', capacity: { storage: '1Gi' }, ...status } }
 }
 
-test('only the volume name of a pending claim and the size of a bound claim are mutable', () => {
+test('only the volume name of a pending claim and the requested size of a bound claim are mutable', () => {
   const update = (before: ApiObject, spec: JsonObject, gates: ReadonlySet<FeatureGate> = new Set()) =>
     updateBy(persistentVolumeClaim, before, claim(spec), { gates }).faults
   const pending = create({}).object
@@ -115,7 +115,7 @@ test('only the volume name of a pending claim and the size of a bound claim are 
   assert.deepEqual(update(grown, size('1Gi'), recovery), [shrunk])
 })
 
-test('an update may move the storage class from the old annotation to the field', () => {
+test('an update may move the storage class of a claim from the old annotation to the field', () => {
   const before = createBy(persistentVolumeClaim, claim({}, { annotations: { [betaClass]: 'slow' } })).object
   const update = (spec: JsonObject, annotations: JsonObject) =>
     updateBy(persistentVolumeClaim, before, claim(spec, { annotations })).faults
@@ -129,7 +129,7 @@ test('an update may move the storage class from the old annotation to the field'
   assert.deepEqual(update({ storageClassName: 'slow' }, { [betaClass]: 'fast' }), ['Forbidden spec', place])
 })
 
-test('a status update validates sizes and drops gated fields', () => {
+test('a status update of a claim validates sizes and drops gated fields', () => {
   const report = (before: ApiObject, status: JsonObject, gates: ReadonlySet<FeatureGate>) =>
     updateBy(persistentVolumeClaim, before, claim({}, { status }), { subresource: 'status', gates })
   const { object } = create({})
@@ -168,7 +168,7 @@ test('a claim can be created, updated, listed and deleted', async (t) => {
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'PersistentVolumeClaim'])
 })
 
-test('a status with a capacity that exceeds 64 bits is rejected', () => {
+test('a claim whose status has a capacity above 64 bits is rejected', () => {
   const { object } = create(base)
   const reportedFaults = (memory: string) =>
     updateBy(persistentVolumeClaim, object, claim(base, { status: { capacity: { memory } } }), {

@@ -128,7 +128,7 @@ test('invalid volume sources are rejected', () => {
   }
 })
 
-test('invalid capacity, access modes, reclaim policy and class are rejected', () => {
+test('a volume with an invalid capacity, access mode, reclaim policy or class is rejected', () => {
   const faultsOf = (spec: JsonObject) => create({ nfs, ...spec }).faults
   assert.deepEqual(faultsOf({ capacity: {} }), ['NotSupported spec.capacity', 'Required spec.capacity'])
   assert.deepEqual(faultsOf({ capacity: { storage: '1', cpu: '0' } }), [
@@ -156,12 +156,12 @@ test('invalid capacity, access modes, reclaim policy and class are rejected', ()
   assert.deepEqual(create({ local: { path: '/d' } }).faults, ['Required spec.nodeAffinity'])
 })
 
-test('capacity is rounded up to thousandths', () => {
+test('the capacity of a volume is rounded up to thousandths', () => {
   assert.deepEqual(specOf(create({ nfs, capacity: { storage: '1.0001' } }).object).capacity, { storage: '1001m' })
   assert.deepEqual(specOf(create({ nfs, capacity: { storage: '2048Mi' } }).object).capacity, { storage: '2Gi' })
 })
 
-test('invalid node affinity terms are rejected', () => {
+test('a volume with invalid node affinity terms is rejected', () => {
   const path = 'spec.nodeAffinity.required'
   const faultsOf = (affinity: JsonObject) =>
     create({ nfs, nodeAffinity: affinity }).faults.map((fault) => fault.replace(`${path}.nodeSelectorTerms[0]`, '~'))
@@ -191,7 +191,7 @@ test('the mount options annotation is accepted only for volume sources older tha
   assert.deepEqual(faultsOf({ csi }), ['Forbidden metadata.annotations.volume.beta.orch.io/mount-options'])
 })
 
-test('the source, the volume mode and the node affinity are immutable', () => {
+test('the source, the volume mode and the node affinity of a volume are immutable', () => {
   const secret = { controllerExpandSecretRef: secretRef }
   const cases: readonly (readonly [from: JsonObject, to: JsonObject, faults: readonly string[]])[] = [
     [{ nfs }, { nfs, capacity: { storage: '1' }, accessModes: ['ReadOnlyMany'], mountOptions: ['x'] }, []],
@@ -271,7 +271,7 @@ function specOf(object: Parameters<typeof asJson>[0]): JsonObject {
   return asJson(object).spec as JsonObject
 }
 
-test('a capacity that exceeds 64 bits is rejected', () => {
+test('a volume with a capacity above 64 bits is rejected', () => {
   const faults = (storage: string) =>
     createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
   assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])

@@ -11,7 +11,7 @@ const zero = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expe
 const mark = 'pdb.orch.io/deprecated-v1beta1-empty-selector-match'
 const marked = (operator: string) => ({ matchExpressions: [{ key: mark, operator }] })
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a PodDisruptionBudget contain the path of the field', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{}, []],
     [{ minAvailable: 0, selector: {} }, []],
@@ -28,7 +28,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('metadata is validated last on create, and together with the other fields on update', () => {
+test('PodDisruptionBudget metadata is validated last on create, and together with the other fields on update', () => {
   const metadata = { name: 'p', labels: { 'a b': '' } }
   assert.deepEqual(createBy(kind, { metadata, spec: { minAvailable: -1 } }).faults, ['Invalid spec.minAvailable'])
   assert.deepEqual(createBy(kind, { metadata, spec: {} }).faults, ['Invalid metadata.labels'])
@@ -45,7 +45,7 @@ test('a new PodDisruptionBudget allows no disruptions, and spec changes incremen
   assert.deepEqual([changed.object.status, changed.object.metadata.generation], [zero, 2])
 })
 
-test('each status field is validated, except for the counts in v1beta1', () => {
+test('each status field of a PodDisruptionBudget is validated, except for the counts in v1beta1', () => {
   const { object } = create({})
   const write = (status: JsonObject) =>
     updateBy(kind, object, { ...objectOf({}), status }, { subresource: 'status' }).faults
@@ -72,14 +72,14 @@ test('each status field is validated, except for the counts in v1beta1', () => {
   assert.deepEqual(kind.rules.validateUpdate!(next, object, older), [])
 })
 
-test('the label that marks empty selectors is removed from every other selector', () => {
+test('only an empty PodDisruptionBudget selector keeps the label that marks empty selectors', () => {
   const selectorOf = (selector: JsonObject) => (create({ selector }).object.spec as JsonObject).selector
   assert.deepEqual(selectorOf(marked('Exists')), marked('Exists'))
   assert.deepEqual(selectorOf(marked('DoesNotExist')), {})
   assert.deepEqual(selectorOf({ matchLabels: { [mark]: 'x', a: 'b' } }), { matchLabels: { a: 'b' } })
 })
 
-test('the table shows minAvailable and maxUnavailable', () => {
+test('the table of PodDisruptionBudgets shows minAvailable and maxUnavailable', () => {
   assert.deepEqual(cellsOf(kind, create({ minAvailable: '10%' }).object), ['p', '10%', 'N/A', 0, '<unknown>'])
   assert.deepEqual(cellsOf(kind, create({ maxUnavailable: 0 }).object).slice(1, 3), ['N/A', '0'])
 })
@@ -115,26 +115,32 @@ test('a running server handles PodDisruptionBudgets', async (t) => {
     }
   })
 
-  await t.test('a strategic merge patch replaces the selector in v1 and merges it in v1beta1', async () => {
-    await post('v1', 'p', {
-      selector: { matchLabels: { a: '1' }, matchExpressions: [{ key: 'k', operator: 'Exists' }] },
-    })
-    const patch = (version: string, matchLabels: JsonObject) =>
-      client.send(at(version, '/p'), {
-        method: 'PATCH',
-        body: { spec: { selector: { matchLabels } } },
-        headers: { 'content-type': 'application/strategic-merge-patch+json' },
+  await t.test(
+    'a strategic merge patch replaces the selector of a v1 PodDisruptionBudget and merges the selector in v1beta1',
+    async () => {
+      await post('v1', 'p', {
+        selector: { matchLabels: { a: '1' }, matchExpressions: [{ key: 'k', operator: 'Exists' }] },
       })
-    const merged = await patch('v1beta1', { b: '2' })
-    assert.deepEqual(merged.body.spec.selector.matchLabels, { a: '1', b: '2' })
-    assert.deepEqual((await patch('v1', { c: '3' })).body.spec.selector, { matchLabels: { c: '3' } })
-  })
+      const patch = (version: string, matchLabels: JsonObject) =>
+        client.send(at(version, '/p'), {
+          method: 'PATCH',
+          body: { spec: { selector: { matchLabels } } },
+          headers: { 'content-type': 'application/strategic-merge-patch+json' },
+        })
+      const merged = await patch('v1beta1', { b: '2' })
+      assert.deepEqual(merged.body.spec.selector.matchLabels, { a: '1', b: '2' })
+      assert.deepEqual((await patch('v1', { c: '3' })).body.spec.selector, { matchLabels: { c: '3' } })
+    },
+  )
 
-  await t.test('PUT requires a resourceVersion, and names may contain almost any character', async () => {
-    const blind = await client.put(at('v1', '/p'), { metadata: { name: 'p' }, spec: {} })
-    assert.deepEqual([blind.status, blind.body.details.causes[0].field], [422, 'metadata.resourceVersion'])
-    assert.equal((await post('v1', 'Not A Name', {})).status, 201)
-  })
+  await t.test(
+    'a PUT of a PodDisruptionBudget requires a resourceVersion, and the name may contain almost any character',
+    async () => {
+      const blind = await client.put(at('v1', '/p'), { metadata: { name: 'p' }, spec: {} })
+      assert.deepEqual([blind.status, blind.body.details.causes[0].field], [422, 'metadata.resourceVersion'])
+      assert.equal((await post('v1', 'Not A Name', {})).status, 201)
+    },
+  )
 })
 
 function create(spec: JsonObject) {

@@ -47,7 +47,7 @@ test('a running server handles the lifecycle of a pod', async (t) => {
     },
   )
 
-  await t.test('duplicate elements of a keyed list are kept and can be updated', async () => {
+  await t.test('duplicate elements of a keyed list in a pod are kept and can be updated', async () => {
     const env = [
       { name: 'A', value: '1' },
       { name: 'A', value: '2' },
@@ -60,7 +60,7 @@ test('a running server handles the lifecycle of a pod', async (t) => {
   })
 
   await t.test(
-    'tolerations can be added and their tolerationSeconds changed, but no toleration can be removed',
+    'an update can add tolerations to a pod and change their tolerationSeconds but cannot remove tolerations',
     async () => {
       const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }]
       await client.post(path, pod('l', { tolerations }))
@@ -109,21 +109,24 @@ test('a running server handles the lifecycle of a pod', async (t) => {
     assert.equal((await client.get(`${path}/e`)).status, 404)
   })
 
-  await t.test('a negative grace period counts as 1 second, and a terminated pod is deleted immediately', async () => {
-    for (const [name, first] of [
-      ['f', '?gracePeriodSeconds=-7'],
-      ['f2', '?gracePeriodSeconds=20'],
-    ] as const) {
-      await client.post(path, pod(name, { nodeName: 'n' }))
-      assert.equal((await client.delete(`${path}/${name}${first}`)).status, 200)
-      assert.equal((await client.delete(`${path}/${name}?gracePeriodSeconds=-1`)).status, 200)
-      assert.equal((await client.get(`${path}/${name}`)).body.metadata.deletionGracePeriodSeconds, 1)
-    }
-    await client.post(path, pod('g', { nodeName: 'n' }))
-    await client.put(`${path}/g/status`, { ...pod('g'), status: { phase: 'Succeeded' } })
-    await client.delete(`${path}/g`)
-    assert.equal((await client.get(`${path}/g`)).status, 404)
-  })
+  await t.test(
+    'a negative grace period counts as 1 second, and deleting a terminated pod removes it immediately',
+    async () => {
+      for (const [name, first] of [
+        ['f', '?gracePeriodSeconds=-7'],
+        ['f2', '?gracePeriodSeconds=20'],
+      ] as const) {
+        await client.post(path, pod(name, { nodeName: 'n' }))
+        assert.equal((await client.delete(`${path}/${name}${first}`)).status, 200)
+        assert.equal((await client.delete(`${path}/${name}?gracePeriodSeconds=-1`)).status, 200)
+        assert.equal((await client.get(`${path}/${name}`)).body.metadata.deletionGracePeriodSeconds, 1)
+      }
+      await client.post(path, pod('g', { nodeName: 'n' }))
+      await client.put(`${path}/g/status`, { ...pod('g'), status: { phase: 'Succeeded' } })
+      await client.delete(`${path}/g`)
+      assert.equal((await client.get(`${path}/g`)).status, 404)
+    },
+  )
 
   await t.test('finalizers keep a pod after its grace period until the last finalizer is removed', async () => {
     const held = pod('h', { nodeName: 'n' })
@@ -140,7 +143,7 @@ test('a running server handles the lifecycle of a pod', async (t) => {
     assert.equal((await client.get(`${path}/i`)).status, 404)
   })
 
-  await t.test('field selectors match pods by node, restart policy, service account and phase', async () => {
+  await t.test('a field selector can select pods by node, restart policy, service account and phase', async () => {
     await client.post(path, pod('j', { nodeName: 'here', restartPolicy: 'Never', serviceAccountName: 'acc' }))
     const namesBy = async (selector: string) => {
       const { body } = await client.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`)

@@ -12,14 +12,14 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const any = { rule: 'RunAsAny' }
 const least = { seLinux: any, runAsUser: any, supplementalGroups: any, fsGroup: any }
 
-test('privilege escalation is allowed by default, and unsupported fields are dropped', () => {
+test('a PodSecurityPolicy allows privilege escalation by default, and unsupported fields are dropped', () => {
   const { object, faults } = create({ allowedProcMountTypes: ['Default'] })
   assert.deepEqual([faults, asJson(object).spec], [[], { ...least, allowPrivilegeEscalation: true }])
   const changed = updateBy(kind, object, objectOf({ allowedProcMountTypes: ['Default'] }))
   assert.deepEqual(changed.object.spec, object.spec)
 })
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a PodSecurityPolicy contain the path of the field', () => {
   const rule = (name: string, value: JsonObject) => ({ [name]: value })
   const range = (min: number, max: number) => ({ rule: 'MustRunAs', ranges: [{ min, max }] })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -76,7 +76,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('a sysctl must not be both allowed and forbidden', async () => {
+test('a PodSecurityPolicy must not both allow and forbid a sysctl', async () => {
   const cases: readonly (readonly [allowed: string[], banned: string[], faults: readonly string[]])[] = [
     [['a.b'], ['a.c', 'a.b.c'], []],
     [['a.b'], ['a.b'], ['a[0]']],
@@ -99,7 +99,7 @@ test('a sysctl must not be both allowed and forbidden', async () => {
   await assertCheap(10_000, () => checkOverlap(many('a*'), many('b*'), { allowed: 'a', banned: 'b' }))
 })
 
-test('invalid seccomp and AppArmor profiles in annotations are rejected', () => {
+test('a PodSecurityPolicy with invalid seccomp or AppArmor profiles in annotations is rejected', () => {
   const faultsOf = (annotations: JsonObject) =>
     createBy(kind, { ...objectOf({}), metadata: { name: 'p', annotations } }).faults
   const appArmor = 'apparmor.security.beta.orch.io'
@@ -119,7 +119,7 @@ test('invalid seccomp and AppArmor profiles in annotations are rejected', () => 
     assert.deepEqual(faultsOf({ [key]: 'odd' }), [`Invalid metadata.annotations[${key}]`])
 })
 
-test('the table shows the settings that the policy allows', () => {
+test('the table of PodSecurityPolicies shows the allowed settings', () => {
   const { object } = create({
     privileged: true,
     allowedCapabilities: ['A', 'B'],
@@ -140,7 +140,7 @@ test('the table shows the settings that the policy allows', () => {
   assert.deepEqual(cellsOf(kind, create({}).object).slice(1, 3), ['false', ''])
 })
 
-test('a PodSecurityPolicy request returns a deprecation warning, and a delete returns the object', async (t) => {
+test('requests for PodSecurityPolicies return a deprecation warning, and a delete returns the object', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/policy/v1beta1/podsecuritypolicies'
   const made = await client.post(path, objectOf({}))

@@ -16,7 +16,7 @@ function podWith(spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
   return { metadata: { name: 'a', namespace: 'b', ...metadata }, spec: { containers: [main], ...spec } }
 }
 
-test('since 1.33, every spec change increments the generation of a pod', () => {
+test('since Kubernetes 1.33, every spec change increments the generation of a pod', () => {
   const generationsOf = (version: EmulatedVersion) => {
     const { object: first } = createBy(pod, podWith(), { version })
     const sent = [podWith(), podWith({}, { labels: { a: 'b' } }), podWith({ activeDeadlineSeconds: 5 })]
@@ -110,7 +110,7 @@ test('container settings must be consistent with the pod settings', () => {
   ])
 })
 
-test('names and files of environment variables are validated by the rules of later versions', () => {
+test('the names and files of environment variables are validated by the rules of later Kubernetes versions', () => {
   const file = (fileKeyRef: JsonObject) => ({
     ...container({ env: [{ name: '1 a', valueFrom: { fileKeyRef } }] }),
     volumes: [
@@ -164,7 +164,7 @@ test('container resources must not exceed the pod resources', () => {
   assert.equal(status.qosClass, 'Burstable')
 })
 
-test('matchLabelKeys add requirements to the label selectors of a new pod', () => {
+test('matchLabelKeys of a new pod add requirements to its label selectors', () => {
   const term = { topologyKey: 'z', labelSelector: { matchLabels: { app: 'a' } }, matchLabelKeys: ['rev'] }
   const spread = { ...term, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }
   const labels = { app: 'a', rev: '3' }
@@ -235,7 +235,7 @@ test('AppArmor annotations and fields of a new pod are kept in sync', () => {
   assertRows([['1.34', profile('x'), 'NotSupported spec.containers[0].securityContext.appArmorProfile.type']])
 })
 
-test('the pod status may contain devices, users and claims', () => {
+test('the pod status may list devices, users and claims', () => {
   const version = '1.36'
   const { object } = createBy(pod, podWith(container({ resources: { limits: { 'example.com/gpu': '1' } } })), {
     version,
@@ -256,7 +256,7 @@ test('the pod status may contain devices, users and claims', () => {
   ])
 })
 
-test('container validation errors have different paths and reasons in later versions', () => {
+test('validation errors of containers have other paths and reasons in later Kubernetes versions', () => {
   const at = 'spec.containers[0]'
   const policy = container({ terminationMessagePolicy: 'x' })
   const ports = { hostNetwork: true, ...container({ ports: [{ containerPort: 80, hostPort: 81 }] }) }
@@ -268,7 +268,7 @@ test('container validation errors have different paths and reasons in later vers
   ])
 })
 
-test('since 1.28, host ports get defaults only in pods, not in pod templates', () => {
+test('since Kubernetes 1.28, host ports get defaults only in pods, not in pod templates', () => {
   const spec = { hostNetwork: true, ...container({ ports: [{ containerPort: 80 }] }) }
   const hostPort = (kind: Kind, sent: JsonObject, version: EmulatedVersion) => {
     const { object, faults } = createBy(kind, sent, { version })
@@ -280,7 +280,7 @@ test('since 1.28, host ports get defaults only in pods, not in pod templates', (
   assert.deepEqual(hostPort(podTemplate, template, '1.28'), [false, []])
 })
 
-test('since 1.36, addresses are validated strictly in new pods and when they change in a status', () => {
+test('since Kubernetes 1.36, addresses are validated strictly in new pods and when they change in a pod status', () => {
   const spec = { hostAliases: [{ ip: '010.0.0.1', hostnames: ['a'] }], dnsConfig: { nameservers: ['::ffff:1.2.3.4'] } }
   assertRows([
     ['1.35', spec],
@@ -297,7 +297,7 @@ test('since 1.36, addresses are validated strictly in new pods and when they cha
   assert.deepEqual(update('1.36', { status }), [])
 })
 
-test('since 1.33, an invalid condition type is reported at a different path', () => {
+test('since Kubernetes 1.33, an invalid condition type of a pod is reported at another path', () => {
   const faults = (version: EmulatedVersion) => {
     const { object } = createBy(pod, podWith(), { version })
     const sent = { ...podWith(), status: { conditions: [{ type: 'not good!', status: 'True' }] } }
@@ -345,7 +345,7 @@ test('if the ImageVolume feature is disabled, image volumes are dropped together
   assertRows([['1.35', spec, 'Forbidden spec.volumes[0].image', lost]])
 })
 
-test('claims keep their VolumeAttributesClass while the feature is disabled', () => {
+test('claims keep their VolumeAttributesClass while the feature gate is disabled', () => {
   const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
   const spec = (volumeAttributesClassName: string) => ({
     volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: { ...claim, volumeAttributesClassName } } } }],
@@ -356,7 +356,7 @@ test('claims keep their VolumeAttributesClass while the feature is disabled', ()
   assertRows([['1.34', spec('G_'), `Invalid ${path}`]])
 })
 
-test('since 1.30, the condition of a gated pod has a transition time', () => {
+test('since Kubernetes 1.30, the condition of a gated pod has a transition time', () => {
   const timeOf = (version: EmulatedVersion) => {
     const { object } = createBy(pod, podWith({ schedulingGates: [{ name: 'g' }] }), { version })
     return JSON.stringify(object).includes('"lastTransitionTime":"')
@@ -375,7 +375,7 @@ function gatedFaults(version: EmulatedVersion, spec: JsonObject): readonly strin
   return createBy(pod, podWith(spec), { version, gates }).faults
 }
 
-test('projected certificates name their source and a file', () => {
+test('a projected certificate volume names the source of the certificate and a file', () => {
   const place = 'spec.volumes[0].projected.sources[0].'
   const projected = (source: JsonObject) => ({ volumes: [{ name: 'v', projected: { sources: [source] } }] })
   const bundle = (parts: JsonObject) => projected({ clusterTrustBundle: { path: 'ca.pem', ...parts } })
@@ -408,7 +408,7 @@ test('projected certificates name their source and a file', () => {
     assert.deepEqual(gatedFaults(version, spec), faults, `${version} ${JSON.stringify(spec)}`)
 })
 
-test('a reference to a Workload consists of names', () => {
+test('a Workload reference in a pod consists of names', () => {
   const workloadRef = { name: 'a.b', podGroup: 'g' }
   assert.deepEqual(gatedFaults('1.35', { workloadRef }), [])
   assert.deepEqual(gatedFaults('1.35', { workloadRef: { name: 'A', podGroup: 'a.b', podGroupReplicaKey: '-' } }), [
@@ -418,7 +418,7 @@ test('a reference to a Workload consists of names', () => {
   ])
 })
 
-test('a status of node resources names claims and containers of the pod', () => {
+test('the resource statuses of a pod name its claims and containers', () => {
   const gates = new Set([...defaultGatesOf('1.36'), 'DRANodeAllocatableResources' as const])
   const { object } = createBy(pod, podWith(), { version: '1.36' })
   const faults = (...nodeAllocatableResourceClaimStatuses: JsonObject[]) =>

@@ -32,14 +32,14 @@ test('unset fields of a new pod get defaults', () => {
   assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' })
 })
 
-test('explicit zero values are kept in fields where zero differs from unset', () => {
+test('explicit zero values in a pod are kept in fields where zero differs from unset', () => {
   const kept = { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, enableServiceLinks: false }
   const { spec } = made({ containers: [{ ...main, stdin: false }], hostNetwork: false, ...kept })
   for (const [name, value] of Object.entries(kept)) assert.equal(spec[name], value)
   assert.equal('hostNetwork' in spec || 'stdin' in partOf(spec, 'containers'), false)
 })
 
-test('fields that belong to disabled features are dropped or reset to their defaults', () => {
+test('pod fields of disabled features are dropped or reset to their defaults', () => {
   const probe = { grpc: { port: 80 }, terminationGracePeriodSeconds: 5 }
   const sent = { ...main, livenessProbe: probe, securityContext: { procMount: 'Unmasked' } }
   const kept = createBy(podTemplate, template({ spec: { containers: [sent] } })).object
@@ -55,7 +55,7 @@ test('fields that belong to disabled features are dropped or reset to their defa
   }
 })
 
-test('serviceAccount and serviceAccountName always have the same value', () => {
+test('serviceAccount and serviceAccountName of a pod always have the same value', () => {
   const accounts = (spec: JsonObject) => {
     const { serviceAccount, serviceAccountName } = made({ containers: [main], ...spec }).spec
     return [serviceAccount, serviceAccountName]
@@ -113,7 +113,7 @@ test('resource requests default to limits in a pod but not in a pod template', (
   assert.equal(templateSpec.enableServiceLinks, undefined)
 })
 
-test('the QoS class depends on requests and limits', () => {
+test('the QoS class of a pod depends on requests and limits', () => {
   const full = { cpu: '1', memory: '1Gi' }
   const cases: readonly (readonly [string, ...JsonObject[]])[] = [
     ['BestEffort', {}],
@@ -219,7 +219,7 @@ const badContainers: readonly (readonly [sent: JsonObject, ...faults: string[]])
   ],
 ]
 
-test('invalid containers are rejected with the path of each error', () => {
+test('a pod with invalid containers is rejected with the path of each error', () => {
   for (const [sent, ...faults] of badContainers) {
     const got = createBy(pod, asPod({ containers: [{ ...main, ...sent }] })).faults
     assert.deepEqual(got, faults.map(below('spec.containers[0]')).sort(), JSON.stringify(sent))
@@ -338,14 +338,14 @@ const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = 
   ],
 ]
 
-test('invalid specs are rejected with the path of each error', () => {
+test('a pod with an invalid spec is rejected with the path of each error', () => {
   for (const [sent, ...faults] of badSpecs) {
     const got = createBy(pod, asPod({ containers: [main], ...sent })).faults
     assert.deepEqual(got, faults.map(below('spec')).sort(), JSON.stringify(sent))
   }
 })
 
-test('validation errors in ephemeral containers have paths like ephemeralContainers[0][0]', () => {
+test('validation errors of ephemeral containers have paths such as ephemeralContainers[0][0]', () => {
   const sent = asPod({ containers: [main] })
   const { object } = createBy(pod, sent)
   const cases: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
@@ -456,7 +456,7 @@ const volumes: readonly (readonly [sent: JsonObject, added: JsonObject | undefin
   ],
 ]
 
-test('volumes get defaults, and invalid volumes are rejected', () => {
+test('the volumes of a pod get defaults, and invalid volumes are rejected', () => {
   for (const [sent, added, ...faults] of volumes) {
     const outcome = createBy(pod, asPod({ containers: [main], volumes: [{ name: 'v', ...sent }] }))
     assert.deepEqual(outcome.faults, faults.map(below('spec.volumes[0]')).sort(), JSON.stringify(sent))
@@ -464,7 +464,7 @@ test('volumes get defaults, and invalid volumes are rejected', () => {
   }
 })
 
-test('volume mounts and devices must refer to suitable volumes of the pod', () => {
+test('the volume mounts and devices of a container must refer to suitable volumes of the pod', () => {
   const all = [
     { name: 'dir', emptyDir: {} },
     { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
@@ -521,7 +521,7 @@ test('volume mounts and devices must refer to suitable volumes of the pod', () =
   }
 })
 
-test('a pod must not use the claim of its ephemeral volume through another volume', () => {
+test('a pod must not use the claim of its own ephemeral volume through another volume', () => {
   const ephemeral = { volumeClaimTemplate: { spec: claimSpec } }
   const claim = (claimName: string) => ({ name: 'c', persistentVolumeClaim: { claimName } })
   const faultsOf = (claimName: string) =>
@@ -559,14 +559,14 @@ test('only images, the active deadline and tolerations of a pod are mutable', ()
   }
 })
 
-test('an update may change a negative termination grace period to 1', () => {
+test('an update may change a negative termination grace period of a pod to 1', () => {
   const { object } = createBy(pod, asPod({ containers: [main], terminationGracePeriodSeconds: -5 }))
   const faultsOf = (seconds: number) =>
     updateBy(pod, object, asPod({ containers: [main], terminationGracePeriodSeconds: seconds })).faults
   assert.deepEqual([faultsOf(1), faultsOf(2)], [[], ['Forbidden spec']])
 })
 
-test('a status update cannot restart terminated containers or set invalid addresses', () => {
+test('a pod status update cannot restart terminated containers or set invalid addresses', () => {
   const ended = { name: 'c', state: { terminated: { exitCode: 0 } } }
   const failed = { name: 'c', state: { terminated: { exitCode: 1 } } }
   const runs = { name: 'c', state: { running: {} } }
@@ -634,7 +634,7 @@ test('a status update cannot restart terminated containers or set invalid addres
   }
 })
 
-test('podIP always equals the first entry of podIPs', () => {
+test('the podIP of a pod always equals the first entry of podIPs', () => {
   const addresses = (status: JsonObject) => {
     const sent = asPod({ containers: [main] })
     const { object } = createBy(pod, sent)
@@ -650,7 +650,7 @@ test('podIP always equals the first entry of podIPs', () => {
   assert.deepEqual(addresses({ podIP: '10.0.0.1', podIPs: [{ ip: '::1' }] }), ['10.0.0.1', [{ ip: '10.0.0.1' }]])
 })
 
-test('seccomp annotations and fields always have the same values', () => {
+test('the seccomp annotations and fields of a pod always have the same values', () => {
   const podKey = 'seccomp.security.alpha.orch.io/pod'
   const mainKey = 'container.seccomp.security.alpha.orch.io/main'
   const local = { seccompProfile: { type: 'Localhost', localhostProfile: 'a/b' } }
@@ -675,7 +675,7 @@ test('seccomp annotations and fields always have the same values', () => {
   )
 })
 
-test('the deletion cost annotation must be a 32-bit integer', () => {
+test('the deletion cost annotation of a pod must be a 32-bit integer', () => {
   const key = 'controller.orch.io/pod-deletion-cost'
   const sent = (cost: string) => asPod({ containers: [main] }, { annotations: { [key]: cost } })
   const fault = `Invalid metadata.annotations[${key}]`
@@ -691,7 +691,7 @@ test('the deletion cost annotation must be a 32-bit integer', () => {
   assert.deepEqual(createBy(podTemplate, inTemplate).faults, [`Invalid template.annotations[${key}]`])
 })
 
-test('mirror and AppArmor annotations are immutable, and invalid values are rejected', () => {
+test('the mirror and AppArmor annotations of a pod are immutable, and invalid values are rejected', () => {
   const armor = 'container.apparmor.security.beta.orch.io/'
   const faultsOf = (annotations: JsonObject, spec: JsonObject = {}) =>
     createBy(pod, asPod({ containers: [main], ...spec }, { annotations })).faults
@@ -734,7 +734,7 @@ test('a projected service account token requires a service account name', () => 
   assert.deepEqual([updated(''), updated('status'), updated('binding')], [[fault], [], []])
 })
 
-test('a status update cannot set the deletion timestamp', () => {
+test('a pod status update cannot set the deletion timestamp', () => {
   const { object } = createBy(pod, asPod({ containers: [main] }))
   const sent = asPod({ containers: [main] }, { deletionTimestamp: '2030-01-01T00:00:00Z' })
   const { faults, object: next } = updateBy(pod, object, sent, { subresource: 'status' })
@@ -782,7 +782,7 @@ test('deprecated and suspicious pod settings cause warnings', () => {
   assert.deepEqual(pod.rules.warnings!(twice, undefined, ruleContext), ['spec.volumes[1].name: duplicate name "v"'])
 })
 
-test('a field selector can use the old field name spec.host', () => {
+test('a field selector for pods can use the old field name spec.host', () => {
   const selectable = pod.views.selectable!(createBy(pod, asPod({ containers: [main], nodeName: 'n' })).object)
   assert.deepEqual([selectable['spec.nodeName'], selectable['spec.host'], selectable['status.podIPs']], ['n', 'n', ''])
 })
@@ -844,7 +844,7 @@ const shown: readonly (readonly [status: JsonObject, ...cells: string[]])[] = [
   ],
 ]
 
-test('the table columns summarize the state of a pod', () => {
+test('the table of pods summarizes the state of each pod', () => {
   const spec = {
     containers: [main, main],
     initContainers: [main],

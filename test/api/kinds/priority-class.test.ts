@@ -7,7 +7,7 @@ import { asJson } from '../../../src/api/model/object.ts'
 import { serve } from '../../support/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
-test('invalid values, names and preemption policies are rejected', () => {
+test('a PriorityClass with an invalid value, name or preemption policy is rejected', () => {
   const cases: readonly (readonly [name: string, sent: JsonObject, faults: readonly string[]])[] = [
     ['a', {}, []],
     ['a', { value: -(2 ** 31) }, []],
@@ -43,7 +43,7 @@ test('the built-in PriorityClasses exist and cannot be deleted', async (t) => {
   assert.equal((await client.get(home)).body.items.length, systemPriorityClasses.length)
 })
 
-test('unset fields get defaults, and the value and the preemption policy are immutable', () => {
+test('unset fields of a PriorityClass get defaults, and the value and the preemption policy are immutable', () => {
   const { object } = create({})
   const { value, preemptionPolicy, metadata } = asJson(object)
   assert.deepEqual([value, preemptionPolicy, metadata], [0, 'PreemptLowerPriority', { name: 'a', generation: 1 }])
@@ -53,13 +53,13 @@ test('unset fields get defaults, and the value and the preemption policy are imm
   assert.deepEqual(faultsOf({ preemptionPolicy: 'Never' }), ['Invalid preemptionPolicy'])
 })
 
-test('an update validates only changed fields', () => {
+test('an update of a PriorityClass validates only changed fields', () => {
   const { object } = create({ value: 1 })
   const { faults } = updateBy(priorityClass, object, { metadata: { name: 'a' }, value: 2e9, preemptionPolicy: 'X' })
   assert.deepEqual(faults, ['Forbidden value', 'Invalid preemptionPolicy'])
 })
 
-test('the table shows the value and whether the class is the global default', () => {
+test('the table of PriorityClasses shows the value and whether the class is the global default', () => {
   assert.deepEqual(cellsOf(priorityClass, create({ value: -5 }).object).slice(0, 3), ['a', -5, false])
   assert.deepEqual(cellsOf(priorityClass, create({ globalDefault: true }).object).slice(0, 3), ['a', 0, true])
 })

@@ -27,7 +27,7 @@ const rules: readonly (readonly [rule: JsonObject, inRole: readonly string[], in
   [{ nonResourceURLs: ['/x'] }, ['Invalid nonResourceURLs', 'Required verbs'], ['Required verbs']],
 ]
 
-test('a rule grants access to resources or, in a ClusterRole, to non-resource URLs', () => {
+test('an RBAC rule grants access to resources or, in a ClusterRole, to non-resource URLs', () => {
   for (const [rule, inRole, inClusterRole] of rules) {
     const expected = (faults: readonly string[]) => faults.map((fault) => fault.replace(' ', ' rules[0].'))
     assert.deepEqual(createBy(role, named({ rules: [rule] })).faults, expected(inRole), JSON.stringify(rule))
@@ -40,7 +40,7 @@ test('a rule grants access to resources or, in a ClusterRole, to non-resource UR
   assert.deepEqual(createBy(role, named({})).faults, [])
 })
 
-test('an aggregation rule requires valid label selectors', () => {
+test('an aggregation rule of a ClusterRole requires valid label selectors', () => {
   const faultsOf = (aggregationRule: JsonObject) => createBy(clusterRole, named({ aggregationRule })).faults
   const place = 'aggregationRule.clusterRoleSelectors'
   assert.deepEqual(faultsOf({}), [`Required ${place}`])
@@ -52,7 +52,7 @@ test('an aggregation rule requires valid label selectors', () => {
   ])
 })
 
-test('RBAC names may contain colons and capital letters but must be a single path segment', () => {
+test('RBAC names may contain colons and capital letters but no slashes', () => {
   for (const kind of [role, clusterRole, roleBinding, clusterRoleBinding]) {
     assert.deepEqual(kind.nameFormat('System:Reader:v1_x'), [])
     assert.deepEqual(
@@ -64,7 +64,7 @@ test('RBAC names may contain colons and capital letters but must be a single pat
 
 const roleRef = { kind: 'ClusterRole', name: 'r' }
 
-test('the default apiGroup of a subject depends on its kind', () => {
+test('the default apiGroup of an RBAC subject depends on the kind of the subject', () => {
   const kinds = ['User', 'Group', 'ServiceAccount']
   const { object, faults } = createBy(
     roleBinding,
@@ -79,7 +79,7 @@ test('the default apiGroup of a subject depends on its kind', () => {
   )
 })
 
-test('an invalid role reference or subject in a binding is rejected', () => {
+test('an RBAC binding with an invalid role reference or subject is rejected', () => {
   const subject = (one: JsonObject) => ({ roleRef, subjects: [one] })
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[], inCluster?: readonly string[]])[] = [
     [{ roleRef: { kind: 'Role', name: 'A:b' } }, [], ['NotSupported roleRef.kind']],
@@ -103,7 +103,7 @@ test('an invalid role reference or subject in a binding is rejected', () => {
   }
 })
 
-test('the subjects of a binding are mutable, but the role reference is immutable', () => {
+test('the subjects of an RBAC binding are mutable, but the role reference is immutable', () => {
   for (const kind of [roleBinding, clusterRoleBinding]) {
     const { object } = createBy(kind, named({ roleRef }))
     const faultsOf = (sent: JsonObject) => updateBy(kind, object, named(sent)).faults
@@ -115,7 +115,7 @@ test('the subjects of a binding are mutable, but the role reference is immutable
   }
 })
 
-test('the wide table shows the subjects of a binding', () => {
+test('the wide table of RBAC bindings shows the subjects', () => {
   const subjects = [
     { kind: 'User', name: 'u' },
     { kind: 'Group', name: 'g' },

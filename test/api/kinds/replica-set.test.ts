@@ -9,13 +9,13 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const disk = [{ name: 'v', gcePersistentDisk: { pdName: 'd' } }]
 
-test('replicas defaults to 1, and the status of a new ReplicaSet has no pods', () => {
+test('the replicas of a ReplicaSet default to 1, and the status of a new ReplicaSet counts no pods', () => {
   const { object, faults } = create({})
   assert.deepEqual([faults, asJson(object).status], [[], { replicas: 0 }])
   assert.deepEqual([(object.spec as JsonObject).replicas, object.metadata.generation], [1, 1])
 })
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a ReplicaSet contain the path of the field', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     ...badTemplates,
     [{ selector: null }, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
@@ -33,7 +33,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the selector is immutable, and only spec changes increment the generation', () => {
+test('the selector of a ReplicaSet is immutable, and only spec changes increment the generation', () => {
   const { object } = create({})
   const template = podsOf({}, { labels: { app: 'a', more: 'b' } })
   assert.deepEqual(update({ template, selector: { matchLabels: { more: 'b' } } }).faults, ['Invalid spec.selector'])
@@ -45,7 +45,7 @@ test('the selector is immutable, and only spec changes increment the generation'
   }
 })
 
-test('a status update does not change the spec, and no count may exceed replicas', () => {
+test('a status update of a ReplicaSet does not change the spec, and no count may exceed replicas', () => {
   const { object } = create({})
   const write = (status: JsonObject) =>
     updateBy(replicaSet, object, { ...objectOf({ replicas: 7 }), status }, { subresource: 'status' })
@@ -61,7 +61,7 @@ test('a status update does not change the spec, and no count may exceed replicas
   ])
 })
 
-test('the table shows the numbers of desired, existing and ready pods', () => {
+test('the table of ReplicaSets shows the numbers of desired, existing and ready pods', () => {
   const { object } = create({ replicas: 2 })
   object.status = { replicas: 2, readyReplicas: 1 }
   assert.deepEqual(cellsOf(replicaSet, object), ['r', 2, 2, 1, '<unknown>', 'c', 'img:1', 'app=a'])

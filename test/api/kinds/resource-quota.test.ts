@@ -60,7 +60,7 @@ test('a ResourceQuota with invalid limits, scopes or scope selectors is rejected
     assert.deepEqual(create(spec).faults, [], JSON.stringify(spec))
 })
 
-test('the set of scopes is immutable, but limits and scope selectors are mutable', () => {
+test('the scopes of a ResourceQuota are immutable, but limits and scope selectors are mutable', () => {
   const before = create({ hard: pods, scopes: ['BestEffort', 'Terminating'] }).object
   const update = (spec: JsonObject) => updateBy(resourceQuota, before, quota(spec)).faults
   assert.deepEqual(update({ hard: { pods: '9' }, scopes: ['Terminating', 'BestEffort'] }), [])
@@ -70,7 +70,7 @@ test('the set of scopes is immutable, but limits and scope selectors are mutable
   assert.deepEqual(update({ hard: pods }), ['Invalid spec.scopes'])
 })
 
-test('validating many scopes and limits takes linear time', async () => {
+test('validating many scopes and limits of a ResourceQuota takes linear time', async () => {
   const scopes = Array.from({ length: 30_000 }, (_, i) => `s${i}`)
   const hard = Object.fromEntries(scopes.map((scope) => [`example.com/${scope}`, '1']))
   await assertCheap(5_000, () => assert.ok(create({ hard, scopes }).faults.length > 0))

@@ -235,7 +235,7 @@ await testRows(
   ['--feature-gates=DRAListTypeAttributes=true'],
 )
 
-test('v1beta1 serves the same claims and slices in its own format', async () => {
+test('v1beta1 serves the same ResourceClaims and ResourceSlices in its own format', async () => {
   const flags = [
     '--emulated-version=1.36',
     '--profile=kubernetes',
@@ -272,7 +272,7 @@ test('v1beta1 serves the same claims and slices in its own format', async () => 
   assert.equal((await client.post(rules, wrong)).body.details.causes.length, 2)
 })
 
-test('only claims in a labelled namespace request administrative access', async () => {
+test('only claims in a namespace with the admin-access label may request administrative access', async () => {
   const client = (await serve({ after }, ['--emulated-version=1.34', '--profile=kubernetes'])).client()
   await client.post('/api/v1/namespaces', {
     metadata: { name: 'admins', labels: { 'resource.kubernetes.io/admin-access': 'true' } },

@@ -48,7 +48,7 @@ test('invalid RuntimeClasses are rejected', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent))
 })
 
-test('the handler is immutable, and the overhead is rounded up to thousandths', () => {
+test('the handler of a RuntimeClass is immutable, and the overhead is rounded up to thousandths', () => {
   const { object } = create({ overhead: { podFixed: { cpu: '0.0001' } } })
   assert.deepEqual(asJson(object).overhead, { podFixed: { cpu: '1m' } })
   const faultsOf = (sent: JsonObject) => updateBy(runtimeClass, object, classOf(sent)).faults

@@ -370,7 +370,7 @@ const addressRows: readonly AddressRow[] = [
   { on: () => pools([v4], ['10.0.0.9']), sent: { clusterIP: mapped }, gives: ['Invalid spec.clusterIPs'] },
 ]
 
-test('missing cluster IPs and IP families are set from the request and the Service CIDRs', () => {
+test('cluster IPs and IP families that a Service omits are derived from the request and the Service CIDRs', () => {
   for (const { on, sent, gives } of addressRows) {
     const { object, faults } = create({ ports, ...sent }, on())
     const told = JSON.stringify(sent)
@@ -385,7 +385,7 @@ test('missing cluster IPs and IP families are set from the request and the Servi
   }
 })
 
-test('node ports are allocated for ports and health checks, and ports with the same number share a node port', () => {
+test('the server allocates node ports for ports and health checks, and ports with the same number share a node port', () => {
   const given = (spec: JsonObject) => (spec.ports as JsonObject[]).map(({ nodePort }) => nodePort)
   const dns = (tcp: JsonObject, udp: JsonObject) => ({
     ports: [
@@ -563,7 +563,7 @@ describe('updating a Service', () => {
   })
 })
 
-test('the status is mutable only through its subresource and is cleared unless the type is LoadBalancer', () => {
+test('the status of a Service is mutable only through its subresource and is cleared unless the type is LoadBalancer', () => {
   const before = created(balancer)
   const ingress = [{ ip: '1.2.3.4', ports: [{ port: 80, protocol: 'TCP' }] }, { hostname: 'lb.example.com' }]
   const status = (list: JsonObject[], spec: JsonObject = {}) =>
@@ -588,7 +588,7 @@ test('the status is mutable only through its subresource and is cleared unless t
   assert.deepEqual(shown(update(unbalanced, { selector: { a: 'b' } }).object), { loadBalancer: {} })
 })
 
-test('the table shows type, addresses, ports and selector', () => {
+test('the table of Services shows type, addresses, ports and selector', () => {
   const cells = (spec: Sent, status?: JsonObject) => {
     const object = Object.assign(created(spec), status && { status })
     return service.views.columns!.slice(1).map(({ cell }) => cell(object, 0, vendorOf('orch')))

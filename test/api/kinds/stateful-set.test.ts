@@ -28,19 +28,19 @@ test('unset fields of a StatefulSet get defaults', () => {
   })
 })
 
-test('the unsupported persistentVolumeClaimRetentionPolicy is dropped', () => {
+test('the unsupported field persistentVolumeClaimRetentionPolicy of a StatefulSet is dropped', () => {
   const { object } = create({ persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } })
   assert.equal((object.spec as JsonObject).persistentVolumeClaimRetentionPolicy, undefined)
 })
 
-test('containers and volume claim templates are not validated', () => {
+test('the containers and volume claim templates of a StatefulSet are not validated', () => {
   const mounted = [{ name: 'c', image: 'i', volumeMounts: [{ name: 'data', mountPath: '/d' }] }]
   for (const containers of [mounted, [], null, [{}], [{ name: 'Not A Name', ports: [{ containerPort: 0 }] }]])
     assert.deepEqual(create({ template: podsOf({ containers }) }).faults, [], JSON.stringify(containers))
   assert.deepEqual(create({ volumeClaimTemplates: [{}, { spec: { accessModes: ['Sometimes'] } }] }).faults, [])
 })
 
-test('validation errors report the path of the field', () => {
+test('validation errors of a StatefulSet contain the path of the field', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{ selector: null }, ['Invalid spec.template.metadata.labels', 'Required spec.selector']],
     [{ selector: {} }, ['Invalid spec.selector']],
@@ -65,7 +65,7 @@ test('validation errors report the path of the field', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('only replicas, template, updateStrategy and minReadySeconds are mutable', () => {
+test('only replicas, template, updateStrategy and minReadySeconds of a StatefulSet are mutable', () => {
   const { object } = create({})
   const update = (spec: JsonObject) => updateBy(statefulSet, object, objectOf(spec))
   const free = {
@@ -85,7 +85,7 @@ test('only replicas, template, updateStrategy and minReadySeconds are mutable', 
   for (const spec of fixed) assert.deepEqual(update(spec).faults, ['Forbidden spec'], JSON.stringify(spec))
 })
 
-test('a status update does not change the spec, and no count may exceed replicas', () => {
+test('a status update of a StatefulSet does not change the spec, and no count may exceed replicas', () => {
   const { object } = create({})
   const write = (status: JsonObject, previous = object) =>
     updateBy(statefulSet, previous, { ...objectOf({ replicas: 7 }), status }, { subresource: 'status' })
@@ -106,7 +106,7 @@ test('a status update does not change the spec, and no count may exceed replicas
   ])
 })
 
-test('the table shows the numbers of ready and desired pods', () => {
+test('the table of StatefulSets shows the numbers of ready and desired pods', () => {
   const { object } = create({ replicas: 3 })
   object.status = { replicas: 3, readyReplicas: 2 }
   assert.deepEqual(cellsOf(statefulSet, object), ['s', '2/3', '<unknown>', 'c', 'img:1'])
@@ -121,7 +121,7 @@ function objectOf(spec: JsonObject): JsonObject {
   return { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec: selecting({ serviceName: 'web', ...spec }) }
 }
 
-test('an empty or incomplete update strategy gets defaults', () => {
+test('an empty or incomplete update strategy of a StatefulSet gets defaults', () => {
   const strategyOf = (updateStrategy: JsonObject) =>
     (asJson(create({ updateStrategy }).object).spec as JsonObject).updateStrategy
   assert.deepEqual(strategyOf({}), { type: 'RollingUpdate', rollingUpdate: { partition: 0 } })

@@ -48,7 +48,7 @@ test('an invalid StorageClass is rejected with all errors at once', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })
 
-test('the provisioning settings are immutable, but the other fields are mutable', () => {
+test('only the provisioning settings of a StorageClass are immutable', () => {
   const previous = create({ parameters: { a: '1' }, reclaimPolicy: 'Retain' }).object
   const faultsOf = (change: JsonObject) =>
     updateBy(storageClass, previous, classOf({ parameters: { a: '1' }, reclaimPolicy: 'Retain', ...change })).faults
@@ -62,7 +62,7 @@ test('the provisioning settings are immutable, but the other fields are mutable'
   assert.deepEqual(faultsOf({ volumeBindingMode: 'WaitForFirstConsumer' }), ['Invalid volumeBindingMode'])
 })
 
-test('the table marks the default StorageClass', () => {
+test('the table of StorageClasses marks the default class', () => {
   const shown = (annotations: JsonObject) => {
     const { object } = createBy(storageClass, {
       ...classOf({ allowVolumeExpansion: true }),

@@ -67,7 +67,7 @@ test('an invalid VolumeAttachment spec is rejected', () => {
   ])
 })
 
-test('a new VolumeAttachment is not attached, regardless of the status that the client sends, and its spec is immutable', () => {
+test('a new VolumeAttachment counts as not attached whatever status the client sends, and its spec is immutable', () => {
   const { object } = createBy(volumeAttachment, { ...attachment(spec), status: { attached: true } })
   assert.deepEqual(asJson(object).status, { attached: false })
   const update = (change: JsonObject) => updateBy(volumeAttachment, object, attachment({ ...spec, ...change }))
@@ -77,7 +77,7 @@ test('a new VolumeAttachment is not attached, regardless of the status that the 
   assert.deepEqual(asJson(written.object).status, { attached: false })
 })
 
-test('the status subresource changes neither spec nor metadata', () => {
+test('the status subresource of a VolumeAttachment changes neither spec nor metadata', () => {
   const { object } = createBy(volumeAttachment, attachment(spec, { labels: { a: 'b' } }))
   const sent = {
     ...attachment({ ...spec, nodeName: 'other' }, { labels: { c: 'd' }, annotations: { e: 'f' }, finalizers: ['g/h'] }),
@@ -91,7 +91,7 @@ test('the status subresource changes neither spec nor metadata', () => {
   assert.deepEqual(rest.status, { attached: true, attachError: { message: 'm'.repeat(1024), time: null } })
 })
 
-test('the error messages and the attachment metadata in the status are limited in size', () => {
+test('error messages and attachment metadata in the status of a VolumeAttachment are limited in size', () => {
   const { object } = create(spec)
   const faultsOf = (status: JsonObject) =>
     updateBy(volumeAttachment, object, { ...attachment(spec), status }, { subresource: 'status' }).faults
@@ -103,7 +103,7 @@ test('the error messages and the attachment metadata in the status are limited i
   assert.deepEqual(faultsOf({ attachmentMetadata: { a: 'x'.repeat(256 * 1024 - 1) } }), [])
 })
 
-test('the table shows the volume, the node and whether it is attached', () => {
+test('the table of VolumeAttachments shows the volume, the node and whether the volume is attached', () => {
   const { object } = create(spec)
   assert.deepEqual(cellsOf(volumeAttachment, object).slice(0, 5), ['a', 'csi.example.com', 'pv-1', 'node-1', false])
 })
@@ -129,7 +129,7 @@ function within(fault: string, name: string): string {
   return `${fault} spec.source.inlineVolumeSpec.${name}`
 }
 
-test('names are validated only on creation', () => {
+test('names of VolumeAttachments are validated only on creation', () => {
   const { object } = create(spec)
   const changed = (sent: JsonObject) => updateBy(volumeAttachment, object, attachment(sent)).faults
   assert.deepEqual(changed({ ...spec, attacher: 'Bad_', source: { persistentVolumeName: 'Bad_' } }), ['Invalid spec'])

@@ -20,7 +20,7 @@ const least = { name: 'w.example.com', clientConfig: { url }, sideEffects: 'None
 
 const always = { namespaceSelector: {}, objectSelector: {} }
 
-test('v1 and v1beta1 have different defaults', () => {
+test('v1 and v1beta1 webhook configurations have different defaults', () => {
   const newer = { ...least, ...always, failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10 }
   assert.deepEqual(webhooksOf(createBy(validating, configuration({ ...least, rules: [rule] })).object), [
     { ...newer, rules: [{ ...rule, scope: '*' }] },
@@ -61,7 +61,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
   [{ objectSelector: { matchLabels: { 'a b': 'c' } } }, ['Invalid objectSelector.matchLabels']],
 ]
 
-test('configurations with invalid webhooks are rejected', () => {
+test('configurations with invalid admission webhooks are rejected', () => {
   for (const kind of [validating, mutating])
     for (const [change, faults] of cases) {
       const reportedFaults = createBy(kind, configuration({ ...least, ...change })).faults
@@ -100,7 +100,7 @@ const clients: readonly (readonly [clientConfig: JsonObject, faults: readonly st
   [{ ...service({}), caBundle: 'YWJj' }, []],
 ]
 
-test('a webhook requires either a valid URL or a valid Service reference', () => {
+test('an admission webhook requires either a valid URL or a valid Service reference', () => {
   for (const [clientConfig, faults] of clients) {
     const reportedFaults = createBy(validating, configuration({ ...least, clientConfig })).faults
     const expected = faults.map((fault) => fault.replace(' ', ' webhooks[0].clientConfig'))
@@ -128,7 +128,7 @@ const rules: readonly (readonly [change: JsonObject, faults: readonly string[]])
   [{ scope: '' }, ['NotSupported scope']],
 ]
 
-test('empty, invalid and redundant values in a rule are rejected', () => {
+test('empty, invalid and redundant values in the rules of an admission webhook are rejected', () => {
   for (const [change, faults] of rules) {
     const reportedFaults = createBy(validating, configuration({ ...least, rules: [{ ...rule, ...change }] })).faults
     assert.deepEqual(
@@ -139,7 +139,7 @@ test('empty, invalid and redundant values in a rule are rejected', () => {
   }
 })
 
-test('an update may keep validation errors that the stored object already has', () => {
+test('an update of a webhook configuration may keep validation errors that the stored object already has', () => {
   const loose = { ...least, sideEffects: 'Some', admissionReviewVersions: ['v9'] }
   const previous = { ...createBy(mutating, configuration(least)).object, webhooks: [loose, loose] }
   const faultsOf = (...next: JsonObject[]) => updateBy(mutating, previous, configuration(...next)).faults
@@ -155,7 +155,7 @@ test('an update may keep validation errors that the stored object already has', 
   ])
 })
 
-test('changing the webhooks increments the generation, and the table shows the number of webhooks', () => {
+test('changing the webhooks of a configuration increments the generation, and the table shows their number', () => {
   const { object } = createBy(validating, configuration())
   const changed = updateBy(validating, object, configuration(least)).object
   assert.deepEqual([object.metadata.generation, changed.metadata.generation], [1, 2])
@@ -166,7 +166,7 @@ test('changing the webhooks increments the generation, and the table shows the n
   )
 })
 
-test('v1beta1 is validated less strictly, returns a warning and is stored as v1', async (t) => {
+test('a v1beta1 webhook configuration is validated less strictly, causes a warning and is stored as v1', async (t) => {
   const client = (await serve(t)).client()
   const home = (version: string) => `/apis/admissionregistration.orch.io/${version}/validatingwebhookconfigurations`
   const sent = configuration({ name: 'a.b.c', clientConfig: { url } }, { name: 'a.b.c', clientConfig: { url } })

@@ -19,12 +19,12 @@ import { createBy, ruleContext, updateBy } from './rules.ts'
 
 const newest = { version: '1.36' } as const
 
-test('time zone names include aliases and are case-sensitive', () => {
+test('time zone names of CronJobs include aliases and are case-sensitive', () => {
   const names = ['Europe/Berlin', 'US/Eastern', 'Etc/GMT+5', 'UTC', 'europe/berlin', 'Mars/Base', '+05:00', 'Local', '']
   assert.deepEqual(names.filter(isTimeZone), names.slice(0, 4))
 })
 
-test('since 1.29, the time zone of a CronJob can only be set in its timeZone field', () => {
+test('since Kubernetes 1.29, only the timeZone field can set the time zone of a CronJob', () => {
   const sent = (spec: JsonObject): JsonObject => ({
     metadata: { name: 'c' },
     spec: { schedule: '@daily', jobTemplate: { spec: { template: podsOf({ restartPolicy: 'Never' }) } }, ...spec },
@@ -83,7 +83,7 @@ test('StatefulSets: ordinals, claim retention and maxUnavailable are validated',
   assert.deepEqual(strategy, { type: 'RollingUpdate', rollingUpdate: { partition: 0, maxUnavailable: 1 } })
 })
 
-test('StatefulSets: mutable fields and the validation of names and templates depend on the version', () => {
+test('StatefulSets: the Kubernetes version determines which fields are mutable and how names and templates are validated', () => {
   const change = (version: EmulatedVersion, spec: JsonObject) =>
     updateBy(statefulSet, createBy(statefulSet, set(), { version }).object, set(spec), { version }).faults
   assert.deepEqual(change('1.27', { ordinals: { start: 3 } }), [])
@@ -113,7 +113,7 @@ test('StatefulSets: mutable fields and the validation of names and templates dep
   ])
 })
 
-test('terminating pod counts, ControllerRevisions, disruption budgets and autoscalers are validated', () => {
+test('terminating pod counts, ControllerRevisions, disruption budgets and autoscalers follow the rules of later versions', () => {
   for (const kind of [deployment, replicaSet]) {
     const { object } = createBy(kind, { metadata: { name: 'a' }, spec: selecting() }, newest)
     const sent = { ...asJson(object), status: { replicas: 0, terminatingReplicas: -1 } }
@@ -148,7 +148,7 @@ test('terminating pod counts, ControllerRevisions, disruption budgets and autosc
   assert.deepEqual(updateBy(horizontalPodAutoscaler, old, scaler({ ...core, maxReplicas: 3 }), newest).faults, [])
 })
 
-test('since 1.33, autoscaling/v1 preserves the tolerance', () => {
+test('since Kubernetes 1.33, autoscaling/v1 preserves the tolerance', () => {
   const { object } = createBy(
     horizontalPodAutoscaler,
     { metadata: { name: 'h' }, spec: { maxReplicas: 2, behavior: { scaleUp: { tolerance: '0.5' } } } },

@@ -153,7 +153,7 @@ for (const wrong of nonsense)
     play([first, { by: 'v', put: { ...sending(entry(wrong)), data: { k: '1' } }, see: { owners: firstOwners } }])
   })
 
-test('if more than ten managers updated an object, the oldest update entries are merged, but apply entries are not', () => {
+test('after more than ten updates by different managers, the oldest entries for updates are merged, but those for applies are not', () => {
   const names = Array.from({ length: 12 }, (_, i) => `u${String(i).padStart(2, '0')}`)
   let data: { [key: string]: string } = {}
   const updates = names.map((by) => {
@@ -175,7 +175,7 @@ function withApplied({ by, put }: { by: string; put: { data: { [key: string]: st
   return { by, put: { data: { ...put.data, applied: '1' } } }
 }
 
-test('JSON in a path element is escaped as in kube-apiserver, and any other escaping is accepted', () => {
+test('path elements in managed fields escape JSON as kube-apiserver does, and any other escaping is accepted', () => {
   const set = s.list(s.string(), { list: 'set' })
   const keyed = s.list(s.object({ name: field(1, s.string()) }), { list: 'map', keys: ['name'] })
   const steps = [itemElement(set, 'a<b'), itemElement(keyed, { name: 'a>b&c' })]

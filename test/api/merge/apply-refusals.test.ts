@@ -69,7 +69,7 @@ test('a list element without its key is rejected unless the schema treats a miss
   assert.equal(apply({ ...head, items: [{ port: 1 }] }, { schema: kind }).outcome, 'applied')
 })
 
-test('decoding the merged object detects scalars and atomic values of the wrong type', () => {
+test('decoding the merged object of an apply detects scalars and atomic values of the wrong type', () => {
   for (const wrong of [{ data: { k: 1 } }, { steps: [{ port: 'x' }] }]) {
     const applied = apply({ ...head, ...wrong })
     assert.equal(applied.outcome, 'applied')
@@ -83,7 +83,7 @@ test('apply accepts JSON as deeply nested as the parser does', () => {
   assert.equal(apply(parseJson(Buffer.from(text)).value).outcome, 'applied')
 })
 
-test('a conflict reports the owner, the time of ownership, both values and how to resolve the conflict', () => {
+test("an apply conflict reports the owner, the time of the owner's last change, both values and possible resolutions", () => {
   const created = take(emptyWorld(thing), { by: 'a "b"', apply: { data: { k: '1' }, items: [{ name: 'i', port: 1 }] } })
   const { conflicts } = take(created, { by: 'c', apply: { data: { k: '2' }, items: [{ name: 'i', port: 2 }] } })
   const error = applyConflict(conflicts)
@@ -98,7 +98,7 @@ test('a conflict reports the owner, the time of ownership, both values and how t
   assert.match(error.message, /force=true/)
 })
 
-test('a conflict about a Secret discloses no values', () => {
+test('an apply conflict about a Secret discloses no values', () => {
   const created = take(emptyWorld(thing), { by: 'a', apply: { data: { k: 'hush' } } })
   const { conflicts } = take(created, { by: 'b', apply: { data: { k: 'loud' } } })
   const error = applyConflict(conflicts, { hideValues: true })

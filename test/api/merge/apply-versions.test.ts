@@ -62,7 +62,7 @@ function applied(live: ApiObject | undefined, name: string, fields: JsonObject):
   return { ...object, metadata: { ...object.metadata, managedFields: [...result.managedFields] } }
 }
 
-test('a conflict is detected and reported in the version of the other manager', () => {
+test('an apply conflict is detected and reported in the API version that the other manager used', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const result = apply(live, 'b', { apiVersion: 'v2', spec: { size: 2 } })
   assert.equal(result.outcome, 'conflict')
@@ -71,7 +71,7 @@ test('a conflict is detected and reported in the version of the other manager', 
   assert.deepEqual(told, [['.size', 1, 2]])
 })
 
-test('managers that set equal values through different versions share the field', () => {
+test('managers that apply equal values through different API versions share the field', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const both = applied(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('managers that set equal values through different versions share the field'
   )
 })
 
-test('fields that an applier set through another version and no longer sends are removed', () => {
+test('fields that an applier set through another API version and no longer sends are removed', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   const moved = applied(live, 'a', { apiVersion: 'v2', spec: { size: 1 } })
   assert.deepEqual(moved.spec, { size: 1 })
@@ -93,14 +93,14 @@ test('fields that an applier set through another version and no longer sends are
   )
 })
 
-test('fields that another manager owns through another version are kept', () => {
+test('fields that another manager owns through another API version are kept', () => {
   const first = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
   const both = applied(first, 'b', { apiVersion: 'v2', spec: { note: 'n' } })
   const left = applied(both, 'a', { apiVersion: 'v1' })
   assert.deepEqual([left.size, left.note], [undefined, 'n'])
 })
 
-test('managers that used a version that no longer exists are removed with the next change', () => {
+test('the next change removes managers whose API version no longer exists from the managed fields', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }
@@ -140,7 +140,7 @@ test('an update that removes a field also removes its ownership by managers that
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v1', size: 1 })), [['a', 'v2', { 'f:spec': { 'f:size': {} } }]])
 })
 
-test('a manager that updates has one entry per version, each with the fields that the manager still owns', () => {
+test('a manager that updates has one managed fields entry per API version, with the fields that it still owns', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const first = put(live, 'b', { apiVersion: 'v1', size: 2, note: 'n' })
   assert.deepEqual(owners(put(first, 'b', { apiVersion: 'v2', spec: { size: 3, note: 'n' } })), [
@@ -149,12 +149,12 @@ test('a manager that updates has one entry per version, each with the fields tha
   ])
 })
 
-test('an update without changes keeps all field managers', () => {
+test('an update that changes nothing keeps all field managers', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })), owners(live))
 })
 
-test('an update removes managers that used a version that no longer exists', () => {
+test('an update removes field managers whose API version no longer exists', () => {
   const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
   const [entry] = live.metadata.managedFields!
   const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }

@@ -99,7 +99,7 @@ describe('JSON patches that apply', () => {
     test(name, () => assert.equal(outcome(document, patch), canonical(result as Value)))
   }
 
-  test('a copied value is independent of its source', () => {
+  test('a value copied by a JSON patch is independent of its source', () => {
     const patch = [
       { op: 'add', path: '/a/n', value: 1 },
       { op: 'copy', from: '/a', path: '/b' },
@@ -109,7 +109,7 @@ describe('JSON patches that apply', () => {
     assert.deepEqual(patched({ a: {} }, patch), { a: { n: 2 }, b: { n: 1, m: 3 } })
   })
 
-  test('a patch shares untouched parts with the original, and can be applied repeatedly', () => {
+  test('a JSON patch shares untouched parts with the original and can be applied repeatedly', () => {
     const document = deepFreeze({ kept: { x: 1 }, list: [{ y: 1 }, { z: 1 }] })
     const operations = parseJsonPatch(
       deepFreeze([
@@ -172,39 +172,39 @@ describe('rejected JSON patches', () => {
   ]
   for (const [name, code, patch] of refusals) test(name, () => assert.equal(outcome(document, patch), code))
 
-  test('a rejected patch returns a Status with a reason and without causes', () => {
+  test('a rejected JSON patch returns a Status with a reason and without causes', () => {
     assert.throws(() => patched({}, [{ op: 'remove', path: '/a' }]), { code: 422, reason: 'Invalid', details: {} })
     assert.throws(() => patched({}, {}), { code: 400, reason: 'BadRequest', details: undefined })
   })
 })
 
 describe('JSON patch limits', () => {
-  test('a patch with 10,000 operations is accepted, and a patch with more operations is rejected', () => {
+  test('a JSON patch with 10,000 operations is accepted, and a JSON patch with more operations is rejected', () => {
     const operations = (count: number) => Array.from({ length: count }, () => ({ op: 'add', path: '/a/-', value: 1 }))
     assert.equal((patched({ a: [] }, operations(10_000)) as { a: Json[] }).a.length, 10_000)
     assert.throws(() => patched({ a: [] }, operations(10_001)), { code: 413, reason: 'RequestEntityTooLarge' })
     assert.equal(outcome({}, Array(10_001).fill({})), 413)
   })
 
-  test('a patch whose copies double in size is aborted', () => {
+  test('a JSON patch whose copies double in size is aborted', () => {
     const doubling = Array.from({ length: 60 }, (_, i) => ({ op: 'copy', from: '', path: `/c${i}` }))
     assert.equal(outcome({ a: 'x' }, doubling), 422)
   })
 
-  test('a patch may copy up to 3 MiB', () => {
+  test('a JSON patch may copy up to 3 MiB', () => {
     const copies = (count: number) => Array.from({ length: count }, () => ({ op: 'copy', from: '/big', path: '/to' }))
     const document = { big: 'x'.repeat(1024 * 1024 - 2) }
     assert.equal(typeof outcome(document, copies(3)), 'string')
     assert.equal(outcome(document, copies(4)), 422)
   })
 
-  test('a patch that repeatedly inserts at the front of a long list is aborted', () => {
+  test('a JSON patch that repeatedly inserts at the front of a long list is aborted', () => {
     const insertions = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/l/0', value: 1 }))
     assert.equal(typeof outcome({ l: Array(1000).fill(1) }, insertions), 'string')
     assert.equal(outcome({ l: Array(200_000).fill(1) }, insertions), 422)
   })
 
-  test('add, move and copy operations may nest values up to 512 levels deep', () => {
+  test('JSON patch operations may nest values up to 512 levels deep', () => {
     const nested = (depth: number): Json => (depth === 0 ? 'x' : { a: nested(depth - 1) })
     const deepest = '/a'.repeat(300)
     assert.equal(typeof outcome({ r: {} }, [{ op: 'add', path: '/r', value: nested(511) }]), 'string')
@@ -213,7 +213,7 @@ describe('JSON patch limits', () => {
     assert.equal(outcome({ r: nested(300) }, [{ op: 'copy', from: '/r', path: `/r${deepest}` }]), 422)
   })
 
-  test('a chain of move operations does not overflow the stack', () => {
+  test('a long chain of move operations in a JSON patch does not overflow the stack', () => {
     const link = (depth: number): Json => (depth === 0 ? {} : { a: link(depth - 1) })
     const document = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`k${i}`, link(200)]))
     const moves = Array.from({ length: 199 }, (_, i) => ({
@@ -242,10 +242,10 @@ describe('members named like inherited properties are ordinary members', () => {
     })
   }
 
-  test('a patch cannot modify prototypes', () => assert.equal(({} as { polluted?: number }).polluted, undefined))
+  test('a JSON patch cannot modify prototypes', () => assert.equal(({} as { polluted?: number }).polluted, undefined))
 })
 
-test('each unknown member of an operation is reported once', () => {
+test('each unknown member of a JSON patch operation is reported once', () => {
   const patch = [
     { op: 'add', path: '/a', value: { x: 1 }, comment: 1 },
     { op: 'remove', path: '/a', comment: 2, id: 3 },
@@ -254,7 +254,7 @@ test('each unknown member of an operation is reported once', () => {
   assert.deepEqual(unknownMembers('x'), [])
 })
 
-test('random JSON patches have the same result as the model', () => {
+test('random JSON patches have the same result as a simple model', () => {
   const random = seeded(6902)
   let applied = 0
   for (let round = 0; round < 5000; round++) {

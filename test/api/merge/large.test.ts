@@ -78,7 +78,7 @@ function inSteps<T>(what: string, work: Generator<void, T>): T {
 
 for (const [name, make] of Object.entries(members))
   for (const seed of [1, 2, 3])
-    test(`applying and comparing large values runs in short steps: ${name}, seed ${seed}`, () => {
+    test(`applying and comparing large values runs in short time slices: ${name}, seed ${seed}`, () => {
       const random = randomFrom(seed)
       const object = (): JsonObject => ({ apiVersion: 'v1', kind: 'Thing', metadata: {}, [name]: make(random) })
       const live = object()
@@ -133,7 +133,7 @@ for (const [name, make] of Object.entries(members))
       assert.deepEqual(placesIn(compare(schema, undefined, left).added), placesIn(intersection(all, stated)))
     })
 
-test('a conflict truncates a large value like any other value', () => {
+test('the error for an apply conflict truncates a large value', () => {
   const manager = {
     name: 'm',
     operation: 'Apply',

@@ -109,12 +109,12 @@ function cost(work: (size: number) => unknown, size: number): number {
 }
 
 for (const [what, work] of Object.entries(works))
-  test(`the cost grows linearly: ${what}`, async () => {
+  test(`the cost of a patch or apply grows linearly: ${what}`, async () => {
     work(500)
     await assertBelow(30, 'times as much for 8,000 as for 1,000', () => cost(work, 8000) / cost(work, 1000))
   })
 
-test('an error with thousands of conflicts lists the first conflicts and the number of others', () => {
+test('the error for thousands of apply conflicts lists the first conflicts and the number of others', () => {
   const { message, details } = conflictsAmong(4000)
   assert.equal(details?.causes?.length, 50)
   assert.match(message, /^Apply failed with 4000 conflicts: /)
@@ -122,7 +122,7 @@ test('an error with thousands of conflicts lists the first conflicts and the num
   assert.ok(message.length < 10_000)
 })
 
-test('long names, paths and values are truncated without splitting characters', () => {
+test('conflict errors truncate long names, paths and values without splitting characters', () => {
   const name = `${'n'.repeat(199)}\u{1f600}`
   const live = objectOf({ data: { [name.repeat(4)]: name.repeat(4) } }, [
     { ...entries(1, 'Apply', () => ({ 'f:data': { [`f:${name.repeat(4)}`]: {} } }))[0]!, manager: name },

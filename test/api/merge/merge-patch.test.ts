@@ -28,13 +28,13 @@ describe('examples from RFC 7396', () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ]
   for (const [document, patch, result] of examples) {
-    test(`applying ${JSON.stringify(patch)} to ${JSON.stringify(document)} has the expected result`, () => {
+    test(`merging the patch ${JSON.stringify(patch)} into ${JSON.stringify(document)} has the expected result`, () => {
       assert.deepEqual(applyMergePatch(deepFreeze(document), deepFreeze(patch)), result)
     })
   }
 })
 
-test('a member named __proto__ is an ordinary member', () => {
+test('a merge patch treats a member named __proto__ as an ordinary member', () => {
   const patch = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
   const result = applyMergePatch({}, patch)
   assert.equal(canonical(result as Value), canonical(patch))
@@ -48,7 +48,7 @@ test('a merge patch shares untouched parts with the original', () => {
   assert.equal((applyMergePatch(document, { changed: { y: 2 } }) as typeof document).kept, document.kept)
 })
 
-test('random merge patches have the same result as the model', () => {
+test('random merge patches have the same result as a simple model', () => {
   const random = seeded(7386)
   for (let round = 0; round < 5000; round++) {
     const document = deepFreeze(randomValue(random, 4))

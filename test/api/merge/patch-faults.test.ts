@@ -33,7 +33,7 @@ test('a merge patch must be an object', () => {
     assert.throws(() => parsePatchObject(value), { code: 400, reason: 'BadRequest' })
 })
 
-test('only decoding errors of the patched object are attributed to the patch', () => {
+test('only decoding errors in the patched object are attributed to the patch', () => {
   const error = patchFault(badRequest('data: expected map, got array')) as ApiError
   assert.deepEqual([error.code, error.reason], [422, 'Invalid'])
   assert.deepEqual(

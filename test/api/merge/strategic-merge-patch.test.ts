@@ -680,7 +680,7 @@ describe('malformed patches are rejected with 400', () => {
 })
 
 describe('hostile strategic merge patches', () => {
-  test('a member named __proto__ is an ordinary member', () => {
+  test('a strategic merge patch treats a member named __proto__ as an ordinary member', () => {
     const patch = JSON.parse(
       '{"data":{"__proto__":"x"},"__proto__":{"polluted":1},"anything":{"__proto__":{"polluted":1}}}',
     )
@@ -691,7 +691,7 @@ describe('hostile strategic merge patches', () => {
     assert.equal(({} as { polluted?: number }).polluted, undefined)
   })
 
-  test('inherited properties are neither merge keys nor directives', () => {
+  test('a strategic merge patch ignores inherited properties as merge keys and directives', () => {
     assert.throws(() => patched({ secrets: names('a') }, { secrets: [JSON.parse('{"__proto__":{"name":"a"}}')] }), {
       code: 400,
     })
@@ -699,7 +699,7 @@ describe('hostile strategic merge patches', () => {
     assert.deepEqual(patched({ data: {} }, { data }), { data })
   })
 
-  test('without a decoder, no nulls or directives are left over in the result', () => {
+  test('merging without a decoder leaves no nulls or directives in the result', () => {
     const patch = {
       data: { a: '1', b: null, c: { $patch: 'delete' } },
       secrets: [
@@ -713,18 +713,18 @@ describe('hostile strategic merge patches', () => {
     assert.deepEqual(withoutDirectives(schema, { ...patch }), left)
   })
 
-  test('merging long lists takes less than quadratic time', () => {
+  test('a strategic merge of long lists takes less than quadratic time', () => {
     const many = (from: number) => Array.from({ length: 50_000 }, (_, i) => ({ name: `n${from + i}` }))
     const { secrets } = patched({ secrets: many(0) }, { secrets: many(25_000) }) as { secrets: Json[] }
     assert.equal(secrets.length, 75_000)
   })
 
-  test('a directive can replace or empty the whole object', () => {
+  test('a directive in a strategic merge patch can replace or empty the whole object', () => {
     assert.deepEqual(patched({ data: { a: '1' } }, { $patch: 'replace', data: { b: '2' } }), { data: { b: '2' } })
     assert.deepEqual(patched({ data: { a: '1' } }, { $patch: 'delete' }), {})
   })
 
-  test('a patch with 500 levels is merged', () => {
+  test('a strategic merge patch with 500 levels is merged', () => {
     const nested = (depth: number): Json => (depth === 0 ? 1 : { a: nested(depth - 1) })
     assert.deepEqual(patched({ anything: nested(500) }, { anything: nested(500) }), { anything: nested(500) })
   })
@@ -742,7 +742,7 @@ describe('strategic merge patches of random objects', () => {
   })
   const rounds = 500
 
-  test('a patch that equals the object or is empty changes nothing', () => {
+  test('a strategic merge patch that is empty or equals the object changes nothing', () => {
     const random = seeded(1)
     for (let round = 0; round < rounds; round++) {
       const object = randomObject(random)
@@ -751,7 +751,7 @@ describe('strategic merge patches of random objects', () => {
     }
   })
 
-  test('a patch without directives removes nothing and is idempotent', () => {
+  test('a strategic merge patch without directives removes nothing and is idempotent', () => {
     const random = seeded(2)
     const namesOf = (object: JsonObject) => (object.containers as { name: string }[]).map(({ name }) => name)
     for (let round = 0; round < rounds; round++) {
@@ -763,7 +763,7 @@ describe('strategic merge patches of random objects', () => {
     }
   })
 
-  test('merged list elements follow the order of the patch, and the others keep their order', () => {
+  test('a strategic merge orders merged elements as in the patch and keeps the order of the others', () => {
     const random = seeded(3)
     for (let round = 0; round < rounds; round++) {
       const before = distinct(random)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'
 import { seeded } from '../../storage/store/random-source.ts'
 
-test('every notation of an IPv6 address is parsed as in the URL parser', () => {
+test('the parser accepts the same notations of IPv6 addresses as the URL parser', () => {
   const random = seeded(1)
   const group = () => (random.chance(0.5) ? '0' : random.below(65_536).toString(16))
   const groups = (count: number) => Array.from({ length: count }, group).join(':')
@@ -22,7 +22,7 @@ test('every notation of an IPv6 address is parsed as in the URL parser', () => {
   }
 })
 
-test('addresses and ranges are parsed and formatted', () => {
+test('IP addresses and ranges keep their value when parsed and formatted', () => {
   const ranges = [
     ['10.0.0.7/24', '10.0.0.0/24'],
     ['010.000.0.255/32', '10.0.0.255/32'],

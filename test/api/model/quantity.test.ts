@@ -112,7 +112,7 @@ test('an invalid quantity is rejected', () => {
   }
 })
 
-test('comparison, sign and sum depend on the amount that a quantity represents, not on its format', () => {
+test('comparison, sign and sum of quantities depend on the amount, not on the format', () => {
   const rising = [
     '-1Gi',
     '-1',
@@ -141,7 +141,7 @@ test('comparison, sign and sum depend on the amount that a quantity represents, 
   assert.equal(compareQuantities(quantity('1.5Gi'), quantity('1536Mi')), 0)
 })
 
-test('a sum has the format of the first operand that is not zero', () => {
+test('a sum of quantities has the format of the first operand that is not zero', () => {
   const sums = [
     ['1Gi', '1Gi', '2Gi'],
     ['512Mi', '512Mi', '1Gi'],
@@ -156,7 +156,7 @@ test('a sum has the format of the first operand that is not zero', () => {
   for (const [a, b, sum] of sums) assert.equal(formatQuantity(addQuantities(quantity(a), quantity(b))), sum)
 })
 
-test('a 64-bit overflow yields 0 for large suffixes, and the lowest 64 bits otherwise', () => {
+test('a quantity that overflows 64 bits becomes 0 for large suffixes, and otherwise keeps the lowest 64 bits', () => {
   const values = {
     '1.5': 2n,
     '-1500m': -2n,
@@ -172,7 +172,7 @@ test('a 64-bit overflow yields 0 for large suffixes, and the lowest 64 bits othe
   for (const [text, value] of Object.entries(values)) assert.equal(int64Value(text), value, text)
 })
 
-test('quantities in every format can be rounded up to thousandths', () => {
+test('a quantity in any format can be rounded up to thousandths', () => {
   const rounded = { '1n': '1m', '-1n': '-1m', '1500u': '2m', '1.5Gi': '1536Mi', '1.0001Ki': '1024103m' }
   for (const [text, expected] of Object.entries(rounded))
     assert.equal(formatQuantity(roundUpToMilli(quantity(text))), expected)

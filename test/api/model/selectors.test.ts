@@ -88,7 +88,7 @@ test('field selectors match according to each operator', () => {
   }
 })
 
-test('the cost of matching an object does not grow with the size of the selector', () => {
+test('the cost of matching an object does not grow with the size of the label selector', () => {
   const looks = { labels: 0, fields: 0 }
   const labels = new Proxy<{ [key: string]: string }>(
     { app: 'a' },
@@ -110,7 +110,7 @@ test('the cost of matching an object does not grow with the size of the selector
   assert.ok(looks.labels <= 2 && looks.fields <= 2, JSON.stringify(looks))
 })
 
-test('a selector with too many requirements is rejected, and the error states their number', () => {
+test('a selector with too many requirements is rejected, and the error contains the number of requirements', () => {
   const many = (count: number, term: (i: number) => string) => Array.from({ length: count }, (_, i) => term(i)).join()
   const refused = (parse: () => unknown, words: RegExp) =>
     assert.throws(parse, (error) => error instanceof ApiError && error.code === 400 && words.test(error.message))

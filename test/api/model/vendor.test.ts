@@ -6,7 +6,7 @@ import { isVendorKey, vendorKey, vendorOf } from '../../../src/api/model/vendor.
 const orch = vendorOf('orch')
 const kubernetes = vendorOf('kubernetes')
 
-test("well-known keys are in the vendor's domain or a subdomain", () => {
+test("the vendor's domain or a subdomain prefixes all well-known keys", () => {
   assert.equal(vendorKey(orch, 'pv-protection'), 'orch.io/pv-protection')
   assert.equal(vendorKey(kubernetes, 'mount-options', 'volume.beta'), 'volume.beta.kubernetes.io/mount-options')
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from '../../../src/api/model/version-order.ts'
 
-test('stable versions are sorted before beta and alpha versions, and other names come last', () => {
+test('version names are sorted as stable, beta, alpha and then other names', () => {
   const ordered = [
     'v10',
     'v2',

@@ -37,7 +37,7 @@ async function openAll(at: Place, wanted = names) {
 
 const modeOf = (file: string) => statSync(file).mode & 0o777
 
-test('all keys and certificates are created on first use and reused later', async (t) => {
+test('all CA keys and certificates are created on first use and reused later', async (t) => {
   const at = place(t)
   const made = await openAll(at)
   assert.deepEqual(readdirSync(at.directory).sort(), allFiles)
@@ -57,7 +57,7 @@ test('all keys and certificates are created on first use and reused later', asyn
   ])
 })
 
-test('adopting a CA replaces the local CA, even if the local CA is damaged', async (t) => {
+test('adopting another CA replaces the local CA, even if the local CA is damaged', async (t) => {
   const own = place(t)
   const others = place(t)
   const before = await openAll(own)
@@ -102,7 +102,7 @@ test('keys and their directory are accessible only to the owner, even if the dir
     assert.equal(modeOf(join(at.directory, file)), file.endsWith('.key') ? 0o600 : 0o644, file)
 })
 
-test('concurrent first starts agree on one CA', async (t) => {
+test('servers that start for the first time concurrently agree on one CA', async (t) => {
   const at = place(t)
   const opened = await Promise.all(Array.from({ length: 8 }, () => openAll(at)))
   assert.equal(new Set(opened.map(({ ca }) => ca.certificate + ca.key)).size, 1)
@@ -112,7 +112,7 @@ test('concurrent first starts agree on one CA', async (t) => {
   assert.deepEqual(readdirSync(at.directory).sort(), allFiles)
 })
 
-test('if a start is interrupted after writing a key, the next start completes the setup', async (t) => {
+test('the next start completes a certificate setup that was interrupted after a key was written', async (t) => {
   const at = place(t)
   const { ca, serving } = await openAll(at)
   rmSync(join(at.directory, 'serving.crt'))
@@ -123,7 +123,7 @@ test('if a start is interrupted after writing a key, the next start completes th
   assert.equal(completed.serving.key, serving.key)
 })
 
-test('the serving certificate is renewed when its names change, but not when only their notation does', async (t) => {
+test('the serving certificate is renewed when its names change, but not when only the notation of the names changes', async (t) => {
   const at = place(t)
   const { serving } = await openAll(at)
   const respelt = await openAll(at, { dns: ['LocalHost', 'localhost'], ips: ['0:0:0:0:0:0:0:1', '127.0.0.1'] })
@@ -138,7 +138,7 @@ test('the serving certificate is renewed when its names change, but not when onl
   }
 })
 
-test('a certificate with another subject is replaced', async (t) => {
+test('a certificate with an unexpected subject is replaced', async (t) => {
   const at = place(t)
   const { ca, admin } = await openAll(at)
   const subject = { commonName: 'other', organizations: ['system:masters'] }
@@ -179,7 +179,7 @@ test('a new CA causes all certificates to be reissued', async (t) => {
   }
 })
 
-test('a certificate is renewed after two thirds of its lifetime, or if the clock is before its start', async (t) => {
+test('a certificate is renewed after two thirds of its lifetime, or if the clock is before the start of its validity', async (t) => {
   const at = place(t)
   const first = await openAll(at)
   const due = now - day + (366 * day * 2) / 3
@@ -208,7 +208,7 @@ test('a certificate expires no later than its CA', async (t) => {
 
 /** Damages a complete directory and expects the next start to report `file` with this message. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
-  test(`the error names ${file}: ${what}`, async (t) => {
+  test(`the certificate error names ${file}: ${what}`, async (t) => {
     const at = place(t)
     await openAll(at)
     damage(at, join(at.directory, file))
@@ -259,7 +259,7 @@ refused('not valid yet', 'ca.crt', /valid from 2030-05-31T12:00:00.000Z.*set the
   clock.time = now - day - 1
 })
 
-test('an error names the directory that cannot be created', async (t) => {
+test('the error for a certificate directory that cannot be created names the directory', async (t) => {
   const at = place(t)
   const file = join(temporaryDirectory(t), 'file')
   writeFileSync(file, '')

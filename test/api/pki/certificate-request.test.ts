@@ -95,7 +95,7 @@ function asking(...extensions: Buffer[]): RequestParts {
 const extension = (id: string, value: Buffer, ...critical: Buffer[]) =>
   sequence(identifier(id), ...critical, der(0x04, value))
 
-test('requested extensions are returned unchanged, critical or not', () => {
+test('extensions in a certificate request are returned unchanged, whether critical or not', () => {
   const value = sequence(der(0x01, Buffer.from([0xff])))
   const parts = asking(extension('551d13', value, der(0x01, Buffer.from([0xff]))), extension('551d0f', value))
   assert.deepEqual(read(requestPem(parts)).extensions, [

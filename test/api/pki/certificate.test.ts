@@ -57,7 +57,7 @@ test('a client certificate has the extensions that clients need', async () => {
   assert.doesNotMatch(shown, /Alternative Name/)
 })
 
-test('times are UTCTime up to 2049 and GeneralizedTime from 2050', async () => {
+test('certificate times are UTCTime up to 2049 and GeneralizedTime from 2050', async () => {
   const changes = { notBefore: Date.UTC(2049, 11, 31, 23, 59, 59, 999), notAfter: Date.UTC(2050, 0, 1) }
   const shown = openssl(['asn1parse'], issueCertificate(template(ca, changes)))
   assert.match(shown, /UTCTIME +:491231235959Z/)
@@ -107,13 +107,13 @@ const badIps = [
 const badDns = ['', '.', 'a..b', '-a', 'a-', 'a b', 'a\0b', 'é.example', '1.2.3.4', '010.1.2.3', '*', 'a.*.b', 'a.b\n']
 
 for (const ip of badIps) {
-  test(`the IP address ${JSON.stringify(ip)} is rejected`, async () => {
+  test(`the IP address ${JSON.stringify(ip)} is rejected in a certificate`, async () => {
     assert.throws(() => issueCertificate(template(ca, { names: { dns: [], ips: [ip] } })), /not an IP address/)
   })
 }
 
 for (const dns of [...badDns, 'a'.repeat(64), `${'a.'.repeat(127)}a`]) {
-  test(`the DNS name ${JSON.stringify(dns.slice(0, 20))} with ${dns.length} characters is rejected`, async () => {
+  test(`the DNS name ${JSON.stringify(dns.slice(0, 20))} with ${dns.length} characters is rejected in a certificate`, async () => {
     assert.throws(() => issueCertificate(template(ca, { names: { dns: [dns], ips: [] } })), /not a DNS name/)
   })
 }
@@ -142,7 +142,7 @@ const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
 ]
 
 for (const [what, changes, message] of contradictions) {
-  test(`an issue request is rejected: ${what}`, () =>
+  test(`issuing a certificate is rejected: ${what}`, () =>
     assert.throws(() => issueCertificate(template(ca, changes)), message))
 }
 

@@ -17,7 +17,7 @@ test('DER lengths are written in their shortest form', () => {
   }
 })
 
-test('named bit strings end with the last set bit', () => {
+test('a DER bit string of flags ends with the last set bit', () => {
   for (const [bits, hex] of [
     [[0], '03020780'],
     [[5, 6], '03020106'],
@@ -28,14 +28,14 @@ test('named bit strings end with the last set bit', () => {
     assert.equal(namedBits(bits).toString('hex'), hex)
 })
 
-test('times have a two-digit year up to 2049', () => {
+test('DER times have a two-digit year up to 2049', () => {
   const second = 1000
   const border = Date.UTC(2050, 0)
   assert.equal(time(border - second).toString('latin1'), '\x17\x0d491231235959Z')
   assert.equal(time(border + 999).toString('latin1'), '\x18\x0f20500101000000Z')
 })
 
-test('IP addresses survive a round trip', async () => {
+test('IP addresses survive a round trip through DER', async () => {
   const ips = ['127.0.0.1', '::', '::1', '1::', 'fe80::1:0:2', '1:2:3:4:5:6:7:8', '::ffff:7f00:1', '2001:db8:0:1::']
   const issued = issueCertificate(template(await makeAuthority(), { names: { dns: ['a.example'], ips } }))
   assert.deepEqual(readNames(new X509Certificate(issued).raw), { dns: ['a.example'], ips: ips.toSorted() })

@@ -76,14 +76,14 @@ const subjects: [string, Buffer[], string | readonly string[], string[]][] = [
 ]
 
 for (const [what, subject, names, organizations] of subjects) {
-  test(`the identity is read from ${what}`, () => {
+  test(`the identity in a client certificate is read from ${what}`, () => {
     const bytes = certificate(...subject)
     assert.ok(new X509Certificate(bytes).verify(publicKeyOf(key)), 'the crafted certificate is one')
     assert.deepEqual(readSubject(bytes), { commonNames: [names].flat(), organizations })
   })
 }
 
-test('a VisibleString is read, although OpenSSL does not allow it in a name', () => {
+test('a VisibleString in a certificate name is read, although OpenSSL rejects it there', () => {
   const bytes = certificate(rdn(attribute(oid.cn, 0x1a, 'a')))
   assert.deepEqual(readSubject(bytes), { commonNames: ['a'], organizations: [] })
 })
@@ -106,7 +106,7 @@ const malformed: [string, Buffer[]][] = [
 ]
 
 for (const [what, subject] of malformed) {
-  test(`a certificate is rejected: ${what}`, () =>
+  test(`reading the identity from a certificate fails: ${what}`, () =>
     assert.throws(() => readSubject(certificate(...subject)), MalformedDer))
 }
 

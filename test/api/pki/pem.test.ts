@@ -28,7 +28,7 @@ const texts: [string, string, string[]][] = [
 ]
 
 for (const [name, text, expected] of texts) {
-  test(`PEM input: ${name}`, () => {
+  test(`PEM input is parsed: ${name}`, () => {
     const found = [...readPemBlocks(Buffer.from(text))].map(
       ({ label, bytes, hasHeaders }) => `${label}:${bytes}${hasHeaders ? ' with headers' : ''}`,
     )

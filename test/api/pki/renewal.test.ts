@@ -50,7 +50,7 @@ async function renewal(
   return { clock, directory, authority, current, abort, seen, waiting, turn }
 }
 
-test('a certificate that is due for renewal is renewed and installed once', async (t) => {
+test('a certificate that is due for renewal is renewed and installed exactly once', async (t) => {
   const { clock, authority, seen, turn } = await renewal(t)
   await turn()
   assert.deepEqual([seen.serving.length, seen.admin.length], [0, 0])
@@ -74,7 +74,7 @@ test('a certificate renewed by another process is installed', async (t) => {
   assert.deepEqual(seen.serving, [renewed])
 })
 
-test('an error is reported and retried, and the other certificate is still checked', async (t) => {
+test('a failed certificate renewal is reported and retried, and the other certificate is still checked', async (t) => {
   const { clock, directory, seen, turn } = await renewal(t)
   clock.time = now + 300 * day
   writeFileSync(join(directory, 'serving.crt'), 'damaged')
@@ -99,7 +99,7 @@ test('a certificate whose installation failed is installed at the next check', a
   assert.equal(seen.errors.length, 1)
 })
 
-test('renewal stops when its signal is aborted, in every phase', async (t) => {
+test('certificate renewal stops in every phase when its signal is aborted', async (t) => {
   const idle = await renewal(t)
   idle.abort.abort()
   assert.equal(idle.waiting.length, 0)

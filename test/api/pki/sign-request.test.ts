@@ -60,7 +60,7 @@ for (const [name, newKey] of [
     assert.match(told, /CA:FALSE/)
   })
 
-test('validity starts five minutes in the past and ends after the requested lifetime, or earlier with the CA', (t) => {
+test('an issued certificate is valid from five minutes ago until the requested time, but no longer than the CA', (t) => {
   const directory = temporaryDirectory(t)
   const { certificate, key } = authority(directory, ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], '10')
   const issuer = { certificate, key }
@@ -100,7 +100,7 @@ subjectAltName=email:a@b.example,URI:https://x.example/,DNS:d.example,dirName:di
     assert.ok(!told.includes(none), none)
 })
 
-test('an empty subject makes the subject alternative names critical', (t) => {
+test('an empty subject makes the subject alternative names of a certificate critical', (t) => {
   const issuer = authority(temporaryDirectory(t), ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'])
   const made = read(makeRequest(subject, own, { dns: ['a.example'], ips: [] }))
   const empty = { ...made, subjectName: Buffer.from('3000', 'hex') }

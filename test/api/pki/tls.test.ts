@@ -50,14 +50,14 @@ test('the admin certificate authenticates the admin, whether the client connects
   assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key, servername: 'localhost' }), admin)
 })
 
-test('a client rejects a server whose certificate has another CA or name', async (t) => {
+test('a client rejects a server whose certificate has another CA or another name', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   await assert.rejects(ask(port, { ca: other.certificate }), /certificate/)
   await assert.rejects(ask(port, { ca: authority.certificate, servername: 'other' }), /Hostname\/IP does not match/)
 })
 
-test('the server rejects a client certificate that has expired, is from another CA or is for servers', async (t) => {
+test('the server rejects a client certificate that is expired, from another CA or only for servers', async (t) => {
   const { authority, port } = await start(t)
   const { authority: other } = await start(t)
   const asking = async ({ certificate, key }: { certificate: string; key: string }) =>

@@ -42,7 +42,7 @@ const stored = typeOf(box)
 const whole = (value: JsonObject) =>
   runToCompletion(normalizeSliced(stored, { apiVersion: 'v2', kind: 'Box', ...value }))
 
-test('schema defaults are applied before the defaults that the kind computes from them', () => {
+test('schema defaults are applied before the defaults that a kind computes from other fields', () => {
   const { object } = whole({ metadata: { name: 'a' } })
   assert.deepEqual([object.size, object.double, object.title], [3, 6, 'a'])
 })
@@ -58,18 +58,18 @@ test('unknown fields are dropped and reported, and duplicate owner references ar
   assert.equal(whole({ metadata: { ownerReferences: [owner, other] } }).ownersRepeated, false)
 })
 
-test('a value of the wrong type is rejected with its path', () => {
+test('a value of the wrong type is rejected, and the error contains the path', () => {
   assert.throws(() => whole({ size: 'x' }), { code: 400, message: /^size: / })
 })
 
-test('defaults that depend on the name are applied again after the name is generated', () => {
+test('defaults that depend on the name of an object are applied again after the name is generated', () => {
   const { object } = whole({ metadata: { generateName: 'a-' } })
   object.metadata.name = 'a-12345'
   refillDefaults(stored, object)
   assert.equal(object.title, 'a-12345')
 })
 
-test('an object in another version gets its defaults in the stored version', () => {
+test('an object in another API version gets its defaults in the stored version', () => {
   const version = { ...typeOf(older), stored }
   const sent = runToCompletion(
     normalizeSliced(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),

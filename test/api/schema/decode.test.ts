@@ -18,7 +18,7 @@ test('a quantity field accepts strings and numbers and decodes to canonical stri
   assert.deepEqual(value, { amounts: expected, limit: '0' })
 })
 
-test('an invalid quantity returns 400 and names the path', () => {
+test('an invalid quantity returns 400, and the error contains the path', () => {
   const bad: Json[] = ['1GB', '', {}, [], true, '1'.repeat(1000)]
   for (const value of bad) {
     assert.throws(() => decode(schema, { amounts: { storage: value } }), {
@@ -36,7 +36,7 @@ test('a time is converted to UTC with seconds or microseconds', () => {
   assert.deepEqual(decode(times, sent).value, { at: '2020-01-01T00:00:00Z', exactly: '2020-01-01T00:00:00.000120Z' })
 })
 
-test('a time with microseconds requires six decimal places', () => {
+test('a time field with microseconds requires six decimal places', () => {
   for (const decimals of ['', '.1', '.12345', '.1234567'])
     assert.throws(() => decode(times, { exactly: `2020-01-01T00:00:00${decimals}Z` }), {
       code: 400,
@@ -44,7 +44,7 @@ test('a time with microseconds requires six decimal places', () => {
     })
 })
 
-test('base64 is decoded strictly, except for unused bits of the last character, and re-encoded canonically', () => {
+test('base64 is decoded strictly, except for unused bits of the last character, and is encoded again canonically', () => {
   const bytes = s.object({ b: field(1, s.bytes(), { zeroValue: 'keep' }) })
   const read = (b: string) => (decode(bytes, { b }).value as JsonObject).b
   const taken = [
@@ -75,7 +75,7 @@ test('base64 is decoded strictly, except for unused bits of the last character, 
     assert.throws(() => read(sent), { code: 400 }, sent)
 })
 
-test('an explicit empty list is recorded outside the value, and the record survives copying', () => {
+test('the decoder records an explicit empty list outside the value, and the record survives copying', () => {
   const groups = s.object({
     ids: field(1, s.list(s.int32()), { emptyCounts: true }),
     more: field(2, s.list(s.int32())),
@@ -93,7 +93,7 @@ test('an explicit empty list is recorded outside the value, and the record survi
   assert.deepEqual(others, [false, false, false, false])
 })
 
-test('a large schema in a definition is decoded in steps, with the same result as at once', () => {
+test('a large schema in a CustomResourceDefinition is decoded in steps, with the same result as at once', () => {
   const property = { type: 'object', properties: { a: { type: 'string', description: 'words' } }, unknown: 1 }
   const properties = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}`, property]))
   const version = {

@@ -28,7 +28,7 @@ test('a kind defined without options has no rules, and its names must be DNS sub
   assert.notDeepEqual(plain.nameFormat('A'), [])
 })
 
-test('a version inherits everything from the stored version except its schema, rules and deprecation', () => {
+test('an API version inherits everything from the stored version except its schema, rules and deprecation', () => {
   const fillDefaults = () => {}
   const version = defineVersion(stored, { version: 'v2', fields: note, fillDefaults, ...unchanged })
   const own = new Set(['version', 'schema', 'rules', 'conversion', 'deprecated'])

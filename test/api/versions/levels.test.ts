@@ -26,7 +26,7 @@ import {
 
 const vendor = vendorOf('orch')
 
-test('each Kubernetes version reports its newest patch release', () => {
+test('the server reports the newest patch release of each emulated Kubernetes version', () => {
   for (const [version, release] of patchReleases()) {
     const { major, minor, patch } = releaseOf(version as EmulatedVersion)
     assert.equal(`v${major}.${minor}.${patch}`, release)
@@ -35,7 +35,7 @@ test('each Kubernetes version reports its newest patch release', () => {
 
 const letters = { alpha: 'a', beta: 'b', stable: 'g', deprecated: 'd' } as const
 
-test('each Kubernetes version has its feature gates with stage, default and lock', () => {
+test('each emulated Kubernetes version has its feature gates with stage, default and lock', () => {
   const differing: string[] = []
   for (const { columns, states } of gateRows()) {
     const [name = ''] = columns
@@ -245,7 +245,7 @@ function inlinedFields(name: string): { readonly [field: string]: readonly numbe
   return { ...Object.fromEntries(nested), ...inlinedLater[name.slice(name.lastIndexOf('.') + 1)] }
 }
 
-test('fields that JSON has inline belong to the same nested Protobuf messages as in Kubernetes', () => {
+test('inlined JSON fields belong to the same nested Protobuf messages as in Kubernetes', () => {
   const seen = new Set<string>()
   for (const level of emulatedVersions)
     for (const [name, schema] of typesOf(level)) {

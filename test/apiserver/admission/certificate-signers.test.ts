@@ -46,7 +46,7 @@ async function tryBoth(signerName: string): Promise<number[]> {
   return [await write('approval', 'Approved'), await write('status', 'Failed')]
 }
 
-test('RBAC rules grant permission for a signer by name or domain, separately for approving and signing', async () => {
+test('RBAC rules grant permission for a certificate signer by name or domain, separately for approving and signing', async () => {
   const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status']
   await give('writer', [{ verbs: ['update'], apiGroups: [group], resources }])
   assert.deepEqual(await tryBoth('example.com/one'), [403, 403])
@@ -61,7 +61,7 @@ test('RBAC rules grant permission for a signer by name or domain, separately for
   assert.deepEqual(await tryBoth('other.com/one'), [403, 403])
 })
 
-test('writing a trust bundle for a signer requires permission to attest for that signer', async () => {
+test('writing a ClusterTrustBundle for a signer requires permission to attest for that signer', async () => {
   const bundles = '/apis/certificates.orch.io/v1beta1/clustertrustbundles'
   const { certificate: trustBundle } = await makeAuthority()
   await give('bundler', [{ verbs: ['create', 'update'], apiGroups: [group], resources: ['clustertrustbundles'] }])

@@ -28,7 +28,7 @@ for (const [profile, domain, signer] of [
   ['orch', 'orch.io', 'orch.io/apiserver-client'],
   ['kubernetes', 'k8s.io', 'kubernetes.io/kube-apiserver-client'],
 ] as const) {
-  test(`${profile}: a CertificateSigningRequest for the superuser group is rejected`, async (t) => {
+  test(`under the profile ${profile}, a CertificateSigningRequest for the superuser group is rejected`, async (t) => {
     const client = profile === 'orch' ? own : (await serve(t, [`--profile=${profile}`])).client()
     const group = `certificates.${domain}`
     const path = `/apis/${group}/v1/certificatesigningrequests`

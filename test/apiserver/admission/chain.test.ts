@@ -82,7 +82,7 @@ test('admission plugins run only for requests that they handle, in list order, m
   assert.deepEqual(await run(request('DELETE')), [[], undefined])
 })
 
-test('a plugin that returns undefined keeps the object, and the first rejection stops the chain', async () => {
+test('if a plugin returns undefined, the object is unchanged; the first rejection stops the chain', async () => {
   const silent: Control = { name: 's', handles: { operations: ['CREATE'] }, mutate: () => undefined }
   const wanted = request('CREATE')
   assert.equal(await chain([silent], vendor).mutate(wanted), wanted.object)
@@ -91,7 +91,7 @@ test('a plugin that returns undefined keeps the object, and the first rejection 
   await assert.rejects(chain([refusing, never], vendor).mutate(wanted), /no/)
 })
 
-test('the plugins run a second time only if a webhook changed the object', async () => {
+test('the admission plugins run a second time only if a webhook changed the object', async () => {
   const asked: string[] = []
   const note = (name: string) => noting(name, { operations: ['CREATE'] }, asked)
   const outside = (mutate: Control['mutate']): Control => ({ ...note('hook'), asksOthers: true, mutate: mutate! })
@@ -130,7 +130,7 @@ test('the admission explanation describes the last of several attempts', async (
   assert.deepEqual([explanation.refusedBy, explanation.changes], [undefined, changes])
 })
 
-test('a rejection names the plugin that rejected the request', async () => {
+test('an admission rejection names the plugin that rejected the request', async () => {
   const refusing = (name: string, message: string): Control => ({
     name,
     handles: { operations: ['CREATE'] },
@@ -148,7 +148,7 @@ test('a rejection names the plugin that rejected the request', async () => {
   })
 })
 
-test('plugins get an immutable copy of the stored object', () => {
+test('admission plugins get an immutable copy of the stored object', () => {
   const stored: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { a: 'x' } } }
   const terms = new WriteConditions()
   const shown = terms.show(stored)!
@@ -162,7 +162,7 @@ test('plugins get an immutable copy of the stored object', () => {
 })
 
 describe('flags that enable and disable admission plugins', () => {
-  test('an enabled plugin runs for all writes, including writes caused by other plugins', async () => {
+  test('an enabled admission plugin runs for all writes, including writes that other plugins cause', async () => {
     const server = await serve({ after }, ['--enable-admission-plugins=AlwaysDeny,NamespaceAutoProvision'])
     const client = server.client('admin-token')
     const path = '/api/v1/namespaces/default/configmaps'
@@ -181,7 +181,7 @@ describe('flags that enable and disable admission plugins', () => {
     assert.deepEqual([provided.status, (await client.get(unwanted)).status], [403, 404])
   })
 
-  test('a disabled plugin does not run, and a no-op plugin may be enabled', async () => {
+  test('a disabled admission plugin does not run, and a plugin without effect may be enabled', async () => {
     const server = await serve({ after }, [
       '--disable-admission-plugins=NamespaceLifecycle',
       '--enable-admission-plugins=AlwaysAdmit',
@@ -233,7 +233,7 @@ describe('flags that enable and disable admission plugins', () => {
       assert.doesNotMatch(errors, /\n {4}at /)
     })
 
-  test('the error for an invalid configuration file names the file and the position', async (t) => {
+  test('the error for an invalid admission configuration file contains the file name and the position', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
     t.after(() => rmSync(directory, { recursive: true, force: true }))
     const path = join(directory, 'admission.yaml')

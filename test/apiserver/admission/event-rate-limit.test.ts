@@ -51,7 +51,7 @@ describe('rate limit buckets', () => {
     }
   }
 
-  test('buckets refill over time up to their burst', () => {
+  test('rate limit buckets refill over time up to their burst', () => {
     const ask = limited({ type: 'Server', qps: 2, burst: 2 })
     assert.deepEqual([ask('a', 'u'), ask('b', 'v'), ask('a', 'u')], [true, true, false])
     now += 500
@@ -60,7 +60,7 @@ describe('rate limit buckets', () => {
     assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
   })
 
-  test('buckets are separate per user, or per source and object, and the oldest buckets are evicted', () => {
+  test('rate limit buckets are separate for each user or source and object, and the oldest buckets are evicted', () => {
     const byUser = limited({ type: 'User', qps: 1, burst: 1 })
     assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
     const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })

@@ -206,7 +206,7 @@ async function versions(): Promise<string[]> {
   return await Promise.all(read)
 }
 
-test('AlwaysDeny rejects every route in both admission phases, and nothing changes', async () => {
+test('AlwaysDeny rejects requests to every route in both admission phases, and the requests change nothing', async () => {
   const versionsBefore = await versions()
   const stepsBefore = await steps()
   const expected = new Map<string, number>()

@@ -122,7 +122,7 @@ test('requesting an admission explanation requires a separate permission', async
   assert.equal((await ask(`${base}/secrets`, secret, { token: 'bob-token' })).status, 201)
 })
 
-test('the explanation header is limited in size and contains only characters that headers allow', () => {
+test('the admission explanation header is limited in size and contains only characters that headers allow', () => {
   const before: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }
   const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${'ü\n'.repeat(200)}${i}`, 'x']))
   const after = { ...before, metadata: { ...before.metadata, labels: { a: 'b' } } }

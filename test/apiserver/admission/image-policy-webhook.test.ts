@@ -114,7 +114,7 @@ test('pods are admitted while the image policy webhook is unavailable if default
   assert.match(String(headers.warning), /cannot reach the image policy backend/)
 })
 
-test('the server does not start if the API group is disabled or the configuration is missing or invalid', async (t) => {
+test('the server does not start if the API group of the image policy webhook is disabled or the configuration is invalid', async (t) => {
   const failures: [string[], RegExp][] = [
     [flagsFor({ defaultAllow: false }), /--runtime-config=imagepolicy.orch.io\/v1alpha1=true/],
     [['--enable-admission-plugins=ImagePolicyWebhook'], /requires a configuration/],

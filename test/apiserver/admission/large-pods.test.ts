@@ -48,7 +48,7 @@ const annotations = Object.fromEntries(many((i) => [`container.apparmor.security
 const maxMs = 2000
 
 describe(`admission of a pod with ${count} containers, volumes and other elements`, () => {
-  test('PodSecurity returns a short message about a pod with thousands of violations', async () => {
+  test('PodSecurity returns a short message for a pod with thousands of violations', async () => {
     let message = ''
     const pod = { vendor, annotations, spec }
     await assertCheap(maxMs, () => {

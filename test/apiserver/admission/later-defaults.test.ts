@@ -6,7 +6,7 @@ import { serve } from '../../support/in-process.ts'
 const server = await serve({ after }, ['--emulated-version=1.36'])
 const client = server.client('admin-token')
 
-test('if several classes are marked as default, the newest class is used', async () => {
+test('if several classes are marked as default, a claim gets the newest class', async () => {
   for (const name of ['b', 'a']) {
     const storage = '/apis/storage.orch.io/v1/storageclasses'
     const marked = (domain: string) => ({ name, annotations: { [`${domain}.orch.io/is-default-class`]: 'true' } })
@@ -35,7 +35,7 @@ test('if several classes are marked as default, the newest class is used', async
   assert.equal(ingress.body.spec.ingressClassName, await newest('/apis/networking.orch.io/v1/ingressclasses'))
 })
 
-test('a token request without a name gets the name of its service account', async () => {
+test('a token request without a name gets the name of the service account', async () => {
   const accounts = '/api/v1/namespaces/default/serviceaccounts'
   await client.post(accounts, { metadata: { name: 'robot' } })
   const { status, body } = await client.post(`${accounts}/robot/token`, { spec: {} })

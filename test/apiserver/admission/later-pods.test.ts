@@ -14,7 +14,7 @@ const createPod = (name: string, spec: object = {}, labels?: object) =>
   client.post(pods, { metadata: { name, labels }, spec: { containers: [{ name: 'c', image: 'i:1' }], ...spec } })
 const topology = { 'topology.orch.io/zone': 'z', 'topology.orch.io/region': 'r' }
 
-test('a pod inherits the topology labels of its node', async () => {
+test('a pod inherits the topology labels of the node', async () => {
   await client.post('/api/v1/nodes', { metadata: { name: 'n', labels: { ...topology, other: 'x' } } })
   const bind = (name: string, kind: string, labels?: object) =>
     client.post(`${pods}/${name}/binding`, { metadata: { name, labels }, target: { kind, name: 'n' } })
@@ -28,7 +28,7 @@ test('a pod inherits the topology labels of its node', async () => {
   assert.equal(await labelsOf('elsewhere'), undefined)
 })
 
-test('binding a pod clears its nominated node', async () => {
+test('binding a pod clears the nominated node', async () => {
   await createPod('nominated')
   await patch(`${pods}/nominated/status`, { status: { nominatedNodeName: 'n' } })
   await client.post(`${pods}/nominated/binding`, {
@@ -78,7 +78,7 @@ async function limit(place: string, spec: { hard: object }): Promise<() => Promi
   return async () => (await client.get(`${place}/resourcequotas/q`)).body.status.used
 }
 
-test('a quota counts the requested devices per device class', async () => {
+test('a quota counts requested devices for each device class', async () => {
   const place = await makeNamespace('devices')
   const devices = (name: string) => `${name}.deviceclass.resource.orch.io/devices`
   const usage = await limit(place, { hard: { [devices('gpu')]: '40', [devices('net')]: '2' } })
@@ -98,7 +98,7 @@ test('a quota counts the requested devices per device class', async () => {
   assert.deepEqual(await usage(), { [devices('gpu')]: '39', [devices('net')]: '2' })
 })
 
-test('a quota with the VolumeAttributesClass scope counts the claims of that class', async () => {
+test('a quota with the VolumeAttributesClass scope counts the claims that use the class', async () => {
   const place = await makeNamespace('classes')
   const gold = [{ scopeName: 'VolumeAttributesClass', operator: 'In', values: ['gold'] }]
   const hard = { persistentvolumeclaims: '1', 'requests.storage': '9Gi' }
@@ -155,7 +155,7 @@ test('a pod-level limit also applies to containers that specify a limit', async 
   )
 })
 
-test('a status with a non-canonical address causes a warning', async () => {
+test('a pod status with a non-canonical IP address causes a warning', async () => {
   await createPod('addressed')
   const answer = await patch(`${pods}/addressed/status`, {
     status: { podIPs: [{ ip: 'fd00:0::1' }], podIP: 'fd00:0::1' },
@@ -164,7 +164,7 @@ test('a status with a non-canonical address causes a warning', async () => {
   assert.match(`${answer.headers.warning}`, /status\.podIPs\[0\]\.ip/)
 })
 
-test('the status and scale subresources of workloads can be displayed as tables', async () => {
+test('the status and scale subresources of workloads support tables', async () => {
   const deployments = '/apis/apps/v1/namespaces/default/deployments'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i:1' }] } }
   const spec = { replicas: 3, selector: { matchLabels: { a: 'b' } }, template }
@@ -185,7 +185,7 @@ test('the status and scale subresources of workloads can be displayed as tables'
   ])
 })
 
-test('restricting a service account to its Secrets causes a warning', async () => {
+test('restricting a service account to its own Secrets causes a warning', async () => {
   const annotations = { 'orch.io/enforce-mountable-secrets': 'true' }
   const accounts = '/api/v1/namespaces/default/serviceaccounts'
   const first = await client.post(accounts, { metadata: { name: 'strict', annotations } })

@@ -24,7 +24,7 @@ const pod = (resources: object, more: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources }], ...more },
 })
 
-test('missing container resources are set from the LimitRange and listed in an annotation', async () => {
+test('the LimitRange sets missing container resources, and an annotation lists them', async () => {
   const base = await bounded({ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1', memory: '1Mi' } })
   const { body } = await client.post(`${base}/pods`, pod({ requests: { memory: '2Mi' } }))
   assert.deepEqual(body.spec.containers[0].resources, {
@@ -55,7 +55,7 @@ for (const [what, limits, resources, expected] of [
   ['a missing limit', { type: 'Pod', max: { memory: '1Gi' } }, { requests: { memory: '1' } }, /No limit is specified/],
   ['a missing request', { type: 'Pod', min: { memory: '1Gi' } }, {}, /No request is specified/],
 ] as const)
-  test(`${what} is rejected, and the error names the limit and its LimitRange`, async () => {
+  test(`${what} is rejected, and the error names the limit and the LimitRange`, async () => {
     const base = await bounded(limits)
     const { status, body } = await client.post(`${base}/pods`, pod(resources))
     assert.equal(status, 403)
@@ -64,7 +64,7 @@ for (const [what, limits, resources, expected] of [
     assert.equal((await client.get(`${base}/pods`)).body.items.length, 0)
   })
 
-test('an updated claim is checked unless it is terminating', async () => {
+test('LimitRanger checks an updated claim unless the claim is terminating', async () => {
   const base = await bounded({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } })
   const claim = (storage: string) => ({
     metadata: { name: 'c', finalizers: ['example.com/hold'] },
@@ -102,7 +102,7 @@ test('LimitRanger detects a violation among very many containers', async () => {
   assert.match(body.message, /is forbidden: maximum cpu usage per Container is 2, but limit is 3 \(/)
 })
 
-test('a pod is rejected as soon as the LimitRanger annotation that lists its defaults is too long', async () => {
+test('a pod is rejected as soon as the annotation that lists the LimitRange defaults is too long', async () => {
   const names = Array.from({ length: 4000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', default: Object.fromEntries(names) })
   const containers = Array.from({ length: 300 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
@@ -111,7 +111,7 @@ test('a pod is rejected as soon as the LimitRanger annotation that lists its def
   assert.match(result.body.message, /metadata.annotations: Too long: must have at most 262144 bytes/)
 })
 
-test('a LimitRanger error about very many violations is truncated', async () => {
+test('the error for very many LimitRange violations is truncated', async () => {
   const names = Array.from({ length: 6000 }, (_, i) => [`example.com/resource-${i}`, '1'])
   const base = await bounded({ type: 'Container', maxLimitRequestRatio: Object.fromEntries(names) })
   const containers = Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, image: 'i' }))

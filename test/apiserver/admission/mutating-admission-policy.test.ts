@@ -37,7 +37,7 @@ async function install(mutations: object[], policy: object = {}, binding: object
 
 const write = (name: string, data: object) => client.post(configMaps, { metadata: { name }, data })
 
-test('mutations are applied in order, and each mutation sees the earlier changes', async () => {
+test('the mutations of a policy are applied in order, and each mutation sees the earlier changes', async () => {
   const prefix = await install(
     [
       config("Object{data: {'n': variables.first}, metadata: Object.metadata{labels: {'a': 'b'}}}"),
@@ -53,7 +53,7 @@ test('mutations are applied in order, and each mutation sees the earlier changes
   assert.deepEqual(body.metadata.labels, { a: 'b', 'x.io/y': 'z' })
 })
 
-test('keyed lists are merged', async () => {
+test('a mutation policy merges keyed lists', async () => {
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }]
   const added =
     "[Object.spec.containers{name: 'b', imagePullPolicy: 'Never'}, Object.spec.containers{name: 'c', image: 'c'}]"
@@ -79,7 +79,7 @@ test('keyed lists are merged', async () => {
   assert.deepEqual(found, expected, text)
 })
 
-test('a policy that fails rejects the request or is skipped, depending on its failure policy', async () => {
+test('the failure policy of a mutation policy decides whether an error rejects the request or skips the policy', async () => {
   const rows: [object, RegExp][] = [
     [patch("[JSONPatch{op: 'remove', path: '/data/none'}]"), /JSON Patch: .*\/data\/none/],
     [config("Object{data: {'k': object.data.none}}"), /no such key: none/],
@@ -100,7 +100,7 @@ test('a policy that fails rejects the request or is skipped, depending on its fa
   }
 })
 
-test('an apply configuration must not replace an atomic value', async () => {
+test('an ApplyConfiguration must not replace an atomic value', async () => {
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['services'] }]
   const selector = "Object{spec: Object.spec{selector: {'a': 'b'}}}"
   const prefix = await install([config(selector)], { matchConstraints: { resourceRules } })
@@ -110,7 +110,7 @@ test('an apply configuration must not replace an atomic value', async () => {
   assert.match(text, /may not mutate atomic arrays, maps or structs: .spec.selector/)
 })
 
-test('a policy with reinvocationPolicy IfNeeded is applied again after a later change', async () => {
+test('a mutation policy with reinvocationPolicy IfNeeded is applied again after a later change', async () => {
   const count = "Object{data: {'count': string('count' in object.data ? int(object.data.count) + 1 : 1)}}"
   const again = await install([config(count)], { reinvocationPolicy: 'IfNeeded' })
   assert.deepEqual((await write(`${again}a`, { k: '' })).body.data, { k: '', count: '2' })
@@ -118,7 +118,7 @@ test('a policy with reinvocationPolicy IfNeeded is applied again after a later c
   assert.deepEqual((await write(`${once}a`, { k: '' })).body.data, { k: '', count: '1' })
 })
 
-test('parameters come from the objects that the binding names', async () => {
+test('a mutation policy gets its parameters from the objects that the binding names', async () => {
   const policy = {
     paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
     matchConstraints: {
@@ -135,7 +135,7 @@ test('parameters come from the objects that the binding names', async () => {
   assert.deepEqual((await write('named-b', {})).body.data, { k: 'v' })
 })
 
-test('the changed object is validated, and fields that a policy sets have no manager', async () => {
+test('the server validates the mutated object, and fields that a policy sets have no manager', async () => {
   const prefix = await install([config("Object{data: {'not a key': 'x'}}")])
   assert.match((await write(`${prefix}a`, {})).text, /a valid config key must consist of/)
   const other = await install([config("Object{data: {'mark': 'x'}}")])
@@ -146,7 +146,7 @@ test('the changed object is validated, and fields that a policy sets have no man
   assert.match(metrics.text, /apiserver_mutating_admission_policy_check_total\{.*error_type="no_error"/)
 })
 
-test('invalid policies and bindings are rejected', async () => {
+test('invalid mutation policies and bindings are rejected', async () => {
   const rows: [object, string][] = [
     [{ mutations: [] }, 'spec.mutations'],
     [{ mutations: [{ patchType: 'Merge' }] }, 'spec.mutations[0].patchType'],

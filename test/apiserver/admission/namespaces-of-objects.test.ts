@@ -14,7 +14,7 @@ describe('NamespaceAutoProvision', async () => {
   const client = (await serve({ after }, flagsOf('NamespaceAutoProvision'))).client()
   const isThere = async (name: string) => (await client.get(`/api/v1/namespaces/${name}`)).status === 200
 
-  test('every kind of create request creates the namespace if it is missing', async () => {
+  test('all kinds of create requests create the namespace if it is missing', async () => {
     assert.equal((await client.post(maps('posted'), map)).status, 201)
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const applied = { apiVersion: 'v1', kind: 'ConfigMap', ...map }

@@ -66,12 +66,12 @@ describe('NodeRestriction for a node agent', async () => {
     ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
     ['an owner', { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'm', uid: 'u' }] } }],
   ] as const)
-    test(`a node agent cannot change ${what} on its Node through any kind of write`, async () => {
+    test(`no kind of write lets a node agent change ${what} of its own Node`, async () => {
       for (const way of ways(change)) assert.equal(await status(...way), 403, `${way[0]} ${way[3] ?? ''}`)
       assert.deepEqual((await admin.get(path)).body.metadata.labels, stored.metadata.labels)
     })
 
-  test('a node agent can change the other fields of its Node', async () => {
+  test('a node agent can change all other fields of its own Node', async () => {
     const harmless = { metadata: { labels: { ...labels, plain: '2', 'node.orch.io/x': '1', 'orch.io/hostname': 'h' } } }
     for (const way of ways(harmless)) assert.equal(await status(...way), 200, `${way[0]} ${way[3] ?? ''}`)
     const patch = 'application/merge-patch+json'
@@ -80,7 +80,7 @@ describe('NodeRestriction for a node agent', async () => {
     assert.equal(await status('PATCH', `${path}/status`, removed, patch), 403)
   })
 
-  test('a node agent cannot write other Nodes or delete its own', async () => {
+  test('a node agent can neither write other Nodes nor delete its own Node', async () => {
     const patch = 'application/merge-patch+json'
     assert.equal(await status('PATCH', '/api/v1/nodes/m', { metadata: { annotations: { a: 'b' } } }, patch), 403)
     assert.equal(await status('PATCH', '/api/v1/nodes/m/status', { status: { phase: 'x' } }, patch), 403)
@@ -119,7 +119,7 @@ describe('NodeRestriction for a node agent', async () => {
     spec: { nodeName: 'n', containers: [container], ...spec },
   })
 
-  test('a node agent can create only mirror pods without references, on its own node', async () => {
+  test('a node agent can create only mirror pods without references, and only on its own node', async () => {
     assert.equal(await status('POST', pods, mirror({})), 201)
     const env = [{ name: 'E', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }]
     const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
@@ -147,7 +147,7 @@ describe('NodeRestriction for a node agent', async () => {
       assert.equal(await status('POST', pods, bad), 403, JSON.stringify(bad))
   })
 
-  test('a node agent can delete, evict and update the status of pods bound to its node', async () => {
+  test('a node agent can delete and evict the pods on its node and update their status', async () => {
     for (const [name, nodeName] of [
       ['mine', 'n'],
       ['other', 'm'],
@@ -171,7 +171,7 @@ describe('NodeRestriction for a node agent', async () => {
     assert.equal(await status('DELETE', `${pods}/mine?gracePeriodSeconds=0`), 200)
   })
 
-  test('a node agent can write its own Lease and CSINode and the size of claims', async () => {
+  test('a node agent can write its own Lease and CSINode and the size of volume claims', async () => {
     const leases = (namespace: string) => `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases`
     const lease = (name: string) => ({ metadata: { name }, spec: { holderIdentity: name } })
     assert.equal(await status('POST', leases('kube-node-lease'), lease('m')), 403)

@@ -37,7 +37,7 @@ describe('OwnerReferencesPermissionEnforcement', async () => {
   const path = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
   const owner = (name: string, fields: object = {}) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid, ...fields })
 
-  test('changing owner references requires permission to delete the object, in every kind of write', async () => {
+  test('every kind of write that changes owner references requires permission to delete the object', async () => {
     const owned = { metadata: { name: 'a', ownerReferences: [owner('o')] } }
     const head = { apiVersion: 'v1', kind: 'ConfigMap' }
     const operations = [{ op: 'add', path: '/metadata/ownerReferences', value: [owner('o')] }]
@@ -60,7 +60,7 @@ describe('OwnerReferencesPermissionEnforcement', async () => {
     }
   })
 
-  test('owner references may be set on create and kept, but not removed without permission', async () => {
+  test('without delete permission, a user may set owner references on create and keep them, but not remove them', async () => {
     const made = await alice.post(path('plain'), { metadata: { name: 'b', ownerReferences: [owner('o')] } })
     assert.equal(made.status, 201)
     const patch = (metadata: object, fields: object = {}) =>
@@ -73,7 +73,7 @@ describe('OwnerReferencesPermissionEnforcement', async () => {
     assert.equal((await patch({ ownerReferences: null })).status, 403)
   })
 
-  test('setting blockOwnerDeletion requires permission to update finalizers of the owner', async () => {
+  test('setting blockOwnerDeletion requires permission to update the finalizers of the owner', async () => {
     const create = (reference: object) =>
       alice.post(`${path('deleting')}?dryRun=All`, { metadata: { name: 'x', ownerReferences: [reference] } })
     const blocking = { blockOwnerDeletion: true }
@@ -87,7 +87,7 @@ describe('OwnerReferencesPermissionEnforcement', async () => {
     assert.match(unknown.body.message, /there is no kind Thing in example\.com\/v1/)
   })
 
-  test('owner references that already block deletion may be kept without permission', async () => {
+  test('a user without permission may keep owner references that already block deletion', async () => {
     const blocked = owner('other', { blockOwnerDeletion: true })
     await admin.post(path('deleting'), { metadata: { name: 'c', ownerReferences: [blocked] } })
     const patch = async (reference: object) => {

@@ -22,7 +22,7 @@ async function bind(name: string, allowVolumeExpansion: boolean | undefined): Pr
   assert.equal((await patch(`${claims}/${name}/status`, { status: { phase: 'Bound' } })).status, 200)
 }
 
-test('a claim can grow only if its StorageClass allows expansion', async () => {
+test('a volume claim can grow only if its StorageClass allows expansion', async () => {
   for (const [name, allows, status] of [
     ['yes', true, 200],
     ['no', false, 403],

@@ -32,7 +32,7 @@ describe('labels on new volumes', async () => {
   const ebs = (volumeID: string) => ({ awsElasticBlockStore: { volumeID } })
   const isIn = (key: string, ...values: string[]) => ({ key, operator: 'In', values })
 
-  test('a new volume gets labels and a node affinity from its source', async () => {
+  test('a new volume gets labels and a node affinity from its volume source', async () => {
     assert.deepEqual(await create(ebs('vol-1')), [
       { [zone]: 'a__b', [region]: 'west' },
       [{ matchExpressions: [isIn(region, 'west'), isIn(zone, 'a', 'b')] }],
@@ -44,7 +44,7 @@ describe('labels on new volumes', async () => {
     assert.deepEqual(await create({ nfs: { server: 's', path: '/' } }), [undefined, undefined])
   })
 
-  test('a new volume keeps labels and affinity that the client has set', async () => {
+  test('a new volume keeps the labels and the affinity that the client has set', async () => {
     assert.deepEqual(await create(ebs('vol-2'), { [region]: 'here', own: 'x' }), [
       { [region]: 'here', own: 'x' },
       [{ matchExpressions: [isIn(region, 'here')] }],
@@ -64,7 +64,7 @@ for (const [what, fields, expected] of [
   ['missing labels', { volumes: [{ source: 'cinder', labels: {} }] }, /volumes\[0\]\.labels/],
   ['an unknown field', { volume: [] }, /unknown field "volume"/],
 ] as const)
-  test(`a label table with ${what} is rejected`, () => {
+  test(`a volume label table with ${what} is rejected`, () => {
     const value = { ...head, ...fields } as unknown as Json
     assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), expected)
   })

@@ -42,7 +42,7 @@ describe('admission plugins for pod placement', async () => {
   })
 
   for (const text of ['env in (a,b)', 'env', 'a=b=c', '=x', 'a b=c', 'a=*'])
-    test(`an invalid node selector annotation on the namespace causes every pod to be rejected: ${text}`, async () => {
+    test(`a namespace with an invalid node selector annotation rejects every pod: ${text}`, async () => {
       const where = await namespace({ 'node-selector': text })
       const refused = await create(where)
       assert.equal(refused.status, 403)
@@ -52,7 +52,7 @@ describe('admission plugins for pod placement', async () => {
       )
     })
 
-  test('the default tolerations of a namespace are merged into its pods, and tolerations it does not allow are rejected', async () => {
+  test('the default tolerations of a namespace are merged into its pods, and forbidden tolerations are rejected', async () => {
     const given = { key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }
     const where = await namespace({ defaultTolerations: JSON.stringify([given]) })
     assert.deepEqual((await create(where)).body.spec.tolerations, [given])
@@ -81,7 +81,7 @@ describe('admission plugins for pod placement', async () => {
 
   for (const text of ['not json', '{}', '[1]', '[{"key":"k","nothing":1}]', '[{"operator":"Near"}]'])
     for (const name of ['defaultTolerations', 'tolerationsWhitelist'])
-      test(`an invalid ${name} annotation on the namespace causes every pod to be rejected: ${text}`, async () => {
+      test(`a namespace with an invalid ${name} annotation rejects every pod: ${text}`, async () => {
         const where = await namespace({ [name]: text })
         const refused = await create(where, { tolerations: [{ key: 'k', operator: 'Exists' }] })
         assert.equal(refused.status, 403, refused.text)
@@ -91,7 +91,7 @@ describe('admission plugins for pod placement', async () => {
         )
       })
 
-  test('the configuration file applies to namespaces without annotations', async () => {
+  test('the configuration file for pod placement applies to namespaces without annotations', async () => {
     const own = [{ key: 'own', operator: 'Exists' }]
     const file = admissionFile(
       { after },
@@ -119,7 +119,7 @@ describe('admission plugins for pod placement', async () => {
       assert.match((await create('listed', { nodeSelector })).body.message, /conflict with its namespace whitelist/)
   })
 
-  test('the server does not start with an invalid configuration, even if the plugin is disabled', async () => {
+  test('the server does not start with an invalid pod placement configuration, even if the plugin is disabled', async () => {
     const file = admissionFile({ after }, { PodNodeSelector: { podNodeSelectorPluginConfig: { a: 'x in y' } } })
     const { code, errors } = await startFailing({ after }, [file])
     assert.equal(code, 1)
@@ -133,7 +133,7 @@ describe('admission plugins for pod placement', async () => {
     ['toleration', restricted, { default: [{ operator: 'Near' }] }, /default\[0\]\.operator/],
     ['toleration field', restricted, { whitelist: [{ keys: 'x' }] }, /unknown field "whitelist\[0\]\.keys"/],
   ] as const)
-    test(`a configuration with an invalid ${what} is rejected`, () => {
+    test(`a pod placement configuration with an invalid ${what} is rejected`, () => {
       const parts = { vendor: vendorOf('orch'), lookup: undefined as never }
       assert.throws(() => make(parts, value as unknown as Json), expected)
     })

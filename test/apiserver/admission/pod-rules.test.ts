@@ -22,7 +22,7 @@ describe('admission plugins for pods and Services', async () => {
   const patch = (path: string, body: object) =>
     client.send(path, { method: 'PATCH', headers: { 'content-type': strategic }, body })
 
-  test('AlwaysPullImages: all containers get the pull policy Always, including containers added later', async () => {
+  test('AlwaysPullImages: all containers get the pull policy Always, including containers that are added later', async () => {
     const spec = {
       initContainers: [{ name: 'i', image: 'i:1', imagePullPolicy: 'Never' }],
       containers: [{ ...container, image: 'i:1', imagePullPolicy: 'IfNotPresent' }],
@@ -88,7 +88,7 @@ describe('admission plugins for pods and Services', async () => {
     assert.equal((await patch(`${pods}/plain/ephemeralcontainers`, added)).status, 403)
   })
 
-  test('LimitPodHardAntiAffinityTopology: every required term must use the hostname topology key', async () => {
+  test('LimitPodHardAntiAffinityTopology: required anti-affinity terms must use the hostname topology key', async () => {
     const away = (...keys: string[]) => ({
       affinity: {
         podAntiAffinity: {

@@ -255,11 +255,11 @@ describe('Pod Security Standards checks', async () => {
       })
   }
 
-  test('every Pod Security Standards check has test rows', () => {
+  test('this file tests every check of the Pod Security Standards', () => {
     assert.deepEqual([...new Set(rows.map(({ check }) => check))].sort(), allChecks.map(({ id }) => id).sort())
   })
 
-  test('before version 1.19, annotations determine the seccomp profile', async () => {
+  test('before Pod Security version 1.19, annotations determine the seccomp profile', async () => {
     const namespace = await namespaceOf('baseline', 'v1.18')
     for (const [key, profile, status] of [
       [seccomp, 'unconfined', 403],

@@ -216,7 +216,7 @@ describe('PodSecurityPolicy rules', async () => {
     assert.equal(answer.status, 200, answer.text)
   }
 
-  test('every pod is rejected if there is no policy', async () => {
+  test('PodSecurityPolicy rejects every pod if no policy exists', async () => {
     const refused = await create({})
     assert.deepEqual([refused.status, refused.body.reason], [403, 'Forbidden'])
     assert.match(refused.body.message, /PodSecurityPolicy: unable to admit pod: no policy/)
@@ -239,7 +239,7 @@ describe('PodSecurityPolicy rules', async () => {
     })
 
   for (const list of ['initContainers', 'ephemeralContainers'])
-    test(`${list} are checked against the policy`, async () => {
+    test(`PodSecurityPolicy checks ${list} against the policy`, async () => {
       await use({})
       const extra = [{ name: 'x', image: 'i', securityContext: { privileged: true } }]
       if (list === 'initContainers') {
@@ -258,7 +258,7 @@ describe('PodSecurityPolicy rules', async () => {
       await client.delete('/api/v1/namespaces/default/pods/p')
     })
 
-  test('a policy sets defaults for unset fields and keeps the other fields', async () => {
+  test('a PodSecurityPolicy sets defaults for unset fields and keeps the other fields', async () => {
     await client.post('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'slow' }, handler: 'h' })
     await use(
       {
@@ -328,7 +328,7 @@ describe('PodSecurityPolicy rules', async () => {
     assert.ok(foreign.body.message.includes('spec.runtimeClassName: '), foreign.body.message)
   })
 
-  test('policies that change nothing take precedence, then the first policy by name; updates are only validated', async () => {
+  test('PodSecurityPolicies that change nothing take precedence, then the first policy by name; updates are only validated', async () => {
     await use({ runAsUser: { rule: 'MustRunAs', ...range(3, 4) } })
     await client.post(path, policy({ runAsUser: { rule: 'MustRunAs', ...range(1, 2) } }, {}, 'a'))
     const chosen = async (spec: Fields) => (await create(spec)).body.metadata.annotations['orch.io/psp']
@@ -378,7 +378,7 @@ describe('authorization to use a policy', async () => {
       spec: { containers: [container], ...spec },
     })
 
-  test("the policy may be authorized for the pod's account or its creator, and other policies are not disclosed", async () => {
+  test('the service account or the creator of a pod may authorize its policy, and errors disclose no other policies', async () => {
     const refused = await create(within({ privileged: true }))
     assert.equal(refused.status, 403)
     assert.doesNotMatch(refused.body.message, /privileged/i)

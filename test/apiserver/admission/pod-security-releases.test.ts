@@ -29,7 +29,7 @@ test('later versions of the Pod Security Standards allow or forbid different set
   assert.equal(reasons('restricted', 'v1.35', ownUsers).includes('runAsUser=0'), false)
 })
 
-test('since 1.25, Windows pods do not need Linux settings', () => {
+test('since Pod Security version 1.25, Windows pods do not need Linux settings', () => {
   const windows: PodSpec = {
     os: { name: 'windows' },
     containers: [{ name: 'c', securityContext: { runAsNonRoot: true } }],
@@ -38,12 +38,12 @@ test('since 1.25, Windows pods do not need Linux settings', () => {
   assert.deepEqual(reasons('restricted', 'v1.25', windows), [])
 })
 
-test('AppArmor fields are checked like annotations', () => {
+test('PodSecurity checks AppArmor fields like AppArmor annotations', () => {
   const spec: PodSpec = { securityContext: { appArmorProfile: { type: 'Unconfined' } } }
   assert.deepEqual(reasons('baseline', 'latest', spec), ['forbidden AppArmor profile'])
 })
 
-test('quotas add sidecars to containers, and count pod-level resources instead of both', () => {
+test('quotas add sidecars to the other containers, and count pod-level resources instead if a pod specifies them', () => {
   const cpu = (amount: string) => ({ resources: { requests: { cpu: amount } } })
   const spec = {
     containers: [cpu('1')],

@@ -44,7 +44,7 @@ describe('Pod Security labels on a namespace', async () => {
   const server = await serve({ after }, [noAccounts])
   const client = server.client()
 
-  test('the enforce label rejects a violating pod with a reason and without a warning', async () => {
+  test('the enforce label of a namespace rejects a violating pod with a reason and without a warning', async () => {
     const where = await namespace(client, { enforce: 'baseline', warn: 'restricted' })
     const refused = await pod(client, where, hostNetwork)
     assert.deepEqual([refused.status, refused.body.details], [403, { name: 'p', kind: 'pods' }])
@@ -55,7 +55,7 @@ describe('Pod Security labels on a namespace', async () => {
     assert.deepEqual(warningsOf(refused), [])
   })
 
-  test('the warn label admits a pod and warns about all violations', async () => {
+  test('the warn label of a namespace admits a pod and warns about all violations', async () => {
     const where = await namespace(client, { warn: 'restricted', 'warn-version': 'v1.22' })
     const answer = await pod(client, where, plain)
     const [warning, ...more] = warningsOf(answer)
@@ -64,7 +64,7 @@ describe('Pod Security labels on a namespace', async () => {
     assert.match(warning!, /securityContext\.seccompProfile\.type to "RuntimeDefault" or "Localhost"\)$/)
   })
 
-  test('the audit label increments a counter and causes no warning', async () => {
+  test('the audit label of a namespace increments a counter and causes no warning', async () => {
     const where = await namespace(client, { audit: 'baseline' })
     const denied = async () => {
       const { text } = await client.get('/metrics')
@@ -106,7 +106,7 @@ describe('Pod Security labels on a namespace', async () => {
     }
   })
 
-  test('setting a stricter enforce level returns warnings about existing pods', async () => {
+  test('setting a stricter enforce level on a namespace returns warnings about existing pods', async () => {
     const where = await namespace(client)
     for (const name of ['a', 'b', 'd']) await pod(client, where, hostNetwork, name)
     await pod(client, where, { ...plain, hostPID: true, volumes: [{ name: 'v', hostPath: { path: '/' } }] }, 'e')
@@ -123,7 +123,7 @@ describe('Pod Security labels on a namespace', async () => {
     assert.deepEqual(warningsOf(await relabel(client, where, { [label('enforce')]: 'privileged' })), [])
   })
 
-  test('an update of a pod is checked only if it changes relevant fields', async () => {
+  test('PodSecurity checks an updated pod only if relevant fields change', async () => {
     const where = await namespace(client)
     await pod(client, where, hostNetwork)
     await relabel(client, where, { [label('enforce')]: 'baseline' })
@@ -153,7 +153,7 @@ describe('Pod Security labels on a namespace', async () => {
       { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: once } } } },
     ],
   ] as const)
-    test(`${path.split('/').at(-1)} that violate the level cause warnings but are admitted`, async () => {
+    test(`${path.split('/').at(-1)} that violate the Pod Security level cause warnings but are admitted`, async () => {
       const where = await namespace(client, { enforce: 'baseline', warn: 'baseline' })
       const answer = await client.post(path.replace('NS', where), { metadata: { name: 'x' }, ...object })
       assert.equal(answer.status, 201, answer.text)
@@ -179,7 +179,7 @@ describe('PodSecurity configuration file', async () => {
   const server = await serve({ after }, [noAccounts, file])
   const client = server.client()
 
-  test('the configuration sets the default levels of namespaces without labels', async () => {
+  test('the PodSecurity configuration sets the default levels of namespaces without labels', async () => {
     const where = await namespace(client)
     assert.match((await pod(client, where, hostNetwork)).body.message, /violates PodSecurity "baseline:latest"/)
     assert.match(
@@ -191,7 +191,7 @@ describe('PodSecurity configuration file', async () => {
     assert.deepEqual([answer.status, warningsOf(answer)], [201, []])
   })
 
-  test('the configuration exempts users, namespaces and runtime classes', async () => {
+  test('the PodSecurity configuration exempts users, namespaces and runtime classes', async () => {
     const where = await namespace(client)
     await client.post('/api/v1/namespaces', { metadata: { name: 'free' } })
     await client.post('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'free' }, handler: 'h' })
@@ -216,12 +216,12 @@ describe('PodSecurity configuration file', async () => {
     ['an invalid exempt name', { exemptions: { runtimeClasses: ['A_'] } }, /exemptions\.runtimeClasses\[0\]/],
     ['an exempt user without a name', { exemptions: { usernames: [''] } }, /exemptions\.usernames\[0\]/],
   ] as const)
-    test(`a configuration with ${what} is rejected`, () => {
+    test(`a PodSecurity configuration with ${what} is rejected`, () => {
       const value = { ...head, ...fields } as unknown as Json
       assert.throws(() => readPodSecurity(value, vendorOf('orch')), told)
     })
 
-  test('the server does not start with an invalid configuration, and the error names the file and the plugin', async () => {
+  test('the server does not start with an invalid PodSecurity configuration, and the error names the file and the plugin', async () => {
     const bad = admissionFile({ after }, { PodSecurity: { ...head, default: {} } })
     const { code, errors } = await startFailing({ after }, [bad])
     assert.equal(code, 1)
@@ -229,7 +229,7 @@ describe('PodSecurity configuration file', async () => {
   })
 })
 
-test("Pod Security labels and annotations use the profile's domain", async () => {
+test('Pod Security labels and annotations use the domain of the profile', async () => {
   const server = await serve({ after }, [noAccounts, '--profile=kubernetes'])
   const client = server.client()
   const labels = { 'pod-security.kubernetes.io/enforce': 'baseline', [label('enforce')]: 'privileged' }

@@ -26,7 +26,7 @@ test('the two system PriorityClasses exist and cannot be deleted', async () => {
   assert.deepEqual([body.spec.priority, body.spec.preemptionPolicy], [2_000_001_000, 'PreemptLowerPriority'])
 })
 
-test('a pod gets the priority of its class and may specify only that value', async () => {
+test('a pod gets the priority of its class, and its own priority field must have the same value', async () => {
   await makeClass('high', { value: 1234, preemptionPolicy: 'Never' })
   for (const [spec, priority, preemptionPolicy] of [
     [{}, 0, 'PreemptLowerPriority'],

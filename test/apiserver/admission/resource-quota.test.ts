@@ -48,7 +48,7 @@ test('the usage charged for a failed write is refunded', async () => {
   assert.deepEqual(await used(), { configmaps: '1', 'count/configmaps': '1' })
 })
 
-test('no unsettled charges remain after writes, and a recount cancels them', async () => {
+test('no charges without a known outcome remain after writes, and a recount cancels such charges', async () => {
   const { base, namespace, used } = await limited({ hard: { configmaps: '5' } })
   const maps = `${base}/configmaps`
   const owed = async () => (await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries.length
@@ -66,7 +66,7 @@ test('no unsettled charges remain after writes, and a recount cancels them', asy
   assert.deepEqual([await used(), await owed()], [{ configmaps: '1' }, 0])
 })
 
-test('a deletion refunds usage immediately, after the last finalizer or as part of deletecollection', async () => {
+test('a deletion refunds quota usage immediately, after the last finalizer or as part of deletecollection', async () => {
   const { base, used } = await limited({ hard: { configmaps: '3' } })
   const maps = `${base}/configmaps`
   await client.post(maps, map('a'))
@@ -86,7 +86,7 @@ test('a deletion refunds usage immediately, after the last finalizer or as part 
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
-test('quotas that count quotas can be deleted individually, concurrently, by finalizer removal and by deletecollection', async () => {
+test('quotas that limit the number of quotas can be deleted one by one, concurrently and as a collection', async () => {
   const hard = { resourcequotas: '9', 'count/resourcequotas': '9' }
   const { base, namespace } = await limited(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, hard })))
   const quotas = `${base}/resourcequotas`
@@ -141,7 +141,7 @@ const pod = (name: string, cpu: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...spec },
 })
 
-test('a terminated pod uses no compute resources but counts as an object', async () => {
+test('a terminated pod uses no compute resources of a quota but counts as an object', async () => {
   const { base, used } = await limited({ hard: { pods: '1', 'requests.cpu': '1', 'count/pods': '2' } })
   assert.equal((await client.post(`${base}/pods`, pod('a', '600m'))).status, 201)
   assert.equal((await client.post(`${base}/pods`, pod('b', '600m'))).status, 403)
@@ -152,7 +152,7 @@ test('a terminated pod uses no compute resources but counts as an object', async
   assert.deepEqual(await used(), { pods: '1', 'requests.cpu': '600m', 'count/pods': '1' })
 })
 
-test('overhead, huge pages and extended resources are charged as requests', async () => {
+test('a quota charges overhead, huge pages and extended resources as requests', async () => {
   const hard = { 'requests.cpu': '10', 'requests.example.com/gpu': '2', 'hugepages-2Mi': '8Mi', 'limits.memory': '1Gi' }
   const { base, used } = await limited({ hard })
   const limits = { cpu: '1', memory: '1Mi', 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi' }
@@ -167,7 +167,7 @@ test('overhead, huge pages and extended resources are charged as requests', asyn
   assert.deepEqual(await used(), expected)
 })
 
-test('an update that moves a pod to another scope moves its charge', async () => {
+test('an update that moves a pod to another quota scope moves the charge', async () => {
   const { base, used } = await limited(
     { name: 'long', hard: { pods: '5' }, spec: { scopes: ['NotTerminating'] } },
     { name: 'short', hard: { pods: '1' }, spec: { scopes: ['Terminating'] } },
@@ -219,7 +219,7 @@ function neighbours(term: object): object {
   return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }
 }
 
-test('when a claim grows, only the difference is charged, also to quotas per storage class', async () => {
+test('growing a claim charges only the difference, also to quotas for the storage class', async () => {
   const gold = 'gold.storageclass.storage.orch.io/requests.storage'
   const { base, used } = await limited({ hard: { 'requests.storage': '10Gi', [gold]: '4Gi' } })
   await client.post('/apis/storage.orch.io/v1/storageclasses', {
@@ -246,7 +246,7 @@ test('when a claim grows, only the difference is charged, also to quotas per sto
   assert.deepEqual(await used(), { 'requests.storage': '3Gi', [gold]: '3Gi' })
 })
 
-test('objects of custom kinds are counted, but events and reviews are not', async () => {
+test('a quota counts objects of custom kinds, but not events and reviews', async () => {
   const { base, used, namespace } = await limited({
     hard: {
       'count/widgets.example.com': '1',
@@ -285,7 +285,7 @@ test('objects of custom kinds are counted, but events and reviews are not', asyn
   assert.equal((await used())['count/widgets.example.com'], '0')
 })
 
-test('__proto__ is an ordinary resource name', async () => {
+test('__proto__ is an ordinary resource name in a quota', async () => {
   const { base, used } = await limited({ hard: { configmaps: '2' } })
   const resources = JSON.parse('{"requests": {"cpu": "1", "__proto__": "1"}}')
   const sent = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i', resources }] } }
@@ -300,7 +300,7 @@ describe('limitedResources in the configuration', () => {
   const scope = 'scopeName: PriorityClass, operator: In, values: [system-node-critical]'
   const limitedResources = `limitedResources:\n- {resource: configmaps, matchContains: [count/]}\n- {resource: pods, matchScopes: [{${scope}}]}\n`
 
-  test('objects that use limited resources can be created only if a quota covers those resources', async (t) => {
+  test('objects that use limited resources can be created only if a quota covers the resources', async (t) => {
     const file = join(server.directory, 'admission.yaml')
     writeFileSync(join(server.directory, 'quota.yaml'), kind + limitedResources)
     writeFileSync(file, `${head}  path: quota.yaml\n`)
@@ -344,7 +344,7 @@ describe('limitedResources in the configuration', () => {
     ['a wrong kind', 'kind: Pod\napiVersion: v1\n', /quota\.yaml: ResourceQuota: .*kind ResourceQuotaConfiguration/],
     ['a missing resource', `${kind}limitedResources: [{}]\n`, /limitedResources\[0\]\.resource: Required value/],
   ] as const)
-    test(`the server does not start with ${what} in the configuration, and the error names it`, async () => {
+    test(`the server does not start with ${what} in the quota configuration, and the error names the fault`, async () => {
       const { code, errors } = await startFailing({ after }, (directory) => {
         writeFileSync(join(directory, 'quota.yaml'), text)
         writeFileSync(join(directory, 'admission.yaml'), `${head}  path: quota.yaml\n`)

@@ -56,7 +56,7 @@ describe('service accounts for pods', async () => {
     assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
   })
 
-  test('the wait for the default service account is limited by time, not by the number of lookups', async () => {
+  test('the time limit for waiting for the default service account does not depend on the number of lookups', async () => {
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
     let looks = 0
     let now = 0
@@ -87,7 +87,7 @@ describe('service accounts for pods', async () => {
     assert.equal(looks, -990)
   })
 
-  test('a token volume is mounted in every container unless it is disabled or already mounted', async () => {
+  test('every container gets the token volume unless the mount is disabled or already present', async () => {
     const { client, path, account } = await enter('mounted')
     await account('default')
     await account('no', { automountServiceAccountToken: false })
@@ -203,7 +203,7 @@ describe('service accounts for pods', async () => {
   })
 })
 
-test('a pod can be created right after its namespace because the server waits for the default service account', async (t) => {
+test('a pod can be created right after its namespace, because the server waits for the default service account', async (t) => {
   const client = (await serveUp(t)).client()
   for (let i = 0; i < 10; i++) {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: `n${i}` } })).status, 201)

@@ -33,7 +33,7 @@ async function install(policy: object, binding: object = {}): Promise<string> {
 
 const write = (name: string, data: object) => client.post(configMaps, { metadata: { name }, data })
 
-test('a violated expression rejects the request with its message and reason', async () => {
+test('a policy expression that evaluates to false rejects the request with its message and reason', async () => {
   const prefix = await install({
     variables: [
       { name: 'n', expression: "'n' in object.data ? int(object.data.n) : 0" },
@@ -59,13 +59,13 @@ test('a violated expression rejects the request with its message and reason', as
   }
 })
 
-test('the failure policy Ignore admits requests whose expressions fail', async () => {
+test('the failure policy Ignore of a validation policy admits requests whose expressions fail', async () => {
   const prefix = await install({ failurePolicy: 'Ignore', validations: [{ expression: "object.data.k == 'x'" }] })
   assert.equal((await write(`${prefix}a`, { other: '' })).status, 201)
   assert.equal((await write(`${prefix}b`, { k: 'y' })).status, 422)
 })
 
-test('an expression that costs too much is aborted', async () => {
+test('a policy expression that costs too much is aborted', async () => {
   const loop = 'object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a + b + c + d != ""))))'
   const prefix = await install({ validations: [{ expression: loop }] })
   const data = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`key${i}`, 'v'.repeat(20)]))
@@ -90,7 +90,7 @@ test('other requests run between the expressions of an expensive policy', async 
   assert.ok(longestMs < totalMs / 3, `the longest turn takes ${longestMs} of ${totalMs} ms`)
 })
 
-test('a binding with Warn adds a warning and admits the request', async () => {
+test('a policy binding with the action Warn adds a warning and admits the request', async () => {
   const prefix = await install(
     { validations: [{ expression: 'false', message: 'careful' }] },
     { validationActions: ['Warn', 'Audit'] },
@@ -100,7 +100,7 @@ test('a binding with Warn adds a warning and admits the request', async () => {
   assert.match(String(answer.headers.warning), /Validation failed for ValidatingAdmissionPolicy .*: careful/)
 })
 
-test('parameters come from the objects that the binding names or selects', async () => {
+test('a validation policy gets its parameters from the objects that the binding names or selects', async () => {
   // A binding without parameters denies whatever its rules match, before any match condition.
   const rule = { ...matchConstraints.resourceRules[0], resourceNames: ['named-a', 'named-b', 'named-c'] }
   const policy = {
@@ -127,7 +127,7 @@ test('parameters come from the objects that the binding names or selects', async
   assert.match((await write(`${selected}b`, { n: '9' })).text, /denied request: max 7/)
 })
 
-test('expressions can query the authorizer', async () => {
+test('policy expressions can query the authorizer', async () => {
   const prefix = await install({
     validations: [
       { expression: "authorizer.group('').resource('secrets').subresource('').check('delete').allowed()" },
@@ -142,7 +142,7 @@ test('expressions can query the authorizer', async () => {
   assert.equal(answer.status, 201, answer.text)
 })
 
-test('policies can exclude requests by rule, name and selector', async () => {
+test('validation policies can exclude requests by rule, name and selector', async () => {
   const excludeResourceRules = [{ ...matchConstraints.resourceRules[0], resourceNames: ['free'] }]
   const objectSelector = { matchLabels: { strict: 'yes' } }
   const spec = {
@@ -157,7 +157,7 @@ test('policies can exclude requests by rule, name and selector', async () => {
   assert.equal((await client.post(configMaps, { metadata: { name: 'strict', labels } })).status, 422)
 })
 
-test('invalid policies and bindings are rejected', async () => {
+test('invalid validation policies and bindings are rejected', async () => {
   const policies: [object, string][] = [
     [{}, 'spec.validations'],
     [{ validations: [{ expression: 'object.' }] }, 'spec.validations[0].expression'],
@@ -197,7 +197,7 @@ test('invalid policies and bindings are rejected', async () => {
   }
 })
 
-test('the author of a policy must be able to read its parameters', async () => {
+test('the author of a validation policy must have permission to read its parameters', async () => {
   const role = { rules: [{ apiGroups: ['admissionregistration.orch.io'], resources: ['*'], verbs: ['*'] }] }
   const rbac = '/apis/rbac.authorization.orch.io/v1'
   await client.post(`${rbac}/clusterroles`, { metadata: { name: 'policies' }, ...role })

@@ -45,14 +45,14 @@ test('malformed backend responses are not forwarded', async () => {
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('a forwarded 304 has no Location header, and duplicate headers are forwarded once', async () => {
+test('a forwarded 304 response has no Location header, and duplicate headers are forwarded once', async () => {
   const { status, headers } = await client.get(`${root}/not-modified`)
   assert.deepEqual([status, headers.location, headers.etag], [304, undefined, '"a"'])
   const twice = { ':path': `${root}/many-heads`, authorization: 'Bearer admin-token' }
   assert.deepEqual(await sendHttp2(server, twice), { status: 200, text: '{}' })
 })
 
-test('an interrupted or timed-out backend response never looks complete to the client', async () => {
+test('an interrupted or timed-out response from a backend never looks complete to the client', async () => {
   await assert.rejects(client.get(`${root}/broken-off`))
   await assert.rejects(client.get(`${root}/drip?timeout=1s`))
 })
@@ -62,7 +62,7 @@ test('bytes that follow a backend response are discarded', async () => {
   assert.match((await client.get(`${root}/echo`)).text, /"method":"GET"/)
 })
 
-test('a request ends with its response, and the backend detects a truncated request body', async () => {
+test('a forwarded request ends with its response, and the backend detects a truncated request body', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(
     [`POST ${root}/early HTTP/1.1`, 'Host: a', bearer, 'Transfer-Encoding: chunked', '', '5', 'begin', ''].join('\r\n'),
@@ -95,7 +95,7 @@ test('a huge backend response is read only as fast as the client reads it', asyn
   assert.ok(backend.sent! < 200, `${backend.sent} MB left the backend`)
 })
 
-test("a tunnel opens after the backend's 101 response, and closing either side closes both", async () => {
+test('a tunnel opens after the backend sends 101, and closing either side closes both sides', async () => {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(`${upgradeHead(`${root}/tunnel`, bearer)}early `)
   let text = ''
@@ -119,7 +119,7 @@ for (const [name, path, status] of [
   ['a redirect', 'redirected-upgrade', 502],
   ['101 for another protocol', 'other-protocol', 502],
 ] as const)
-  test(`${name} opens no tunnel, and later bytes from the client are discarded`, async () => {
+  test(`${name} opens no tunnel, and the server discards later bytes from the client`, async () => {
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`${upgradeHead(`${root}/${path}`, bearer)}${second}`)
     const text = await untilClosed(socket)
@@ -127,7 +127,7 @@ for (const [name, path, status] of [
     assert.deepEqual(backend.smuggled, [])
   })
 
-test('opening a tunnel requires permission, and local paths ignore upgrade requests', async () => {
+test('opening a tunnel requires permission, and paths that the server handles itself ignore upgrade requests', async () => {
   backend.calls.length = 0
   const refused = await openSocket(server, 'http/1.1')
   refused.write(`${upgradeHead(`${root}/tunnel`)}${second}`)
@@ -149,7 +149,7 @@ test('a truncated or overlong body is forwarded as an incomplete request', async
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('a request that a backend sends back to this server is rejected', async () => {
+test('the server rejects a request that a backend sends back to it', async () => {
   const { headers } = (await client.get(`${root}/echo`)).body as { headers: string[] }
   const via = headers[headers.indexOf('via') + 1]!
   const { status, body } = await client.get(`${root}/echo`, { via: `1.1 proxy, ${via}` })
@@ -157,7 +157,7 @@ test('a request that a backend sends back to this server is rejected', async () 
   assert.equal((await client.get(`${root}/echo`, { via: '1.1 proxy' })).status, 200)
 })
 
-test("a relayed page is sandboxed, and its headers cannot affect this server's origin", async () => {
+test('a page from a backend is sandboxed, and its headers cannot affect the origin of the server', async () => {
   const { status, headers, text } = await client.get(`${root}/takeover`)
   assert.deepEqual([status, /relayed/.test(text)], [200, true])
   const relayed = ['content-type', 'etag', 'content-disposition']
@@ -189,7 +189,7 @@ test('a Location header that points to another host is removed', async () => {
   assert.equal((await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(here)}`)).headers.location, here)
 })
 
-test('the number of warnings from a backend is limited so that HTTP/2 clients accept the response', async () => {
+test('the server limits the number of warnings from a backend so that HTTP/2 clients accept the response', async () => {
   const head = { ':path': `${root}/warnings`, authorization: 'Bearer admin-token' }
   assert.deepEqual(await sendHttp2(server, head), { status: 200, text: '{}' })
   const { headers } = await client.get(`${root}/warnings`)

@@ -80,7 +80,7 @@ test('the extension-apiserver-authentication ConfigMap is recreated after deleti
   assert.equal((await client.get(configMap)).body.data['requestheader-client-ca-file'], authority)
 })
 
-test("a backend receives the trace context, with the server's span as parent if it is recorded", async () => {
+test('a backend receives the trace context, and a recorded span of the server is the parent', async () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const told = async (flags: string, state: string) => {
@@ -93,7 +93,7 @@ test("a backend receives the trace context, with the server's span as parent if 
   assert.deepEqual(await told('00', 'a=1'), [[`00-${trace}-${span}-00`], ['a=1']])
 })
 
-test("the user is forwarded in trusted headers, and the client's own user headers and credentials are removed", async () => {
+test('trusted headers forward the user, and the server removes user headers and credentials of the client', async () => {
   const hostile = {
     'x-remote-user': 'root',
     'X-Remote-Group': 'system:masters',
@@ -151,7 +151,7 @@ test('unauthorized requests are rejected before they reach the backend', async (
   assert.equal((await alice.get(`${root}/namespaces/n/things/a`)).status, 403)
 })
 
-test('bodies are forwarded unchanged with all methods, over HTTP/1.1 and HTTP/2', async () => {
+test('request bodies are forwarded unchanged with all methods, over HTTP/1.1 and HTTP/2', async () => {
   const raw = `{"a":"${'x'.repeat(400_000)}"}`
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const { body } = await client.send(`${root}/echo?a=b%20c`, { method, raw })
@@ -175,7 +175,7 @@ test('only the backend response headers that describe the body are forwarded', a
   assert.notEqual(headers['audit-id'], undefined)
 })
 
-test('a watch on a backend is streamed and ends when the client disconnects', async () => {
+test('a watch on a backend is streamed, and ends when the client disconnects', async () => {
   const leaving = new AbortController()
   const events = client.watch(`${root}/watched?watch=1`, leaving.signal)
   const next = events.next()

@@ -75,7 +75,7 @@ async function eventsOf(auditId: string, count = 1): Promise<Told[]> {
 
 const idOf = ({ headers }: { headers: { [name: string]: unknown } }) => String(headers['audit-id'])
 
-test('the audit event for a create has both bodies, the user, the source IPs and the authorization reason', async () => {
+test('the audit event for a create contains both bodies, the user, the source IPs and the authorization reason', async () => {
   const body = { metadata: { name: 'told' }, data: { a: 'b' } }
   const answer = await admin.send('/api/v1/namespaces/default/configmaps?fieldManager=me', {
     method: 'POST',
@@ -156,7 +156,7 @@ function patch(path: string, type: string, body: unknown) {
   return admin.send(path, { method: 'PATCH', body, headers: { 'content-type': `application/${type}` } })
 }
 
-test('the audit event for an impersonated request names both users, and a watch is audited at its start and end', async () => {
+test('the audit event for an impersonated request names both users, and the start and the end of a watch are audited', async () => {
   const asAlice = await admin.get('/api/v1/namespaces/default/configmaps/told', { 'impersonate-user': 'alice' })
   const [event] = await eventsOf(idOf(asAlice))
   assert.deepEqual([event.user.username, event.impersonatedUser.username], ['admin', 'alice'])
@@ -230,7 +230,7 @@ test('authorized users can list recent audit events through the API', async () =
   assert.match(metrics, /apiserver_audit_level_total\{level="Metadata"\} [1-9]/)
 })
 
-test('a shutdown loses no audit events, and every event on a shared connection names the right caller', async (t) => {
+test('a shutdown loses no audit events, and each event on a shared connection names the right caller', async (t) => {
   const log = join(directory, 'stopped.log')
   const stopping = await serve(t, [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`])
   const client = stopping.client()

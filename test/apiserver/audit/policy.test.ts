@@ -62,7 +62,7 @@ for (const [what, rule, request, matches] of matching)
     assert.equal(level, matches ? 'Request' : 'None')
   })
 
-test('the first matching rule sets the level, and its omitted stages are added to those of the policy', () => {
+test('the first matching audit rule sets the level, and its omitted stages are added to those of the policy', () => {
   const policy = of(
     [
       { level: 'None', users: ['bob'] },
@@ -78,7 +78,7 @@ test('the first matching rule sets the level, and its omitted stages are added t
   )
 })
 
-test('an unauthenticated request matches no rule for users or groups', () => {
+test('an unauthenticated request matches no audit rule for users or groups', () => {
   const policy = of([
     { level: 'None', users: ['alice'] },
     { level: 'None', userGroups: ['dev'] },

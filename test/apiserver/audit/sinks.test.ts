@@ -38,7 +38,7 @@ class Faults {
   }
 }
 
-test('a full log file is rotated and compressed, and old files are deleted', async (t) => {
+test('a full audit log file is rotated and compressed, and old files are deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   let now = Date.parse('2026-01-31T10:00:00Z')
@@ -61,7 +61,7 @@ test('a full log file is rotated and compressed, and old files are deleted', asy
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('if several workers share a log file, one worker rotates it and no line is lost', async (t) => {
+test('if several workers share an audit log file, one worker rotates the file and no line is lost', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'audit.log')
@@ -79,7 +79,7 @@ test('if several workers share a log file, one worker rotates it and no line is 
   assert.deepEqual(new Set(lines), new Set(Array.from({ length: 40 }, (_, i) => `line ${i}`)))
 })
 
-test('two rotations within a millisecond create two files', async (t) => {
+test('two rotations of the audit log within a millisecond create two files', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const rotation = { maxBytes: 4, maxBackups: 0, maxAgeMs: 0, compress: false }
@@ -91,7 +91,7 @@ test('two rotations within a millisecond create two files', async (t) => {
   assert.deepEqual(new Set(lines), new Set(['one\n', 'two\n', 'six\n']))
 })
 
-test('a log file that another program moves or removes is created again', async (t) => {
+test('an audit log file that another program moves or removes is created again', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'logs', 'audit.log')
@@ -126,7 +126,7 @@ test('audit log files older than the maximum age are deleted', async (t) => {
   assert.ok(!names.some((name) => name.includes('2020')))
 })
 
-test('lines that arrive during a write are written together, and requests wait only if the buffer is full', async () => {
+test('audit log lines that arrive during a write are written together, and requests wait only if the buffer is full', async () => {
   const written: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const append = async (lines: Buffer) => {
@@ -145,7 +145,7 @@ test('lines that arrive during a write are written together, and requests wait o
   assert.ok(written[0]!.startsWith('a\nb\nccc'))
 })
 
-test('a request that cannot be audited fails in strict mode and otherwise only increments a counter', async () => {
+test('a request that cannot be audited fails in strict mode, and otherwise increments a counter', async () => {
   const output = { append: () => Promise.reject(new Error('full')), close: async () => {} }
   const faults = new Faults()
   const strict = new LogSink({ output, truncation: whole, isStrict: true, faults })
@@ -158,7 +158,7 @@ test('a request that cannot be audited fails in strict mode and otherwise only i
   assert.equal(faults.count, 3)
 })
 
-test('in strict mode a request waits only until its own audit line is written', async () => {
+test('in strict audit mode, a request waits only until its own line is written', async () => {
   const appends: { readonly lines: string; readonly done: PromiseWithResolvers<void> }[] = []
   const append = (lines: Buffer) => {
     const done = Promise.withResolvers<void>()
@@ -212,7 +212,7 @@ test('an audit event that is too long loses its bodies, and is dropped if it is 
 
 const unlimited = { buffer: 3, maxSize: 2, maxWaitMs: 60_000, rate: undefined, maxLength: 100 }
 
-test('an audit batch is sent when it is full or due, and events that exceed the buffer are counted as lost', async () => {
+test('an audit batch is sent when it is full or due, and events that do not fit into the buffer are counted as lost', async () => {
   const sent: (readonly string[])[] = []
   const faults = new Faults()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -249,7 +249,7 @@ test('audit batches are limited in size and rate', async () => {
   assert.ok(times[1]! - times[0]! > 40, `${times[1]! - times[0]!} ms between two batches`)
 })
 
-test('a failed audit batch is retried and dropped after five attempts', async () => {
+test('a failed audit batch is retried, and is dropped after five attempts', async () => {
   const faults = new Faults()
   let calls = 0
   const texts: string[] = []

@@ -66,7 +66,7 @@ test('the request headers sent by the authenticating proxy determine the user', 
     groups: [...groups, 'system:authenticated'],
   })
 
-  await t.test('user name, groups and extra attributes are read from the proxy headers', async () => {
+  await t.test('the server reads user name, groups and extra attributes from the proxy headers', async () => {
     assert.deepEqual(await userFor(jane), expectedUser('jane'))
     assert.deepEqual(await userFor({ 'x-ReMoTe-uSeR': 'jane' }), expectedUser('jane'))
     assert.deepEqual(await userFor({ 'X-Other-User': 'joe' }), expectedUser('joe'))
@@ -101,7 +101,7 @@ test('the request headers sent by the authenticating proxy determine the user', 
     assert.equal((await userFor({ ...jane, 'X-Remote-Group': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
   })
 
-  await t.test('a request with two user name headers is rejected', async () => {
+  await t.test('a proxy request with two user name headers is rejected', async () => {
     for (const second of ['jane', 'joe'])
       assert.equal((await userFor({ 'X-Remote-User': ['jane', second] })).status, 400)
   })
@@ -152,7 +152,7 @@ test('the request headers sent by the authenticating proxy determine the user', 
     assert.deepEqual(JSON.parse(text).status, { user: 'jane', groups: ['a', 'b', 'system:authenticated'] })
   })
 
-  await t.test('an authorized user from the proxy headers may impersonate other users', async () => {
+  await t.test('a user from proxy headers may impersonate other users if RBAC allows it', async () => {
     const masters = { ...jane, 'X-Remote-Group': 'system:masters' }
     assert.equal((await userFor({ ...masters, 'Impersonate-User': 'joe' })).user, 'joe')
     assert.equal((await userFor({ ...jane, 'Impersonate-User': 'joe' })).status, 403)
@@ -225,7 +225,7 @@ test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (
   )
   assert.match(await untilClosed(socket), /^HTTP\/1\.1 401 /)
 
-  await t.test('any proxy name is allowed if no names are configured', async () => {
+  await t.test('any proxy name is allowed if no proxy names are configured', async () => {
     const certificate = make({ subject: '/CN=anything', issuer: proxies })
     assert.equal((await authenticatedUser(server, { certificate, headers: jane })).user, 'jane')
     const several = make({ subject: '/CN=anything/CN=else', issuer: proxies })
@@ -254,7 +254,7 @@ test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (
   })
 })
 
-test('a proxy flag without the flags that it requires is rejected', { timeout: 300_000 }, async (t) => {
+test('a proxy flag is rejected if another required proxy flag is missing', { timeout: 300_000 }, async (t) => {
   const { proxies } = makeWorld(t)
   const authority = `--requestheader-client-ca-file=${proxies.certificateFile}`
   const rows: readonly (readonly [readonly string[], RegExp])[] = [

@@ -63,7 +63,7 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
   const good = { iss: issuer.url, aud: 'two', sub: 'jane', team: 'red', roles: ['a', 'b'], iat: now, exp: now + 600 }
   const userWith = async (claims: object) => authenticatedUser(server, { token: await provider.sign(claims) })
 
-  await t.test('valid claims are mapped to a user', async () => {
+  await t.test('an AuthenticationConfiguration maps valid claims to a user', async () => {
     const user = await until(
       () => userWith(good),
       ({ status }) => status !== 401,
@@ -73,7 +73,7 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
     assert.deepEqual(user.extra, { 'example.com/team': ['red'] })
   })
 
-  await t.test('claims and users that violate a validation rule are rejected', async () => {
+  await t.test('an AuthenticationConfiguration rejects claims and users that violate a validation rule', async () => {
     const rows: { readonly [name: string]: object } = {
       'another value of a required claim': { team: 'blue' },
       'an expression that is false': { exp: now + 7200 },
@@ -86,7 +86,7 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
       assert.equal((await userWith({ ...good, ...claims })).status, 401, name)
   })
 
-  await t.test('anonymous requests are accepted only on the configured paths', async () => {
+  await t.test('an AuthenticationConfiguration allows anonymous requests only on the configured paths', async () => {
     const nobody = server.client('')
     assert.equal((await nobody.get('/livez')).status, 200)
     assert.equal((await nobody.get('/readyz')).status, 401)
@@ -98,20 +98,23 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
     return Number(new RegExp(`^${name}\\{status="${status}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
   }
 
-  await t.test('an invalid file is logged and counted, and the previous configuration stays in use', async () => {
-    write(document('user.name == ""'))
-    await until(
-      () => reloads('failure'),
-      (count) => count > 0,
-    )
-    assert.match(
-      server.output(),
-      /authn\.yaml:1:\d+: jwt\[0\]\.userValidationRules\[0\]\.expression: compilation failed/,
-    )
-    assert.equal((await userWith(good)).status, 201)
-  })
+  await t.test(
+    'an invalid AuthenticationConfiguration file is logged and counted, and the previous configuration stays in use',
+    async () => {
+      write(document('user.name == ""'))
+      await until(
+        () => reloads('failure'),
+        (count) => count > 0,
+      )
+      assert.match(
+        server.output(),
+        /authn\.yaml:1:\d+: jwt\[0\]\.userValidationRules\[0\]\.expression: compilation failed/,
+      )
+      assert.equal((await userWith(good)).status, 201)
+    },
+  )
 
-  await t.test('a changed file takes effect', async () => {
+  await t.test('a changed AuthenticationConfiguration file takes effect', async () => {
     write(document('user.username != "id:jane"', { anonymous: undefined }))
     await until(
       async () => (await userWith(good)).status,

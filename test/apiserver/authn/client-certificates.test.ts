@@ -136,7 +136,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
     assert.match(server.output(), /reloaded a changed file flag="--client-ca-file"/)
   })
 
-  await t.test('an invalid CA file is reported, and the previous CAs stay in use', async () => {
+  await t.test('an invalid client CA file is reported, and the previous CAs stay in use', async () => {
     const good = jane(later)
     const other = jane(one)
     const bad = { empty: '', 'no certificate': 'x', broken: later!.certificate.replace(/\n.{20}/, '\n') }

@@ -43,7 +43,7 @@ async function openWatch(t: TestContext, server: Restartable, pair: CertifiedKey
   return { end: once(socket.resume(), 'close'), closed: () => socket.destroyed }
 }
 
-test('deny lists reject client certificates', { timeout: 300_000 }, async (t) => {
+test('certificate deny lists reject client certificates', { timeout: 300_000 }, async (t) => {
   const make = certificatesIn(temporaryDirectory(t))
   const root = make({ subject: '/CN=root', extensions: authorityExtensions })
   const server = await serve(t, [`--client-ca-file=${root.certificateFile}`])
@@ -53,42 +53,45 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
   const admin = server.client()
   const statusOf = async (certificate: CertifiedKey) => (await authenticatedUser(server, { certificate })).status
 
-  await t.test('a certificate is denied by serial number in any notation, on open and new connections', async () => {
-    const serial = x509(lost).serialNumber
-    const spelt = serial.toLowerCase().match(/../g)!.join(':')
-    for (const [i, serialNumber] of [serial, spelt, `00${serial}`].entries()) {
-      const agent = agentOf(server, lost)
-      t.after(() => agent.destroy())
-      assert.equal((await authenticatedUser(server, { agent })).user, 'lost')
-      const watch = await openWatch(t, server, lost)
-      const other = await openWatch(t, server, allowedIdentity)
-      const { certificate: cert, key } = lost
-      const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
-      session.on('error', () => {})
-      await once(session, 'connect')
-      // The client considers itself connected before the server has seen its certificate. A ping proves that it has.
-      await new Promise((resolve) => session.ping(resolve))
-      let asked = false
-      session.on('goaway', () => {
-        asked = true
-      })
-      const ended = new Promise((resolve) => session.on('close', resolve))
-      assert.equal((await admin.post(lists, listOf(`list-${i}`, { serialNumber, reason: 'stolen' }))).status, 201)
-      await watch.end
-      await ended
-      assert.equal(asked, false, 'cut off, not asked to go for having been idle')
-      assert.equal((await authenticatedUser(server, { agent })).status, 401)
-      assert.equal(await statusOf(allowedIdentity), 201)
-      assert.equal(other.closed(), false)
-      assert.equal((await admin.delete(`${lists}/list-${i}`)).status, 200)
-      await until(
-        () => statusOf(lost),
-        (status) => status === 201,
-      )
-    }
-  })
+  await t.test(
+    'a client certificate is denied by serial number in any notation, on open and new connections',
+    async () => {
+      const serial = x509(lost).serialNumber
+      const spelt = serial.toLowerCase().match(/../g)!.join(':')
+      for (const [i, serialNumber] of [serial, spelt, `00${serial}`].entries()) {
+        const agent = agentOf(server, lost)
+        t.after(() => agent.destroy())
+        assert.equal((await authenticatedUser(server, { agent })).user, 'lost')
+        const watch = await openWatch(t, server, lost)
+        const other = await openWatch(t, server, allowedIdentity)
+        const { certificate: cert, key } = lost
+        const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
+        session.on('error', () => {})
+        await once(session, 'connect')
+        // The client considers itself connected before the server has seen its certificate. A ping proves that it has.
+        await new Promise((resolve) => session.ping(resolve))
+        let asked = false
+        session.on('goaway', () => {
+          asked = true
+        })
+        const ended = new Promise((resolve) => session.on('close', resolve))
+        assert.equal((await admin.post(lists, listOf(`list-${i}`, { serialNumber, reason: 'stolen' }))).status, 201)
+        await watch.end
+        await ended
+        assert.equal(asked, false, 'cut off, not asked to go for having been idle')
+        assert.equal((await authenticatedUser(server, { agent })).status, 401)
+        assert.equal(await statusOf(allowedIdentity), 201)
+        assert.equal(other.closed(), false)
+        assert.equal((await admin.delete(`${lists}/list-${i}`)).status, 200)
+        await until(
+          () => statusOf(lost),
+          (status) => status === 201,
+        )
+      }
+    },
+  )
 
-  await t.test('a certificate is denied by fingerprint, and several deny lists are combined', async () => {
+  await t.test('a client certificate is denied by fingerprint, and several deny lists are combined', async () => {
     const fingerprints = [lost, allowedIdentity].map((pair) => x509(pair).fingerprint256)
     await admin.post(lists, listOf('one', { fingerprint: fingerprints[0] }))
     await admin.post(lists, listOf('two', { fingerprint: fingerprints[1]!.replaceAll(':', '').toLowerCase() }))
@@ -118,7 +121,7 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
     )
   })
 
-  await t.test('invalid deny lists are rejected', async () => {
+  await t.test('invalid certificate deny lists are rejected', async () => {
     const bad: readonly object[] = [
       {},
       { reason: 'x' },
@@ -138,7 +141,7 @@ test('deny lists reject client certificates', { timeout: 300_000 }, async (t) =>
   })
 })
 
-test('a deny list takes effect on other servers that share the store', { timeout: 300_000 }, async (t) => {
+test('a certificate deny list takes effect on other servers that share the store', { timeout: 300_000 }, async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]

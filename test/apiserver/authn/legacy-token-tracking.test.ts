@@ -55,7 +55,7 @@ async function start(version: string) {
   return { admin, use, metadata, label }
 }
 
-test('since 1.28, the server labels the Secrets of used tokens once a day and rejects tokens marked as invalid', async () => {
+test('since Kubernetes 1.28, the server labels the Secrets of used tokens once a day and rejects tokens marked as invalid', async () => {
   const { admin, use, metadata, label } = await start('1.28')
   const today = dayOf(Date.now())
   assert.deepEqual((await admin.get(map)).body.data, { since: today })
@@ -73,7 +73,7 @@ test('since 1.28, the server labels the Secrets of used tokens once a day and re
   assert.equal(await until(use, (status) => status !== 401), 200)
 })
 
-test('the day on which tracking started is kept, and an unreadable value is replaced', async () => {
+test('the date on which token tracking started is kept, and an unreadable date is replaced', async () => {
   const { admin } = await start('1.36')
   const set = async (since: string) => {
     const { body } = await admin.get(map)
@@ -88,7 +88,7 @@ test('the day on which tracking started is kept, and an unreadable value is repl
   assert.equal((await admin.get(map)).body.data.since, '2020-02-29')
 })
 
-test('in version 1.23, the server neither records the use of tokens nor rejects tokens marked as invalid', async () => {
+test('at Kubernetes 1.23, the server neither records the use of tokens nor rejects tokens marked as invalid', async () => {
   const { admin, use, metadata, label } = await start('1.23')
   await label({ [invalidSince]: '2020-01-01' })
   assert.equal(await use(), 200)

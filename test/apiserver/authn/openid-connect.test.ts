@@ -61,7 +61,7 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
   const token = await provider.login(jane)
   const tokens = [token]
 
-  await t.test('a logged-in user is authenticated without further requests to the provider', async () => {
+  await t.test('a user with a valid ID token is authenticated without further requests to the provider', async () => {
     const identity = await known(server, token)
     assert.equal(identity.user, `${provider.issuer}#jane`)
     assert.deepEqual(identity.groups, ['oidc:dev', 'oidc:qa', 'system:authenticated'])
@@ -129,7 +129,7 @@ test('ID tokens authenticate their users', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(masters.groups, ['oidc:system:masters', 'system:authenticated'])
   })
 
-  await t.test('modified ID tokens and signatures by other keys are rejected', async () => {
+  await t.test('ID tokens that were modified or signed with another key are rejected', async () => {
     const forged = await forgeries(provider, good)
     assert.ok(forged.length >= 200, String(forged.length))
     for (const [name, text] of forged) {
@@ -284,7 +284,7 @@ async function signText(provider: OpenidProvider, text: string): Promise<string>
   return await signing.sign(await importJWK(key, 'RS256'))
 }
 
-test('the user name is derived from the configured claim and prefix', { timeout: 300_000 }, async (t) => {
+test('the user name is derived from the configured ID token claim and prefix', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t, ['RS256', 'ES256'])
   const token = await provider.login(jane)
   const rows: readonly (readonly [readonly string[], string])[] = [

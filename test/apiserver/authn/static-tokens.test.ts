@@ -9,7 +9,7 @@ import { tokens } from '../../support/server.ts'
 
 const secret = 'canary-7f3a'
 
-test('changes to the token file take effect', { timeout: 300_000 }, async (t) => {
+test('changes to the static token file take effect', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const file = join(server.directory, 'tokens.csv')
   const kept = `${secret},kept,uid,"a,b"\n`
@@ -27,7 +27,7 @@ test('changes to the token file take effect', { timeout: 300_000 }, async (t) =>
   const statusOf = async (token: string) => (await authenticatedUser(server, { token })).status
   assert.equal((await bob()).user, 'bob')
 
-  await t.test('changed or removed tokens become invalid, also on open connections', async () => {
+  await t.test('changed or removed static tokens become invalid, also on open connections', async () => {
     put(`${all.replace('bob-token,bob', 'bob-token,robert')}${secret}-2,new,new-uid,"a,b"\n`)
     await until(bob, ({ status }) => status === 401)
     assert.match(server.output(), / take effect after a restart flag="--token-auth-file" tokens=2/)
@@ -41,7 +41,7 @@ test('changes to the token file take effect', { timeout: 300_000 }, async (t) =>
     assert.equal((await bob()).status, 401)
   })
 
-  await t.test('a token file may be changed in place or by replacing a symbolic link', async () => {
+  await t.test('a static token file may be changed in place or through a symbolic link', async () => {
     appendFileSync(file, `${secret}-2,appended,uid\n`)
     await until(
       async () => server.output(),
@@ -62,34 +62,37 @@ test('changes to the token file take effect', { timeout: 300_000 }, async (t) =>
     )
   })
 
-  await t.test('an invalid token file is reported with its line, and the previous tokens stay valid', async () => {
-    const bad: { readonly [text: string]: RegExp } = {
-      [`${tokens}${secret}-2,x\n`]: /tokens\.csv: line 4: at least three columns/,
-      [`${secret}-2,"x,y\n`]: /tokens\.csv: line 1: a quote is not closed/,
-      [`${secret}-2,a,1\n\n${secret}-2,b,2\n`]: /tokens\.csv: line 3: the token on this line occurs more than once/,
-    }
-    for (const [text, fault] of Object.entries(bad)) {
-      put(text)
+  await t.test(
+    'an invalid static token file is reported with the line number, and the previous tokens stay valid',
+    async () => {
+      const bad: { readonly [text: string]: RegExp } = {
+        [`${tokens}${secret}-2,x\n`]: /tokens\.csv: line 4: at least three columns/,
+        [`${secret}-2,"x,y\n`]: /tokens\.csv: line 1: a quote is not closed/,
+        [`${secret}-2,a,1\n\n${secret}-2,b,2\n`]: /tokens\.csv: line 3: the token on this line occurs more than once/,
+      }
+      for (const [text, fault] of Object.entries(bad)) {
+        put(text)
+        await until(
+          async () => server.output(),
+          (log) => fault.test(log),
+        )
+        assert.equal(await statusOf(secret), 201)
+        assert.equal(await statusOf(`${secret}-2`), 401)
+      }
+      rmSync(file)
       await until(
         async () => server.output(),
-        (log) => fault.test(log),
+        (log) => /--token-auth-file: cannot read/.test(log),
       )
       assert.equal(await statusOf(secret), 201)
-      assert.equal(await statusOf(`${secret}-2`), 401)
-    }
-    rmSync(file)
-    await until(
-      async () => server.output(),
-      (log) => /--token-auth-file: cannot read/.test(log),
-    )
-    assert.equal(await statusOf(secret), 201)
-    put('\n')
-    await until(
-      () => statusOf(secret),
-      (status) => status === 401,
-    )
-    assert.equal(await statusOf('admin-token'), 401)
-  })
+      put('\n')
+      await until(
+        () => statusOf(secret),
+        (status) => status === 401,
+      )
+      assert.equal(await statusOf('admin-token'), 401)
+    },
+  )
 
   put(`,nobody,uid\n${tokens}${secret},named,\n`)
   await server.stop()

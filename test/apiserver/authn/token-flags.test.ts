@@ -32,7 +32,7 @@ const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[
   ['--service-account-lookup=maybe', '', /is not true or false/],
 ]
 
-test('an invalid key prevents startup, and the one-line error does not contain the key', async (t) => {
+test('an invalid service account key prevents startup, and the one-line error does not contain the key', async (t) => {
   for (const [flag, text, expected] of refusals) {
     const { code, errors } = await startFailing(t, (directory) => {
       const file = join(directory, 'keys.pem')
@@ -70,7 +70,7 @@ async function unheldToken(): Promise<string> {
 
 const works = async (server: Restartable, token: string) => (await server.client(token).get('/api')).status === 200
 
-test('the default signing key is kept in the store, and its tokens stay valid after another key is configured', async (t) => {
+test('the default signing key is stored, and its tokens stay valid after another key is configured', async (t) => {
   const server = await serve(t)
   const first = await tokenFrom(server.client())
   assert.equal(decodeJwt(first).iss, 'https://orch.default.svc')

@@ -19,7 +19,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await serve(t, [flag])
 
-  await t.test('the webhook is called once per token, with the audience and a client certificate', async () => {
+  await t.test('the token webhook is called once per token, with the audience and a client certificate', async () => {
     service.answers.set('jane-token', says({ authenticated: true, user: jane }))
     for (let i = 0; i < 3; i++) {
       const told = await authenticatedUser(server, { token: 'jane-token' })
@@ -42,7 +42,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     ])
   })
 
-  await t.test('the webhook call carries the trace context of the request', async () => {
+  await t.test('a call to the token webhook carries the trace context of the request', async () => {
     const traces: unknown[] = []
     service.answers.set('traced-token', (review, response) => {
       traces.push(response.req.headers.traceparent, response.req.headers.tracestate)
@@ -70,7 +70,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     assert.equal(service.countOf('bob-token'), 0)
   })
 
-  await t.test("the audiences in the webhook response must include the server's audience", async () => {
+  await t.test('the audiences in a token webhook response must include an audience of the server', async () => {
     const user = { username: 'jane' }
     const own = 'https://orch.default.svc'
     const rows: readonly (readonly [string[] | undefined, number])[] = [
@@ -86,7 +86,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     }
   })
 
-  await t.test('an invalid webhook response causes a 401 that is not cached', async () => {
+  await t.test('an invalid token webhook response causes a 401 that is not cached', async () => {
     const yes = { authenticated: true, user: { username: 'jane' } }
     const bad: { readonly [name: string]: Answer } = {
       'another version': says(yes, { apiVersion: 'authentication.orch.io/v1' }),
@@ -183,7 +183,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
     },
   )
 
-  await t.test('while the webhook is unavailable, its tokens are rejected and other tokens work', async () => {
+  await t.test('while the token webhook is unavailable, its tokens are rejected and other tokens work', async () => {
     const agent = agentOf(server)
     t.after(() => agent.destroy())
     const gone = service.make({ subject: '/CN=gone', issuer: service.authority })
@@ -228,7 +228,7 @@ test('a v1 token webhook works without caching, and a call to a webhook that doe
   assert.equal(service.countOf('silent-token'), 1, 'who takes too long is not asked again')
 })
 
-test('the server does not start with an invalid webhook configuration', { timeout: 300_000 }, async (t) => {
+test('the server does not start with an invalid token webhook configuration', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--authentication-token-webhook-config-file=/nowhere'],

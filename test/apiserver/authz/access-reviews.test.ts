@@ -31,7 +31,7 @@ const question = (verb: string, resource: string, namespace = 'default') => ({
   resourceAttributes: { verb, resource, namespace },
 })
 
-test('all users may query their own identity and permissions, and other queries require permission', async () => {
+test('all users may query their own identity and permissions, and all other queries require permission', async () => {
   const { status, body } = await bob.post(`${ops}/whoamis`, {})
   assert.equal(status, 201)
   assert.deepEqual(body.status, { user: 'bob', uid: 'bob-uid', groups: ['system:authenticated'] })
@@ -40,7 +40,7 @@ test('all users may query their own identity and permissions, and other queries 
   assert.equal((await bob.post(`${ops}/whocans`, { spec: question('get', 'configmaps') })).status, 403)
 })
 
-test('a review records the field manager that sent it', async () => {
+test('an access review records the field manager that sent it', async () => {
   const reviews = '/apis/authorization.orch.io/v1/selfsubjectaccessreviews'
   const sent = { metadata: { managedFields: [{ manager: 'x' }] }, spec: question('get', 'configmaps') }
   const { body } = await bob.post(`${reviews}?fieldManager=m`, sent)

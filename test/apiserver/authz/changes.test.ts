@@ -82,7 +82,7 @@ test('permissions survive a restart, which also repairs the default roles', asyn
   assert.equal((await admin.get(`${bindings}/cluster-admin`)).body.roleRef.name, 'cluster-admin')
 })
 
-test('granted and revoked permissions take effect on another server under load', async (t) => {
+test('granted and revoked permissions take effect on another server, even under load', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]

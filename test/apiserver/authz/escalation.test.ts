@@ -137,7 +137,7 @@ test('creating a role with an aggregation rule requires all permissions', async 
   assert.equal((await alice.post(`${base}/clusterroles?dryRun=All`, { metadata: { name: 'x' } })).status, 201)
 })
 
-test('a role with a very broad rule is checked for escalation quickly', async () => {
+test('creating a role with a very broad rule is checked for escalation quickly', async () => {
   const words = (prefix: string) => Array.from({ length: 5000 }, (_, i) => `${prefix}${i}`)
   const rules = [{ verbs: words('v'), apiGroups: words('g'), resources: words('r'), resourceNames: words('n') }]
   const alice = server.client('alice-token')

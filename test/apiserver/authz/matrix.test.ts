@@ -218,14 +218,14 @@ for (const type of clusterWide)
 const all = attempts()
 
 for (const person of people)
-  test(`all ${all.length} authorization decisions for ${person.name} match the RBAC model`, {
+  test(`all ${all.length} authorization decisions for ${person.name} match a model of RBAC`, {
     timeout: 300_000,
   }, async () => {
     const faults = await carryOut(person, all)
     assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
   })
 
-test('the test covers more than a thousand combinations, and each user has allowed and forbidden requests', () => {
+test('the authorization test covers more than a thousand combinations, and each user has allowed and forbidden requests', () => {
   assert.ok(all.length * people.length > 1000)
   for (const person of people) {
     const allowed = all.filter(({ wish }) => mayHave(person, wish)).length

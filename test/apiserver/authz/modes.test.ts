@@ -116,7 +116,7 @@ test('Webhook: requests use the configured version, responses are cached, and a 
   assert.ok(!server.output().includes('secret'), 'the token is not in the log')
 })
 
-test('Webhook: v1beta1 uses another field name for groups, and without a cache every request calls the webhook', async (t) => {
+test('Webhook: v1beta1 uses another field name for groups, and without caching every request calls the webhook', async (t) => {
   const { asked, flag } = await serviceFor(t, () => ({ allowed: true }))
   const ttl = ['--authorization-webhook-cache-authorized-ttl=0s', '--authorization-webhook-cache-unauthorized-ttl=0s']
   const server = await serve(t, ['--authorization-mode=Webhook', flag, ...ttl])

@@ -95,7 +95,7 @@ test('a node agent can read only the ResourceClaims of its pods and cannot add c
   for (const name of ['named', 'generated']) assert.equal(await statusAs('two', `${claims}/${name}`), 403)
 })
 
-test('in later versions, mirror pods cannot refer to claims or certificates', async () => {
+test('in later Kubernetes versions, mirror pods cannot refer to claims or certificates', async () => {
   const { uid } = (await admin.post('/api/v1/nodes', { metadata: { name: 'one' } })).body.metadata
   const metadata = {
     generateName: 'm-',
@@ -123,7 +123,7 @@ test('a node agent can read only the service accounts of its pods', async () => 
   for (const path of [accounts, `${accounts}/unused`]) assert.equal(await statusAs('one', path), 403)
 })
 
-test('a node agent can request tokens only for audiences that the volumes of the pod use', async () => {
+test('a node agent can request tokens only for audiences in the volumes of the pod', async () => {
   const drivers = '/apis/storage.orch.io/v1/csidrivers'
   const driver = (name: string, audience: string) => ({ metadata: { name }, spec: { tokenRequests: [{ audience }] } })
   for (const body of [driver('inline.example.com', 'of-inline'), driver('bound.example.com', 'of-bound')])

@@ -53,7 +53,7 @@ function randomRule(random: RandomSource): PolicyRule {
   return random.chance(0.3) ? { ...rule, resourceNames: some(random, ['x', 'y'], 2) } : rule
 }
 
-test('random rules are covered exactly if a brute-force check covers them', () => {
+test('the check whether rules cover other rules agrees with a brute-force check for random rules', () => {
   const random = seeded(11)
   let covered = 0
   for (let i = 0; i < 3000; i++) {
@@ -81,7 +81,7 @@ const shapes: { readonly [differ: string]: (i: number) => PolicyRule } = {
 }
 
 for (const [differ, make] of Object.entries(shapes)) {
-  test(`2,000 rules are covered by 10,000 rules that differ in ${differ}`, async () => {
+  test(`2,000 RBAC rules are covered by 10,000 rules that differ in ${differ}`, async () => {
     const held = many(10_000, make).map(ruleOf)
     const given = many(2000, (i) => make(i * 5))
     const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, given, 20)))
@@ -91,7 +91,7 @@ for (const [differ, make] of Object.entries(shapes)) {
   })
 }
 
-test('many narrow rules together cover a wide rule', () => {
+test('many narrow RBAC rules together cover a wide rule', () => {
   const words = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix}${i}`)
   const held = words('g').flatMap((group) =>
     words('r').map((resource) => ({ verbs, apiGroups: [group], resources: [resource] })),
@@ -100,7 +100,7 @@ test('many narrow rules together cover a wide rule', () => {
   assert.deepEqual(judge(held, [wide]), { uncovered: [], decided: true })
 })
 
-test('a rule coverage check that is too expensive yields to other work and ends undecided', async () => {
+test('a check of RBAC rules that is too expensive yields to other work and ends without a result', async () => {
   const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
   // Each of 64 million permissions is held by a rule with a single verb.

@@ -143,7 +143,7 @@ test('checking a backup prints a summary of its contents', async () => {
   )
 })
 
-test('a backup contains the Kubernetes version of its store, and a restore preserves it', async (t) => {
+test('a backup contains the Kubernetes version of its store, and a restore keeps the version', async (t) => {
   const server = await serve(t, ['--emulated-version=1.31'])
   const file = newPlace()
   writeFileSync(file, (await server.client().get('/backup')).bytes)
@@ -185,7 +185,7 @@ const spoiled: { readonly [name: string]: { spoil: (bytes: Buffer) => Buffer; to
   nothing: { spoil: () => Buffer.alloc(0), told: /truncated/ },
 }
 
-test('a backup that is damaged, truncated, foreign or in a newer format is rejected, and nothing is written', async () => {
+test('a damaged, truncated or foreign backup, or one in a newer format, is rejected without writing anything', async () => {
   const sound = readFileSync(await backupFile())
   for (const [name, { spoil, told }] of Object.entries(spoiled)) {
     const file = newPlace()
@@ -372,7 +372,7 @@ test('the first scheduled backup is made at startup unless there is a recent bac
   await untilTrue(async () => ours().length === 2)
 })
 
-test('backups dated in the future count as the oldest', async (t) => {
+test('backups with a date in the future count as the oldest backups', async (t) => {
   const backups = newPlace()
   mkdirSync(backups, { mode: 0o700 })
   const future = ['orch-20990101T000000.000Z.backup', 'orch-20990101T010000.000Z.backup']
@@ -390,7 +390,7 @@ test('backups dated in the future count as the oldest', async (t) => {
   assert.deepEqual(ours(), [made, future[1]], 'a restart adds none')
 })
 
-test('partial backups left by a killed server are deleted unless they may still be in use', async (t) => {
+test('partial backups of a killed server are deleted unless they may still be in use', async (t) => {
   const backups = newPlace()
   mkdirSync(backups, { mode: 0o700 })
   const half = 'orch-20260101T000000.000Z.backup.0123456789ab.tmp'

@@ -50,7 +50,7 @@ async function held(): Promise<number[]> {
 /** The counts are exact, so that few rounds suffice. ORCH_LONG=1 runs many. */
 const comings = long ? 200 : 10
 
-test(`creating and removing ${comings} kinds leaks no memory`, async () => {
+test(`defining and removing ${comings} custom kinds leaks no memory`, async () => {
   const before = await held()
   await comeAndGo(0, comings)
   assert.deepEqual(await held(), before)
@@ -58,7 +58,7 @@ test(`creating and removing ${comings} kinds leaks no memory`, async () => {
   assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
 })
 
-test('if a kind is removed during a list, the list is complete or fails, and watches end', async () => {
+test('if a custom kind is removed during a list, the list is complete or fails, and watches end', async () => {
   const wanted = { plural: 'longs', kind: 'Long', schema }
   const name = await define(client, wanted)
   const path = collectionOf(wanted)

@@ -71,7 +71,7 @@ test('an object written in another version is stored in the storage version', as
   )
 })
 
-test('a list is converted in one webhook call, and tables and subresources use the converted object', async () => {
+test('a list of custom objects is converted in one webhook call, and tables and subresources use the converted objects', async () => {
   for (const size of [1, 2, 3]) await made('v1', `w${size}`, { size, replicas: size })
   converter.calls()
   const list = await client.get(collection('v2'))
@@ -92,7 +92,7 @@ test('a list is converted in one webhook call, and tables and subresources use t
   assert.deepEqual((await client.get(`${collection('v1')}/w2`)).body.spec, { size: 2, replicas: 5 })
 })
 
-test('watch events arrive in order in the version of the watch, and are converted once for all watchers', async () => {
+test('watch events arrive in order in the version of the watch, and each event is converted once for all watchers', async () => {
   await made('v1', 'a', { size: 1 })
   converter.calls()
   const seen = async () => {

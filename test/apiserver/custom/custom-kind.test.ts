@@ -89,7 +89,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.ok(paths['/apis/stable.example.com/v1/namespaces/{namespace}/widgets'])
   })
 
-  test('creating an object applies defaults, prunes unknown fields and keeps preserved fields', async () => {
+  test('creating a custom object applies defaults, prunes unknown fields and keeps preserved fields', async () => {
     const created = await create('made', {
       spec: { odd: 1, free: { any: [1, { two: null }] } },
       status: { phase: 'x' },
@@ -106,7 +106,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.deepEqual((await create('bare')).body.spec, { size: 3 })
   })
 
-  test('an object that violates the schema is rejected with all errors', async () => {
+  test('a custom object that violates the schema is rejected with all errors', async () => {
     const answer = await create('bad', {
       spec: { size: 'five', code: 'A1', set: ['x', 'x'], port: true, map: [{ v: 1 }] },
     })
@@ -121,14 +121,14 @@ describe('an object of a custom kind is served like an object of a built-in kind
     ])
   })
 
-  test('duplicates in sets and keyed lists are rejected, and metadata is validated as in all kinds', async () => {
+  test('duplicates in sets and keyed lists of custom objects are rejected, and metadata is validated as in all kinds', async () => {
     const finalizers = ['example.com/a', 'example.com/a']
     const metadata = { name: 'twice', finalizers }
     const answers = [await client.post(path, { ...type, metadata }), await client.post(configMaps, { metadata })]
     for (const { status, text } of answers) assert.equal(status, 201, text)
   })
 
-  test('apply merges keyed lists and sets, and reports a conflict on a scalar', async () => {
+  test('apply merges keyed lists and sets of custom objects and reports a conflict on a scalar', async () => {
     await apply('shared', 'a', { spec: { set: ['x'], map: [{ name: 'one', v: 1 }], free: { deep: { a: 1 } } } })
     const both = await apply('shared', 'b', {
       spec: { set: ['y'], map: [{ name: 'two', v: 2 }], free: { deep: { b: 2 } } },
@@ -149,7 +149,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.deepEqual(left.body.spec, { size: 3, set: ['y'], map: [{ name: 'two', v: 2 }], free: { deep: { b: 2 } } })
   })
 
-  test('all patch types except strategic merge are supported, and spec changes increment the generation', async () => {
+  test('custom objects support all patch types except strategic merge, and spec changes increment the generation', async () => {
     await create('patched')
     const merged = await patch('patched', 'merge-patch+json', { spec: { size: 5 }, metadata: { labels: { a: 'b' } } })
     assert.deepEqual([merged.body.spec.size, merged.body.metadata.generation], [5, 2])
@@ -161,7 +161,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.equal((await patch('patched', 'merge-patch+json', { spec: { size: 99 } })).status, 422)
   })
 
-  test('an object requires apiVersion and kind, and a patch cannot remove them', async () => {
+  test('a custom object requires apiVersion and kind, and a patch cannot remove them', async () => {
     const { body } = await create('typed')
     const statusAndMessage = ({ status, body: { message } }: Answer) => [status, message]
     for (const [member, word] of [
@@ -189,7 +189,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.deepEqual((await client.get(`${path}/typed`)).body, body)
   })
 
-  test('an update requires a resourceVersion', async () => {
+  test('an update of a custom object requires a resourceVersion', async () => {
     const { body } = await create('put')
     const { resourceVersion: _, ...metadata } = body.metadata
     const blind = await client.put(`${path}/put`, { ...body, metadata, spec: { size: 4 } })
@@ -199,7 +199,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.equal((await client.put(`${path}/put`, { ...body, spec: { size: 5 } })).status, 409)
   })
 
-  test('a patch that removes the resourceVersion is rejected', async () => {
+  test('a patch that removes the resourceVersion of a custom object is rejected', async () => {
     await create('versioned')
     for (const [type, body] of [
       ['merge-patch+json', { metadata: { resourceVersion: null }, spec: { size: 4 } }],
@@ -229,7 +229,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
     assert.equal(freed.status, 200)
   })
 
-  test('the status is mutable only through its subresource', async () => {
+  test('the status of a custom object is mutable only through its subresource', async () => {
     const { body } = await create('st')
     const written = await client.put(`${path}/st/status`, {
       ...body,
@@ -261,7 +261,7 @@ describe('an object of a custom kind is served like an object of a built-in kind
   })
 })
 
-test('a definition with a hostile schema is rejected', async () => {
+test('a CustomResourceDefinition with a hostile schema is rejected', async () => {
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '(a*)*\\1' } } }
   const made = await customKind({ ...definition, schema }, vendorOf('orch'), { path: 'schema' })
   assert.equal(made.outcome, 'invalid')

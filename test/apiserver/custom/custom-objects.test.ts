@@ -34,7 +34,7 @@ describe('custom objects on a running server', () => {
       body,
     })
 
-  test('every response contains the default status, even if the server dropped the status that the client sent', async () => {
+  test("every response with a custom object contains the default status, even if the server dropped the client's status", async () => {
     const status = { type: 'object', default: { seen: -1 }, properties: { seen: { type: 'integer' } } }
     const schema = { type: 'object', properties: { ...spec({}).properties, status } }
     await define(client, { plural: 'preset', kind: 'Preset', schema, version: { subresources: { status: {} } } })
@@ -44,7 +44,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
   })
 
-  test('since 1.36, a write to the status owns no metadata', async () => {
+  test('since Kubernetes 1.36, a write to the status of a custom object owns no metadata', async () => {
     const schema = { type: 'object', properties: { ...spec({}).properties, status: { type: 'object' } } }
     const newer = (await serveUp(owner, ['--emulated-version=1.36'])).client()
     for (const [server, owned] of [
@@ -80,7 +80,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
   })
 
-  test('integers have 64 bits, also in int-or-string fields, and larger values are numbers', async () => {
+  test('integers in custom objects have 64 bits, also in int-or-string fields, and larger values become floating-point', async () => {
     const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
     const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
     await define(client, { plural: 'wholes', kind: 'Whole', schema })
@@ -107,7 +107,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('defaults from the request version apply, and fields unknown to the storage version are dropped', async () => {
+  test('custom objects get defaults of the request version and lose fields that the storage version does not have', async () => {
     const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
     const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
     const warned = { deprecated: true }
@@ -125,7 +125,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual((await client.get(`${at('twos', 'v1alpha1')}/b`)).body.spec, {}, 'no defaults of another version')
   })
 
-  test('scale paths must refer to numbers, and printer columns are evaluated', async () => {
+  test('the scale paths of a custom kind must refer to numbers, and printer columns are evaluated', async () => {
     const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }
     const columns = [
       { name: 'Last', type: 'string', jsonPath: '.spec.list[-1:].name' },
@@ -192,7 +192,7 @@ describe('custom objects on a running server', () => {
     assert.deepEqual(table.body.rows[0].cells, ['a', 'two', null])
   })
 
-  test('apply treats null as a value and validates all fields', async () => {
+  test('apply treats null in a custom object as a value and validates all fields', async () => {
     const status = { type: 'object', properties: { all: { type: 'array', items: spec({ a: { type: 'string' } }) } } }
     const { properties } = spec({ size: { type: 'integer' }, given: { type: 'integer', default: 7 } })
     const schema = { type: 'object', properties: { ...properties, status } }
@@ -210,7 +210,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('all fields inside a value of the wrong type count as unknown', async () => {
+  test('all fields in a custom object inside a value of the wrong type count as unknown', async () => {
     await define(client, {
       plural: 'wrongs',
       kind: 'Wrong',
@@ -241,7 +241,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('a definition in a Kubernetes group needs the approval annotation of orch or of Kubernetes', async () => {
+  test('a CustomResourceDefinition in a Kubernetes group needs the approval annotation of orch or of Kubernetes', async () => {
     const definition = definitionOf({ plural: 'foreigns', kind: 'Foreign', group: 'x.k8s.io' })
     for (const [annotations, expected] of [
       [{}, 422],

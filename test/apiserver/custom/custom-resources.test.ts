@@ -42,7 +42,7 @@ describe('a CustomResourceDefinition on one server', () => {
     client = server.client()
   })
 
-  test('unknown schema keywords are dropped with a warning', async () => {
+  test('unknown schema keywords in a CustomResourceDefinition are dropped with a warning', async () => {
     const schema = {
       type: 'object',
       Required: ['a'],
@@ -65,7 +65,7 @@ describe('a CustomResourceDefinition on one server', () => {
     assert.equal((await client.post(`${definitions}?dryRun=All`, wrong)).status, 400)
   })
 
-  test('validation rules that only newer Kubernetes versions support are preserved', async (t) => {
+  test('the server keeps validation rules that only newer Kubernetes versions support', async (t) => {
     const client = (await serve(t, ['--emulated-version=1.23'])).client()
     const rules = [{ rule: 'self.a == 1', message: 'm', messageExpression: '"x"' }]
     const properties = { a: { type: 'integer' } }
@@ -102,7 +102,7 @@ describe('a CustomResourceDefinition on one server', () => {
     )
   })
 
-  test('empty names are reported as malformed, and an invalid conversion strategy is reported with its webhook errors', async () => {
+  test('empty names in a definition are reported as malformed, and an invalid conversion strategy with its webhook errors', async () => {
     const definition = definitionOf({ shortNames: [''], version: { name: '' } })
     const conversion = {
       strategy: 'Odd',
@@ -147,7 +147,7 @@ describe('a CustomResourceDefinition on one server', () => {
     await undefine(client, name)
   })
 
-  test('a kind is served by all endpoints as soon as its definition is established', async () => {
+  test('all endpoints serve a custom kind as soon as its definition is established', async () => {
     const name = await define(client, { shortNames: ['wd'] })
     const path = collectionOf()
     const made = await client.post(path, { ...widget('a'), junk: 1 })
@@ -189,7 +189,7 @@ describe('a CustomResourceDefinition on one server', () => {
     assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))
   })
 
-  test('changes to a definition apply immediately, also to objects that are already stored', async () => {
+  test('changes to a definition apply immediately, also to stored objects', async () => {
     const wanted = { plural: 'gears', kind: 'Gear' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -259,7 +259,7 @@ describe('a CustomResourceDefinition on one server', () => {
     await undefine(client, own.metadata.name)
   })
 
-  test('a definition is removed after its last object; until then, creates are rejected and watches end', async () => {
+  test('a deleted definition is removed after its last object, and meanwhile creates are rejected and watches end', async () => {
     const wanted = { plural: 'holds', kind: 'Hold' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
@@ -367,7 +367,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     await watched.next().catch((error: { code?: string }) => assert.equal(error.code, 'HTTP_404'))
   })
 
-  test('objects written while the other server starts to serve the kind are watched there exactly once', async () => {
+  test('a watch on the other server returns objects exactly once even if they are written while it starts to serve the kind', async () => {
     for (let round = 0; round < 5; round++) {
       const wanted = { plural: `rounds${round}`, kind: `Round${round}` }
       const path = collectionOf(wanted)

@@ -115,7 +115,7 @@ const faults: { readonly [what: string]: [(review: ConversionReview) => Loose, R
 }
 
 for (const [what, [answer, message]] of Object.entries(faults))
-  test(`${what}: the error response contains the reason`, async () => {
+  test(`${what}: the error response contains the reason for the failed conversion`, async () => {
     const named = await stored()
     converter.answer = answer
     for (const path of [`${collection('v2')}/${named}`, `${collection('v2')}?fieldSelector=metadata.name%3D${named}`]) {
@@ -129,7 +129,7 @@ for (const [what, [answer, message]] of Object.entries(faults))
     await client.delete(`${collection('v1')}/${named}`)
   })
 
-test('a failed list names the object that cannot be converted, and __proto__ is an ordinary key', async () => {
+test('a list that fails names the object that cannot be converted, and __proto__ is an ordinary key', async () => {
   const names = [await stored({ size: 1 }), await stored({ size: 2 })]
   converter.answer = changed((object) => (object.spec.dimensions.size === '2' ? { ...object, kind: 'X' } : object))
   const { status, body } = await client.get(collection('v2'))
@@ -278,7 +278,7 @@ test('namespaces and definitions can be deleted while the conversion webhook is 
   await isGone(client, doomed)
 })
 
-test('each error in spec.conversion is reported', async () => {
+test('the server reports each error in the conversion settings of a definition', async () => {
   const conversion = converter.conversion() as Loose
   const { clientConfig } = conversion.webhook
   const refused: [object, string][] = [

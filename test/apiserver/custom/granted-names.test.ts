@@ -93,7 +93,7 @@ async function kindOf(name: string): Promise<string | undefined> {
   return near.known.get(name)!.acceptedNames.kind
 }
 
-test('a name is granted only once, even if a server has not seen the competing definition', async () => {
+test('a name of a custom kind is granted only once, even if a server has not seen the competing definition', async () => {
   const late = await define('lates')
   await waitForCaches(far.resource)
   view.hold()
@@ -117,7 +117,7 @@ test('a name is granted only once, even if a server has not seen the competing d
   await assert.rejects(taken, { code: 422, message: /another definition in the group uses this name/ })
 })
 
-test('missing name reservations are restored, and are released when their definitions are deleted', async () => {
+test('missing name reservations of custom kinds are restored, and are released when the definitions are deleted', async () => {
   const keys = async () => (await store.list({ prefix: 'claims/' })).entries.map(({ key }) => key)
   const held = await keys()
   assert.ok(held.includes('claims/definition-kinds/stable.example.com/Wanted'), held.join())

@@ -107,7 +107,7 @@ test('a write that becomes too large through defaults is rejected with the path 
   await undefine(client, name)
 })
 
-test('a write that becomes too large because defaults replace nulls is rejected', async () => {
+test('a write that becomes too large because defaults replace null values is rejected', async () => {
   for (const [list, place] of [
     [{ type: 'array', items: { type: 'string', default: text } }, /^spec\.list\[\d+\]$/],
     [{ type: 'object', additionalProperties: { type: 'string', default: text } }, /^spec\.list\.n\d+$/],
@@ -127,7 +127,7 @@ test('a write that becomes too large because defaults replace nulls is rejected'
   }
 })
 
-test('a stored object that new defaults would make too large is returned without defaults but with a warning', async () => {
+test('a stored object that new defaults would make too large is returned with a warning and without defaults', async () => {
   const name = await define(client, { schema: about({ spec: about({ list: plainItems }) }) })
   const path = collectionOf()
   for (const [object, count] of [
@@ -172,7 +172,7 @@ test('a stored object that new defaults would make too large is returned without
   await undefine(client, name)
 })
 
-test('listing many objects of a type with many fields is fast, whether the fields are set or not', async () => {
+test('listing many custom objects with many fields is fast, whether the fields are set or not', async () => {
   const many = (count: number, property: JsonObject) =>
     about(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])))
   const wide = { type: 'array', items: many(6000, { type: 'string' }) }

@@ -73,18 +73,18 @@ function manyPatterns(count: number): JsonObject {
 }
 
 for (const [what, schema] of refused)
-  test(`${what} is rejected without blocking other requests`, async () => {
+  test(`a definition with ${what} is rejected without blocking other requests`, async () => {
     const answer = await bounded(() => sendDefinition(schema))
     assert.equal(answer.status, 422, answer.text.slice(0, 500))
   })
 
-test('a schema of the maximum size is accepted without blocking other requests', async () => {
+test('a definition with a schema of the maximum size is accepted without blocking other requests', async () => {
   const schema = many(9000, { type: 'string', maxLength: 10, default: 'x' })
   const answer = await bounded(() => sendDefinition(schema))
   assert.equal(answer.status, 201, answer.text.slice(0, 500))
 })
 
-test('patterns prone to backtracking match quickly, and strings that are too long are rejected', async () => {
+test('schema patterns prone to backtracking match quickly, and strings that are too long are rejected', async () => {
   const properties = {
     simple: { type: 'string', pattern: '^[a-z]+$' },
     catastrophe: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
@@ -152,7 +152,7 @@ test('schema fields named like JavaScript properties are ordinary fields', async
   await undefine(client, 'constructor.prototype.example.com')
 })
 
-test('objects stored under an older schema can be read, listed and deleted', async () => {
+test('custom objects stored under an older schema can be read, listed and deleted', async () => {
   const name = await define(client, { schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } })
   const path = collectionOf()
   const body = { ...typeOf(), metadata: { name: 'a' }, spec: { size: 'large', obj: { metadata: 'none' } } }

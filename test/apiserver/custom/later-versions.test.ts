@@ -112,7 +112,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     assert.deepEqual(causesOf(await change('a', { o: '3' })), ['FieldValueRequired spec.r'])
   })
 
-  test('elements of keyed lists are matched by key', async () => {
+  test('elements of keyed lists are matched by key when unchanged values are tolerated', async () => {
     const listOf = (v: JsonObject) =>
       objectOf({
         m: {
@@ -149,7 +149,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     )
   })
 
-  test('duplicate elements are tolerated if the stored object already has duplicates', async () => {
+  test('duplicate list elements are tolerated if the stored object already has duplicates', async () => {
     const list = (more: JsonObject) => objectOf({ l: { type: 'array', items: text, ...more }, n: wholeNumber })
     const { path, widget, tighten, change } = await kindWith(list({}))
     await client.post(path, widget('a', { l: ['a', 'a'] }))
@@ -268,7 +268,7 @@ describe('definitions', () => {
   })
 })
 
-test('writes to the status own the metadata that they name before Kubernetes 1.36, but never change it', async (t) => {
+test('before Kubernetes 1.36, writes to the status own the metadata that they name but never change it', async (t) => {
   const status = { 'f:status': { '.': {}, 'f:phase': {} } }
   const labels = { 'f:metadata': { 'f:labels': { '.': {}, 'f:not': {} } } }
   for (const [version, expected] of [

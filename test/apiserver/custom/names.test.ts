@@ -30,7 +30,7 @@ describe('granting names to definitions', () => {
     assert.equal(condition.status, 'True')
   })
 
-  test('a definition releases names that it no longer requests', () => {
+  test('a definition releases the names that it no longer requests', () => {
     const { names } = grantNames({ ...asked, shortNames: [] }, asked, namesTaken([]))
     assert.deepEqual(names.shortNames, [])
   })

@@ -190,7 +190,7 @@ describe('validation rules on objects', () => {
     })
   }
 
-  test('if an object violates a rule on the whole object, the error has no field path', async () => {
+  test('the error for a rule on the whole custom object has no field path', async () => {
     const answer = await client.post(path, { ...objectWith({}), metadata: { name: 'new' } })
     assert.deepEqual(causesOf(answer), [
       '<nil> Invalid value: "object": failed rule: self.metadata.name.startsWith("ok-")',
@@ -201,7 +201,7 @@ describe('validation rules on objects', () => {
     )
   })
 
-  test('every kind of update is validated against the previous value', async () => {
+  test('validation rules compare every kind of update with the previous value', async () => {
     const name = `${path}/ok-all`
     const first = { fixed: 'a', parts: [{ name: 'a', size: 5 }, { name: 'b', size: 5 }] } // biome-ignore format: one line
     const made = await client.post(path, { ...objectWith(first), metadata: { name: 'ok-all' } })
@@ -227,7 +227,7 @@ describe('validation rules on objects', () => {
     assert.equal(sound.status, 200, sound.text)
   })
 
-  test('an object whose validation takes too long is rejected without blocking other requests', async () => {
+  test('a custom object whose validation takes too long is rejected without blocking other requests', async () => {
     const items = { type: 'array', items: { type: 'integer' }, maxItems: 1100 }
     const slow = { ...items, [rules]: [{ rule: 'self.all(a, self.all(b, a + b >= 0))' }] }
     await define(client, { plural: 'slows', kind: 'Slow', schema: objectOf({ spec: slow }) })
@@ -240,7 +240,7 @@ describe('validation rules on objects', () => {
   })
 })
 
-test('with the feature gate disabled, rules are stored but not enforced', async (t) => {
+test('with the feature gate disabled, validation rules are stored but not enforced', async (t) => {
   const served = await serve(t, ['--feature-gates=CustomResourceValidationExpressions=false'])
   const client = served.client()
   const broken = { rule: 'self.nothing(', message: 'm' }

@@ -29,7 +29,7 @@ test('a schema parsed for validation is reused once, and only for the same text'
   assert.notEqual(again, judged)
 })
 
-test('unused parsed schemas are evicted', () => {
+test('unused parsed schemas are evicted from the cache', () => {
   const ahead = new ParsedSchemaCache<number>()
   const text = (i: number) => `${i}${'x'.repeat(300_000)}`
   for (let i = 0; i < 5; i++) ahead.put(text(i), i)

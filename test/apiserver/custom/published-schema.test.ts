@@ -93,7 +93,7 @@ describe('OpenAPI version 2', () => {
       assert.deepEqual(await ofProperty(property, 2), expected)
     })
 
-  test('a schema that preserves unknown fields at the root is published as a plain object', async () => {
+  test('OpenAPI describes a type that preserves unknown fields at the root as a plain object', async () => {
     assert.deepEqual(await published({ ...members, ...open }, 2), { type: 'object' })
   })
 

@@ -35,7 +35,7 @@ function store(evolution: Evolution, members: JsonObject, apiVersion?: string): 
   return runToCompletion(evolution.store(object(members, apiVersion)))
 }
 
-test('an object that already has all defaults is stored unchanged and returned without parsing', async () => {
+test('a custom object that already has all defaults is stored unchanged and returned without parsing', async () => {
   const evolution = await evolutionOf({ spec: { type: 'object', properties: { a: { ...text, default: 'x' } } } })
   const expected = object({ spec: { a: 'y' } })
   const ready = runToCompletion(evolution.store(expected))
@@ -46,7 +46,7 @@ test('an object that already has all defaults is stored unchanged and returned w
   assert.equal(runToCompletion(evolution.readJsonSliced(unread)), unread.json)
 })
 
-test('an object stored under another or unknown schema is upgraded when it is read', async () => {
+test('a custom object that was stored under another or unknown schema is upgraded when it is read', async () => {
   const before = await evolutionOf({ a: text, b: text })
   const after = await evolutionOf({ a: text, c: { ...text, default: 'x' } })
   const { completeFor } = store(before, { a: '1', b: '2' })
@@ -57,7 +57,7 @@ test('an object stored under another or unknown schema is upgraded when it is re
     })
 })
 
-test('the schema ID depends only on keywords that affect objects', async () => {
+test('the ID of a schema depends only on keywords that affect objects', async () => {
   const { schemaId } = await evolutionOf({ a: text })
   const same = await evolutionOf({ a: text }, { id: 'another uid/7', columns: [], shortNames: ['w'], status: true })
   assert.equal(same.schemaId, schemaId)
@@ -65,7 +65,7 @@ test('the schema ID depends only on keywords that affect objects', async () => {
   for (const other of others) assert.notEqual(other.schemaId, schemaId)
 })
 
-test('the default status is set before an object is stored', async () => {
+test('the default status of a custom object is set before the object is stored', async () => {
   const evolution = await evolutionOf(
     { status: { type: 'object', properties: { phase: text }, default: { phase: 'New' } } },
     { status: true },
@@ -75,7 +75,7 @@ test('the default status is set before an object is stored', async () => {
   assert.equal(completeFor, evolution.schemaId)
 })
 
-test('an object without the defaults of the storage version is not marked as complete', async () => {
+test('a custom object without the defaults of the storage version is not marked as complete', async () => {
   const versions = new Map<string, Evolution>()
   const storage = await kindOf({ a: text, b: { ...text, default: 'x' } }, { versions })
   const other = await evolutionOf({ a: text }, { version: 'v2', versions, storage })
@@ -84,7 +84,7 @@ test('an object without the defaults of the storage version is not marked as com
   assert.equal(ready.completeFor, undefined)
 })
 
-test('an object that defaults would make too large is not marked as complete', async () => {
+test('a custom object that defaults would make too large is not marked as complete', async () => {
   const items = { type: 'object', properties: { a: { ...text, default: 'x'.repeat(1000) } } }
   const evolution = await evolutionOf({ list: { type: 'array', items } })
   const list = Array.from({ length: 8000 }, () => ({}))
@@ -93,7 +93,7 @@ test('an object that defaults would make too large is not marked as complete', a
   assert.equal(ready.completeFor, undefined)
 })
 
-test('the cached header of one stored object is not used for another', () => {
+test('the server never uses the cached header of one stored object for another object', () => {
   const reader = new HeaderReader()
   const metadata = { name: 'a', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' }
   const stored = { object: { ...object({}), metadata }, order: undefined }

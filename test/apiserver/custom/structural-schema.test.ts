@@ -290,7 +290,7 @@ describe('rejected structural schemas', () => {
       assert.deepEqual(left, name.startsWith('a kind') ? ['FieldValueRequired'] : [])
     })
 
-  test('with a status subresource, only a few keywords are allowed in the root schema', async () => {
+  test('with a status subresource, only a few keywords are allowed at the root of the schema', async () => {
     const read = (schema: Json) => readStructuralSchema(schema, vendor, { path: '', hasStatus: true })
     assert.equal((await read({ ...about(text), required: ['a'], nullable: false })).outcome, 'schema')
     const refused = await read({ ...about(text), maxProperties: 3 })
@@ -312,7 +312,7 @@ describe('rejected structural schemas', () => {
     assert.ok((await faultsOf({ type: 'object', properties: members })).length <= 1100)
   })
 
-  test('null is ignored as a default or keyword value', async () => {
+  test('null is ignored as the value of a default or a schema keyword', async () => {
     assert.deepEqual(await faultsOf(about({ type: 'string', default: null, pattern: null })), [])
   })
 })
@@ -501,7 +501,7 @@ describe('value constraints in a schema', () => {
       assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
     })
 
-  test('matching a hostile pattern takes linear time', async () => {
+  test('matching a hostile schema pattern takes linear time', async () => {
     const schema = await schemaOf(about({ type: 'string', pattern: '^(a+)+$' }))
     const decoded = decode(schema, { metadata: {}, a: `${'a'.repeat(50_000)}!` })
     assert.equal(validate(schema, decoded.value, context).length, 1)
@@ -556,7 +556,7 @@ describe('a large value is validated in short steps that can be interrupted', ()
       if (validating.steps > 0) assert.ok(validating.steps >= many / 1000, `validated in ${validating.steps} steps`)
     })
 
-  test('defaults are applied to the elements of large lists and maps', async () => {
+  test('schema defaults are applied to the elements of large lists and maps', async () => {
     const item = { type: 'object', default: {}, properties: { p: { type: 'integer', default: 3 } } }
     const lists = {
       type: 'object',
@@ -601,7 +601,7 @@ describe('decoding values with a schema', () => {
     return { value: rest, unknown }
   }
 
-  test('unknown fields are pruned except where the schema preserves them', async () => {
+  test('decoding with a schema prunes unknown fields except where the schema preserves them', async () => {
     const known = { type: 'object', properties: { k: { type: 'string' } } }
     const free = { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { known } }
     const schema = { type: 'object', properties: { free, list: { type: 'array', items: known } } }
@@ -612,7 +612,7 @@ describe('decoding values with a schema', () => {
     })
   })
 
-  test('a list that preserves unknown fields keeps them in its elements', async () => {
+  test('a list whose schema preserves unknown fields keeps them in its elements', async () => {
     const known = { type: 'object', properties: { k: { type: 'object', properties: { n: { type: 'string' } } } } }
     const free = { type: 'array', 'x-orch-preserve-unknown-fields': true, items: known }
     const deep = { ...free, items: { type: 'array', items: known } }
@@ -623,7 +623,7 @@ describe('decoding values with a schema', () => {
     })
   })
 
-  test('constraints on members apply to values without a type', async () => {
+  test('schema constraints on members apply to values without a type', async () => {
     const known = { type: 'object', properties: { n: { type: 'integer', default: 1 } } }
     const a = { 'x-orch-preserve-unknown-fields': true, properties: { known } }
     assert.deepEqual((await completed(about(a), { a: { known: { x: 1 }, other: 2 } })).value, {
@@ -633,7 +633,7 @@ describe('decoding values with a schema', () => {
     assert.deepEqual(validate(await schemaOf(about(a)), { metadata: {}, a: 'text' }, context), [])
   })
 
-  test('a null is dropped if the field is not nullable, or replaced by the default', async () => {
+  test('a null value is dropped if the field is not nullable, or replaced by the default', async () => {
     const properties = {
       opt: { type: 'string', nullable: true, default: 'd' },
       size: { type: 'integer', default: 3 },
@@ -648,7 +648,7 @@ describe('decoding values with a schema', () => {
     })
   })
 
-  test('a null in a list or map is replaced by the default of the element', async () => {
+  test('a null value in a list or map is replaced by the default of the element', async () => {
     const text = { type: 'string', default: 'd' }
     const object = { type: 'object', default: { a: 1 }, properties: { a: { type: 'integer' }, b: text } }
     const properties = {
@@ -667,7 +667,7 @@ describe('decoding values with a schema', () => {
     )
   })
 
-  test('fields inside untyped map values count as unknown', async () => {
+  test('fields inside map values without a schema type count as unknown', async () => {
     const properties = { map: { type: 'object', additionalProperties: true } }
     const sent = { map: { a: 1, b: { c: 1 }, d: [{ e: 1 }, 'f'] } }
     assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, {
@@ -675,7 +675,7 @@ describe('decoding values with a schema', () => {
     })
   })
 
-  test('defaults are applied to the metadata of embedded resources', async () => {
+  test('schema defaults are applied to the metadata of embedded resources', async () => {
     const text = { type: 'string' }
     const properties = {
       name: { ...text, default: 'n' },
@@ -696,13 +696,13 @@ describe('decoding values with a schema', () => {
     assert.deepEqual(await filled(whole({ properties, default: { name: 'o' } })), { name: 'o', labels: { a: 'b' } })
   })
 
-  test('defaults are applied inside defaults', async () => {
+  test('schema defaults are applied inside other defaults', async () => {
     const size = { type: 'integer', default: 3 }
     const spec = { type: 'object', default: {}, properties: { size, nested: about(size) } }
     assert.deepEqual((await completed({ type: 'object', properties: { spec } }, {})).value, { spec: { size: 3 } })
   })
 
-  test('zero values are preserved', async () => {
+  test('decoding with a schema preserves zero values', async () => {
     const properties = {
       a: { type: 'string' },
       b: { type: 'integer' },

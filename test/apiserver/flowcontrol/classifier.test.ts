@@ -134,12 +134,12 @@ const estimates: readonly (readonly [stored: number, query: string, seats: numbe
   [100_000, 'limit=what', 10],
 ]
 
-test('the number of seats for a list depends on the number of objects that it reads', () => {
+test('the number of seats for a list request depends on the number of objects that the server reads', () => {
   for (const [stored, query, seats] of estimates)
     assert.equal(seatsOfList(stored, new URLSearchParams(query)), seats, `${stored} ${query}`)
 })
 
-test('the initial events of a watch and the event of a write count as work', () => {
+test('initial watch events, and watch events caused by a write, count as work for flow control', () => {
   const seats = [0, 1, 100, 101, 999, 5000].map(seatsOfInitialEvents)
   assert.deepEqual(seats, [1, 1, 1, 2, 10, 10])
   assert.deepEqual(demandOfWrite(9), { seats: 1, work: 3 })

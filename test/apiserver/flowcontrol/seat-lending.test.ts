@@ -51,7 +51,7 @@ for (const [name, levels, expected] of rows)
     assert.deepEqual(seats, expected)
   })
 
-test('the demand is weighted by time, and the smoothed demand falls slowly', () => {
+test('the demand of a priority level is weighted by time, and the smoothed demand falls slowly', () => {
   let now = 0
   const demand = new SeatDemand({ now: () => now, monotonic: () => now })
   demand.add(10)
@@ -89,7 +89,7 @@ test('a priority level that has lent all its seats runs one request at a time', 
   assert.ok(!pool.take({ seats: 1, work: 1 }))
 })
 
-test('since 1.26, metrics show the seat limits of the priority levels', async (t) => {
+test('since Kubernetes 1.26, metrics show the seat limits of the priority levels', async (t) => {
   const [newer, older] = await Promise.all(
     ['1.34', '1.25'].map(async (version) => {
       const server = await serve(t, ['--profile=kubernetes', `--emulated-version=${version}`])

@@ -45,7 +45,7 @@ class World {
   }
 }
 
-test('free seats are assigned immediately, but not ahead of waiting requests', () => {
+test('free seats are assigned immediately, but not before requests that already wait', () => {
   const world = new World(3)
   assert.deepEqual(
     [world.pool.take(seats(2)), world.pool.take(seats(2)), world.pool.take(seats(1))],
@@ -58,7 +58,7 @@ test('free seats are assigned immediately, but not ahead of waiting requests', (
   assert.deepEqual([world.begun, world.pool.inUse, world.pool.take(seats(1))], [['a'], 2, true])
 })
 
-test('a request that needs more seats than the pool has gets them all', () => {
+test('a request that needs more seats than exist gets all seats', () => {
   const { pool } = new World(2)
   assert.equal(pool.take(seats(10)), true)
   assert.equal(pool.take(seats(1)), false)
@@ -77,7 +77,7 @@ test('a flow with many requests does not reduce the share of other flows', () =>
   assert.ok(Math.abs(world.count('quiet') - 50) <= 4, `${world.count('quiet')} of 100 were of the quiet flow`)
 })
 
-test('fewer requests are executed for a flow with long requests because shares are measured in time', () => {
+test('a flow with long requests executes fewer requests because shares are measured in time', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 300; i++) {
@@ -102,7 +102,7 @@ test('an idle flow does not accumulate credit for later requests', () => {
   assert.ok(Math.abs(share - 10) <= 1, `${share} of 20`)
 })
 
-test('a queue is bounded, and a priority level without queues rejects excess requests immediately', () => {
+test('a flow control queue is bounded, and a priority level without queues rejects excess requests immediately', () => {
   const world = new World(1, { queueLengthLimit: 2 })
   world.pool.take(seats(1))
   assert.deepEqual(
@@ -117,7 +117,7 @@ test('a queue is bounded, and a priority level without queues rejects excess req
   )
 })
 
-test('a request that leaves the queue makes room for the requests behind it', () => {
+test('a request that leaves the flow control queue makes room for later requests', () => {
   const world = new World(2)
   world.pool.take(seats(1))
   const wide = world.wait('wide', { seats: 2 }) as Waiter
@@ -127,7 +127,7 @@ test('a request that leaves the queue makes room for the requests behind it', ()
   assert.deepEqual([world.begun, world.pool.waiting], [['wide'], 0])
 })
 
-test('additional seats are assigned to waiting requests immediately', () => {
+test('waiting requests get additional seats immediately', () => {
   const world = new World(1)
   world.pool.take(seats(1))
   for (let i = 0; i < 5; i++) world.wait('a')
@@ -177,7 +177,7 @@ test('the first request of a quiet user does not wait for a noisy user, and thei
   assert.equal(world.begun.length, before + 1 + workPerTurn)
 })
 
-test('priority levels alternate, and a request larger than the tick budget still starts', async () => {
+test('priority levels take turns, and a request larger than the tick budget still starts', async () => {
   const turns = new TickBudget()
   const begun: string[] = []
   const pools = ['a', 'b'].map((name) => ({ name, pool: new SeatPool({ seats: 1000, queuing }, turns) }))

@@ -152,7 +152,7 @@ test('a request is rejected after waiting in the queue for a quarter of its time
   held.leave()
 })
 
-test('a watch occupies a seat only while it starts, and configuration changes apply to the next request', async (t) => {
+test('a watch occupies a seat only while it starts, and a configuration change applies to the next request', async (t) => {
   const server = await serve(t, oneSeat)
   const uids = await shareOneSeat(server)
   const alice = server.client('alice-token')

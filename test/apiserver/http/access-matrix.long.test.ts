@@ -181,7 +181,7 @@ for (const { flags, decisions, every } of modes) {
   const combinations = credentials.flatMap((credential) =>
     verbs.flatMap((verb) => every.map((spelling) => ({ credential, verb, spelling }))),
   )
-  test(`${combinations.length} combinations of users and requests are authorized correctly with ${flags.join(' ') || 'no flags'}`, {
+  test(`the server authorizes ${combinations.length} combinations of users and requests correctly with ${flags.join(' ') || 'no flags'}`, {
     timeout: 300_000,
   }, async (t) => {
     const server = await serve(t, flags)

@@ -181,7 +181,7 @@ test('a custom resource appears with its versions in order, changes the ETag and
   )
 })
 
-test('the group of an aggregated API server is merged, and is marked stale while that server is unreachable', async () => {
+test('the group of an aggregated API server is merged into the document, and is marked stale while the server is unreachable', async () => {
   const configMap = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   const trust = await until(
     () => client.get(configMap),

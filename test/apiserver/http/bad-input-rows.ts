@@ -19,35 +19,35 @@ export const apiServers: Rows = {
   'CVE-2019-11253: endlessly expanding aliases, huge or malformed bodies': {
     here: ['expansion'],
     coveredBy: [
-      ['api/codec/yaml.test.ts', ' is rejected'],
+      ['api/codec/yaml.test.ts', 'the YAML parser rejects '],
       ['apiserver/http/hostile-bodies.test.ts', 'hostile bodies'],
     ],
   },
   'CVE-2019-11254: YAML that takes quadratic time to parse': {
-    coveredBy: [['api/codec/yaml.test.ts', 'parsing takes linear time:']],
+    coveredBy: [['api/codec/yaml.test.ts', 'parsing YAML takes linear time:']],
   },
   'CVE-2019-1002100: JSON patches that grow by copying': {
     here: ['expansion'],
     coveredBy: [
       [
         'api/merge/json-patch.test.ts',
-        'a patch with 10,000 operations is accepted, and a patch with more operations is rejected',
+        'a JSON patch with 10,000 operations is accepted, and a JSON patch with more operations is rejected',
       ],
-      ['api/merge/json-patch.test.ts', 'a patch whose copies double in size is aborted'],
+      ['api/merge/json-patch.test.ts', 'a JSON patch whose copies double in size is aborted'],
     ],
   },
   'CVE-2018-1002105, CVE-2020-8559: upgrades and tunnels': {
     coveredBy: [
       ['apiserver/transport/connections.test.ts', 'unsupported protocol upgrades are ignored'],
       ['apiserver/transport/connections.test.ts', 'data after an upgrade request is not parsed as a request'],
-      ['apiserver/aggregation/hostile.test.ts', 'opens no tunnel, and later bytes from the client are discarded'],
+      ['apiserver/aggregation/hostile.test.ts', 'opens no tunnel, and the server discards later bytes from the client'],
       ['apiserver/aggregation/hostile.test.ts', 'a tunnel requires permission'],
     ],
   },
   'CVE-2019-11247: access to an object through a path of another scope': {
     here: ['scope'],
     coveredBy: [
-      ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
+      ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests correctly with'],
       ['apiserver/authz/matrix.test.ts', 'authorization decisions for'],
     ],
   },
@@ -60,7 +60,7 @@ export const apiServers: Rows = {
     coveredBy: [
       [
         'apiserver/admission/certificate-subject-restriction.test.ts',
-        ': a CertificateSigningRequest for the superuser group is rejected',
+        ', a CertificateSigningRequest for the superuser group is rejected',
       ],
       ['apiserver/admission/webhook/webhooks.test.ts', 'webhooks are called for every kind of write'],
     ],
@@ -69,7 +69,7 @@ export const apiServers: Rows = {
     coveredBy: [
       [
         'apiserver/admission/webhook/webhooks.test.ts',
-        'admission reviews for an update and for a deletecollection contain all fields',
+        'admission reviews for updates and collection deletes contain all fields',
       ],
     ],
   },
@@ -80,7 +80,7 @@ export const apiServers: Rows = {
     coveredBy: [
       [
         'apiserver/admission/webhook/webhooks.test.ts',
-        'webhook credentials are sent only to the hosts they are configured for',
+        'the server sends webhook credentials only to the hosts for which they are configured',
       ],
     ],
     waits: 'a resolver that changes its answers: a connection is made to the address that was resolved for it',
@@ -125,13 +125,13 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2025-5187: a node that gets its own Node garbage-collected': {
-    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'on its Node through any kind of write']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'no kind of write lets a node agent change']],
   },
   'CVE-2025-4563: a mirror Pod with resource claims of other pods': {
     coveredBy: [
       [
         'apiserver/admission/node-restriction.test.ts',
-        'a node agent can create only mirror pods without references, on its own node',
+        'a node agent can create only mirror pods without references, and only on its own node',
       ],
     ],
   },
@@ -182,7 +182,7 @@ export const apiServers: Rows = {
 export const identity: Rows = {
   'identity in headers without a proxy certificate': {
     coveredBy: [
-      ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
+      ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests correctly with'],
       [
         'apiserver/authn/authenticating-proxy.test.ts',
         'proxy headers from other clients are ignored, regardless of spelling',
@@ -197,7 +197,7 @@ export const identity: Rows = {
   },
   'impersonation without permission': {
     coveredBy: [
-      ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests are authorized correctly with'],
+      ['apiserver/http/access-matrix.long.test.ts', 'combinations of users and requests correctly with'],
       ['apiserver/authz/impersonation.test.ts', 'each impersonated value is authorized separately'],
     ],
   },
@@ -223,14 +223,17 @@ export const identity: Rows = {
   'the signature of cluster-info': {
     coveredBy: [
       ['tools/joining/cluster-info.test.ts', 'rejected: '],
-      ['tools/joining/cluster-info.test.ts', 'a man in the middle is rejected'],
+      ['tools/joining/cluster-info.test.ts', 'a man in the middle of a join is rejected and does not learn the token'],
     ],
   },
   'JWT: other algorithms': {
     coveredBy: [
       ['apiserver/authn/service-account-tokens.test.ts', 'tokens with an invalid signature are rejected'],
       ['apiserver/authn/service-account-tokens.test.ts', 'are rejected after any mutation'],
-      ['apiserver/authn/openid-connect.test.ts', 'modified ID tokens and signatures by other keys are rejected'],
+      [
+        'apiserver/authn/openid-connect.test.ts',
+        'ID tokens that were modified or signed with another key are rejected',
+      ],
     ],
   },
   'JWT: claims': {
@@ -267,7 +270,7 @@ export const identity: Rows = {
     coveredBy: [
       [
         'apiserver/admission/certificate-subject-restriction.test.ts',
-        ': a CertificateSigningRequest for the superuser group is rejected',
+        ', a CertificateSigningRequest for the superuser group is rejected',
       ],
     ],
   },
@@ -286,11 +289,17 @@ export const identity: Rows = {
   'approving, signing and changing certificate requests': {
     coveredBy: [
       ['api/kinds/certificate-signing-request.test.ts', 'validating conditions written through'],
-      ['api/kinds/certificate-signing-request.test.ts', 'updating the main resource changes neither spec nor status'],
-      ['api/kinds/certificate-signing-request.test.ts', 'a certificate can only be set through status, and only once'],
+      [
+        'api/kinds/certificate-signing-request.test.ts',
+        'an update of a CertificateSigningRequest without a subresource changes neither spec nor status',
+      ],
+      [
+        'api/kinds/certificate-signing-request.test.ts',
+        'a certificate can be set only through the status of a CertificateSigningRequest, and only once',
+      ],
       [
         'apiserver/admission/certificate-signers.test.ts',
-        'RBAC rules grant permission for a signer by name or domain, separately for approving and signing',
+        'RBAC rules grant permission for a certificate signer by name or domain, separately for approving and signing',
       ],
     ],
   },
@@ -302,8 +311,8 @@ export const identity: Rows = {
   },
   'CVE-2021-44531, CVE-2021-44532, CVE-2021-44533: ambiguous certificate subjects': {
     coveredBy: [
-      ['api/pki/identity.test.ts', 'the identity is read from '],
-      ['api/pki/identity.test.ts', 'a certificate is rejected:'],
+      ['api/pki/identity.test.ts', 'the identity in a client certificate is read from '],
+      ['api/pki/identity.test.ts', 'reading the identity from a certificate fails:'],
     ],
   },
   'certificates that are expired, not yet valid, from another CA or for another purpose': {
@@ -311,7 +320,7 @@ export const identity: Rows = {
       ['apiserver/http/identity.test.ts', 'client certificates'],
       [
         'api/pki/tls.test.ts',
-        'the server rejects a client certificate that has expired, is from another CA or is for servers',
+        'the server rejects a client certificate that is expired, from another CA or only for servers',
       ],
     ],
   },
@@ -327,13 +336,13 @@ export const identity: Rows = {
     ],
   },
   'node labels and taints': {
-    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'on its Node through any kind of write']],
+    coveredBy: [['apiserver/admission/node-restriction.test.ts', 'no kind of write lets a node agent change']],
   },
   'owners with blockOwnerDeletion': {
     coveredBy: [
       [
         'apiserver/admission/owner-references-permission-enforcement.test.ts',
-        'setting blockOwnerDeletion requires permission to update finalizers of the owner',
+        'setting blockOwnerDeletion requires permission to update the finalizers of the owner',
       ],
     ],
   },
@@ -349,7 +358,10 @@ export const runtime: Rows = {
   'CVE-2021-4279, CVE-2025-64718: paths of patches that reach a prototype': {
     here: ['javascript'],
     coveredBy: [
-      ['support/prototypes.test.ts', 'the guard is active in a server, and hostile input does not change prototypes'],
+      [
+        'support/prototypes.test.ts',
+        'the guard against prototype pollution is active in a server, and hostile input does not change prototypes',
+      ],
     ],
   },
   'CVE-2026-21710: parameter and header names': {
@@ -364,8 +376,8 @@ export const runtime: Rows = {
   'CVE-2026-53550, CVE-2026-84375, GHSA-48c2-rrv3-qjmp: YAML parsers': {
     here: ['expansion'],
     coveredBy: [
-      ['api/codec/yaml.test.ts', ' is rejected'],
-      ['api/codec/yaml.test.ts', 'parsing takes linear time:'],
+      ['api/codec/yaml.test.ts', 'the YAML parser rejects '],
+      ['api/codec/yaml.test.ts', 'parsing YAML takes linear time:'],
     ],
   },
   'CVE-2026-44288, 44289, 44291, 44293: Protobuf parsers': {
@@ -414,12 +426,17 @@ export const runtime: Rows = {
   'CVE-2026-21717, CVE-2025-27209: colliding keys': { here: ['collisions'] },
   'slow regular expressions': {
     here: ['javascript'],
-    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
+    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected status codes']],
   },
   'a trailing line feed after a matching string': { here: ['javascript'] },
   'CVE-2026-111497: compressed bodies': {
     here: ['javascript'],
-    coveredBy: [['apiserver/admission/webhook/hostile.test.ts', ': the failure policy is applied before the timeout']],
+    coveredBy: [
+      [
+        'apiserver/admission/webhook/hostile.test.ts',
+        ': the failure policy of the webhook is applied before the timeout',
+      ],
+    ],
   },
   'CVE-2026-21637, CVE-2025-59465, CVE-2026-21714, CVE-2025-23085: exceptions below HTTP': {
     coveredBy: [
@@ -439,7 +456,10 @@ export const requests: Rows = {
     coveredBy: [
       ['apiserver/transport/connections.test.ts', 'request smuggling attempts each get at most one response'],
       ['apiserver/transport/connections.test.ts', 'data after an upgrade request is not parsed as a request'],
-      ['apiserver/transport/connections.test.ts', 'an error in later data does not replace an earlier response'],
+      [
+        'apiserver/transport/connections.test.ts',
+        'an error in later data of a connection does not replace an earlier response',
+      ],
     ],
   },
   'CVE-2026-58044: too many headers, so that the last are dropped': {
@@ -469,7 +489,7 @@ export const requests: Rows = {
         'apiserver/flowcontrol/server.test.ts',
         'a long response occupies its seat until the client has read it or disconnected',
       ],
-      ['tools/console/console.test.ts', 'a console file is read from disk once for any number of requests'],
+      ['tools/console/console.test.ts', 'a console file is read from disk only once for any number of requests'],
     ],
   },
   'oversized bodies': {
@@ -493,7 +513,7 @@ export const requests: Rows = {
       ['apiserver/http/hostile-paths.test.ts', 'spellings of a path'],
       [
         'apiserver/http/hostile-paths.test.ts',
-        'a write with an unusual spelling of the path is rejected or has the same effect as with the plain path',
+        'a write to an unusual spelling of a path is rejected or has the same effect as a write to the plain path',
       ],
     ],
   },
@@ -506,18 +526,18 @@ export const requests: Rows = {
   },
   'a request that is ambiguous between list and watch': {
     here: ['queries'],
-    coveredBy: [['fuzz/queries.test.ts', 'random queries return what the model predicts']],
+    coveredBy: [['fuzz/queries.test.ts', 'random queries return what a simple model predicts']],
   },
   selectors: {
     here: ['queries'],
     coveredBy: [
-      ['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes'],
-      ['fuzz/queries.test.ts', 'random queries return what the model predicts'],
+      ['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected status codes'],
+      ['fuzz/queries.test.ts', 'random queries return what a simple model predicts'],
     ],
   },
   'limits and timeouts': {
     here: ['queries'],
-    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected codes']],
+    coveredBy: [['apiserver/http/hostile-queries.test.ts', 'hostile queries get the expected status codes']],
   },
   versions: {
     here: ['queries'],
@@ -526,7 +546,7 @@ export const requests: Rows = {
         'apiserver/http/hostile-queries.test.ts',
         'a resourceVersion that is not reached in time gets a 504 with Retry-After',
       ],
-      ['fuzz/queries.test.ts', 'random queries return what the model predicts'],
+      ['fuzz/queries.test.ts', 'random queries return what a simple model predicts'],
     ],
   },
   'continue tokens': {
@@ -534,21 +554,26 @@ export const requests: Rows = {
     coveredBy: [['apiserver/http/hostile-queries.test.ts', 'a continue token is valid only for its list and its user']],
   },
   'namespaces and names that are prefixes of others': {
-    coveredBy: [['fuzz/queries.test.ts', 'random queries return what the model predicts']],
+    coveredBy: [['fuzz/queries.test.ts', 'random queries return what a simple model predicts']],
   },
   names: {
     here: ['objects'],
-    coveredBy: [['apiserver/http/writes.test.ts', 'if a generated name is already in use, another one is generated']],
+    coveredBy: [
+      ['apiserver/http/writes.test.ts', 'if a generated name is already in use, the server generates another name'],
+    ],
   },
   'metadata that clients must not set': {
     here: ['objects'],
-    coveredBy: [['apiserver/http/writes.test.ts', 'clusterName is dropped, and a negative generation is rejected']],
+    coveredBy: [['apiserver/http/writes.test.ts', 'the server drops clusterName and rejects a negative generation']],
   },
   'delete options': {
     here: ['objects'],
-    coveredBy: [['fuzz/bodies.test.ts', 'random bodies are rejected or stored as the model predicts']],
+    coveredBy: [['fuzz/bodies.test.ts', 'random bodies are rejected or stored as a simple model predicts']],
   },
-  apply: { here: ['objects'], coveredBy: [['api/merge/linear.test.ts', 'the cost grows linearly:']] },
+  apply: {
+    here: ['objects'],
+    coveredBy: [['api/merge/linear.test.ts', 'the cost of a patch or apply grows linearly:']],
+  },
   'content types': {
     here: ['objects'],
     coveredBy: [['apiserver/http/protobuf.test.ts', 'malformed Protobuf messages are rejected with a reason']],
@@ -557,8 +582,11 @@ export const requests: Rows = {
     here: ['unchangeable'],
     coveredBy: [
       ['clients/conformance.test.ts', 'cannot be changed and must be deleted first'],
-      ['api/kinds/certificate-signing-request.test.ts', 'updating the main resource changes neither spec nor status'],
-      ['api/kinds/storage-class.test.ts', 'the provisioning settings are immutable'],
+      [
+        'api/kinds/certificate-signing-request.test.ts',
+        'an update of a CertificateSigningRequest without a subresource changes neither spec nor status',
+      ],
+      ['api/kinds/storage-class.test.ts', 'only the provisioning settings of a StorageClass are immutable'],
       [
         'api/kinds/ingress.test.ts',
         'the controller of an IngressClass must be a domain-prefixed path and is immutable',

@@ -399,7 +399,7 @@ function faultOfAnswer({ status, text, headers }: Answer, [, codes, told]: Row):
   return told === undefined || told.test(shown) ? undefined : `the answer does not say ${told}: ${shown.slice(0, 500)}`
 }
 
-test('invalid input gets the expected responses', { timeout: 300_000 }, async (t) => {
+test('requests with invalid input get the expected responses', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = survivalCheck(server)

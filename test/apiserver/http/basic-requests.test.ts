@@ -77,7 +77,7 @@ test('__proto__ and similar names are ordinary keys', async () => {
   assert.ok((await client.get(`${configMaps}/p`)).text.includes(expected))
 })
 
-test('each profile uses its own names, and a store keeps its profile', async (t) => {
+test('each profile uses its own names, and a store cannot change its profile', async (t) => {
   const server = await startServer(t, ['--profile=kubernetes'])
   const { body } = await server.client().get('/api/v1/namespaces/default')
   assert.deepEqual(body.metadata.labels, { 'kubernetes.io/metadata.name': 'default' })

@@ -73,7 +73,7 @@ test('/flagz shows the flags as text or as an object', async () => {
   assert.deepEqual([older.body.apiVersion, older.headers.warning !== undefined], ['config.orch.io/v1alpha1', true])
 })
 
-test('the pages reject other methods and media types', async () => {
+test('the diagnostic pages reject other methods and media types', async () => {
   for (const type of ['application/json', 'application/cbor', 'application/xml', objectType('Flagz', 'v1')])
     assert.equal((await newest.send('/flagz', accepting(type))).status, 406, type)
   assert.equal((await newest.send('/statusz', accepting(objectType('Flagz')))).status, 406)
@@ -85,7 +85,7 @@ test('only users with permission can read the diagnostic pages', async () => {
   for (const path of later) assert.equal((await nobody.get(path)).status, 403, path)
 })
 
-test('each version lists and serves its own diagnostic pages', async (t) => {
+test('each Kubernetes version lists and serves its own diagnostic pages', async (t) => {
   const older = (await serve(t, ['--emulated-version=1.23'])).client()
   for (const path of later) {
     assert.equal((await older.get(path)).status, 404, path)
@@ -94,12 +94,12 @@ test('each version lists and serves its own diagnostic pages', async (t) => {
   }
 })
 
-test('gates switch the pages off', async (t) => {
+test('feature gates disable the diagnostic pages', async (t) => {
   const client = (await serve(t, ['--emulated-version=1.36', '--feature-gates=ComponentFlagz=false'])).client()
   assert.deepEqual([(await client.get('/flagz')).status, (await client.get('/statusz')).status], [404, 200])
 })
 
-test('CBOR is neither produced nor accepted', async () => {
+test('the diagnostic pages neither produce nor accept CBOR', async () => {
   const configMaps = '/api/v1/namespaces/default/configmaps'
   const get = async (path: string, accept: string) => (await newest.send(path, { headers: { accept } })).status
   for (const path of [configMaps, '/api/v1', '/apis', `${configMaps}?watch=1&timeoutSeconds=1`])

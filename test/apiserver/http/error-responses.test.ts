@@ -77,7 +77,7 @@ test('an error message is never cut inside an emoji', { timeout: 300_000 }, asyn
   await client.post(configMaps, { metadata: { name: 'kept' } })
   for (const [name, { method, path, body, type }] of Object.entries(rows))
     for (const accept of forms)
-      await t.test(`an error is returned in the negotiated format: ${name}, as ${accept}`, async () => {
+      await t.test(`the server returns an error in the negotiated format: ${name}, as ${accept}`, async () => {
         const headers = { accept, ...(type === undefined ? {} : { 'content-type': type }) }
         for (const text of texts) {
           const sent = body === undefined ? {} : { body: body(text) }

@@ -114,7 +114,7 @@ test('every write method rejects an object whose kind differs from the path', { 
   await client.post(configMaps, { metadata: { name: 'existing' } })
   for (const [name, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(wrongTypes))
-      await t.test(`${name} with the wrong kind: ${fault}`, async () => {
+      await t.test(`the server rejects ${name} with the wrong kind: ${fault}`, async () => {
         const kind = nameFor(way) === 'default' ? 'Namespace' : 'ConfigMap'
         const { status, text } = await send(client, way, { members: members.replace('KIND', kind), operations })
         const lenient = mayBeLeftOut.test(fault) && way.type !== apply && way.type !== patch('json')
@@ -137,7 +137,7 @@ test('every write method rejects text with unpaired surrogates', { timeout: 300_
   await client.post(configMaps, { metadata: { name: 'existing' } })
   for (const [name, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(illFormed))
-      await t.test(`${name} with ill-formed text: ${fault}`, async () => {
+      await t.test(`the server rejects ${name} with ill-formed text: ${fault}`, async () => {
         const kind = nameFor(way) === 'default' ? 'Namespace' : 'ConfigMap'
         const typed = `"apiVersion":"v1","kind":"${kind}",${members}`
         const { status, text } = await send(client, way, { members: typed, operations })
@@ -159,7 +159,7 @@ test('every write method rejects text with unpaired surrogates', { timeout: 300_
         await assertReadable(client)
       }
     })
-  await t.test('text with a complete surrogate pair is accepted', async () => {
+  await t.test('a request body with complete surrogate pairs is accepted', async () => {
     const sent = { members: '"data":{"a":"\\ud83d\\ude00"}', operations: set('/data', '{"a":"\\ud83d\\ude00"}') }
     for (const name of ['create in JSON', 'create in YAML', 'merge patch', 'JSON patch'] as const) {
       const { status, body } = await send(client, whole[name]!, sent)

@@ -20,7 +20,7 @@ test('unknown and duplicate fields are reported in the order of the document', (
   ])
 })
 
-test('the order follows list items and keys that contain dots', () => {
+test('unknown and duplicate fields are reported in the order of list items, even if keys contain dots', () => {
   const document = { spec: { items: [{ x: 1 }, { 'a.b': 1, c: 2 }, { x: 1 }], last: 1 } }
   const unknown = ['spec.items[2].x', 'spec.items[1].c', 'spec.missing']
   assert.deepEqual(order(document, unknown, ['spec.last', 'spec.items[1].a.b', 'spec.items[0].x']), [

@@ -377,7 +377,9 @@ const maxRefusalBytes = 256 * 1024
 
 const table = { ...nesting, ...duplicates, ...numbers, ...text, ...base64, ...names, ...notObjects, ...forms, ...sizes }
 
-test(`${Object.keys(table).length} hostile bodies get the expected responses`, { timeout: 300_000 }, async (t) => {
+test(`requests with ${Object.keys(table).length} hostile bodies get the expected responses`, {
+  timeout: 300_000,
+}, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = survivalCheck(server)

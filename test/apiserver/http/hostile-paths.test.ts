@@ -125,7 +125,7 @@ test(`${spellings.length} alternative spellings of a path grant no additional ac
   }
 })
 
-test('a write with an unusual spelling of the path is rejected or has the same effect as with the plain path', {
+test('a write to an unusual spelling of a path is rejected or has the same effect as a write to the plain path', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t)
@@ -197,7 +197,7 @@ test('requests with unusual methods are rejected', { timeout: 300_000 }, async (
     ['HTTP/2', http2Methods, byHttp2, [0, 400, 404, 405, 501]],
   ] as const) {
     for (const method of methods) {
-      await t.test(`the method ${method} in ${name} is rejected`, async () => {
+      await t.test(`a request with the method ${method} in ${name} is rejected`, async () => {
         const { status, text } = await send(server, method, secret, 'admin-token')
         const right: readonly number[] = codes
         assert.ok(right.includes(status), `${status} ${text.slice(0, 300)}`)

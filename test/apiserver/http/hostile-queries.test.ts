@@ -121,7 +121,7 @@ const lists: readonly (readonly [query: string, ...codes: number[]])[] = [
   [`${'a=1&'.repeat(10_000)}b`, 200],
 ]
 
-test(`${lists.length} hostile queries get the expected codes`, { timeout: 300_000 }, async (t) => {
+test(`requests with ${lists.length} hostile queries get the expected status codes`, { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
   const assertAlive = survivalCheck(server)

@@ -45,13 +45,13 @@ const cuts: readonly (readonly [string, object])[] = [
   ['spec.containers.env.name', { spec: { containers: [{}, {}] } }],
 ]
 for (const [fields, expected] of cuts)
-  test(`fields=${fields} returns only the specified fields`, async () => {
+  test(`the parameter fields=${fields} returns only the specified fields`, async () => {
     const body = await list(`fieldSelector=metadata.name%3Da&fields=${encodeURIComponent(fields)}`)
     assert.deepEqual(body.items, [expected])
     assert.equal(body.kind, 'PodList')
   })
 
-test('fields applies to every page and to YAML, and a client that prefers a table gets JSON', async () => {
+test('the parameter fields applies to all pages and to YAML, and a client that prefers a table gets JSON', async () => {
   const page = await list('fields=metadata.name&limit=3')
   const rest = await list(`fields=metadata.name&limit=3&continue=${page.metadata.continue}`)
   assert.deepEqual(
@@ -75,7 +75,7 @@ const orders: readonly (readonly [string, string])[] = [
   ['spec.nodeName', 'abcd'],
 ]
 for (const [sort, expected] of orders)
-  test(`sort=${sort} returns the pods in the order ${expected}`, async () => {
+  test(`the parameter sort=${sort} returns the pods in the order ${expected}`, async () => {
     const sorted = `sort=${encodeURIComponent(sort)}`
     assert.equal(names(await list(sorted)).join(''), expected)
     const pages: string[] = []
@@ -89,7 +89,7 @@ for (const [sort, expected] of orders)
     assert.equal(pages.join(''), expected)
   })
 
-test('quantities are sorted by amount and numbers by value', async () => {
+test('a sorted list orders quantities by amount and numbers by value', async () => {
   const claims = '/api/v1/namespaces/extended/persistentvolumeclaims'
   for (const [name, storage] of [
     ['x', '1Gi'],
@@ -124,12 +124,12 @@ const counts: readonly (readonly [string, number, number])[] = [
   ['count=true&sort=metadata.name', 0, 4],
 ]
 for (const [query, items, remaining] of counts)
-  test(`${query} returns ${items} pods and counts ${remaining} more`, async () => {
+  test(`the query ${query} returns ${items} pods and counts ${remaining} more`, async () => {
     const body = await list(query)
     assert.deepEqual([body.items.length, body.metadata.remainingItemCount], [items, remaining])
   })
 
-test('count together with continue returns the number of remaining objects', async () => {
+test('the parameters count and continue together return the number of remaining objects', async () => {
   const page = await list('limit=1&labelSelector=tier%3Dweb')
   const rest = await list(`count=true&labelSelector=tier%3Dweb&continue=${page.metadata.continue}`)
   assert.equal(rest.metadata.remainingItemCount, 2)
@@ -204,13 +204,13 @@ test('a continue token for a sorted list must have been issued by the server', a
   assert.ok(token)
 })
 for (const [what, query, status, message] of errors)
-  test(`${what} is rejected`, async () => {
+  test(`a list with ${what} is rejected`, async () => {
     const response = await client.get(`${path}?${query()}`)
     assert.equal(response.status, status)
     assert.match(response.body.message, message)
   })
 
-test('fields cannot be sent as Protobuf or as a table', async () => {
+test('a list with the parameter fields cannot be sent as Protobuf or as a table', async () => {
   for (const accept of ['application/vnd.orch.protobuf', 'application/json;as=Table;g=meta.orch.io;v=v1']) {
     const { status } = await client.get(`${path}?fields=metadata.name`, { accept })
     assert.equal(status, 406)

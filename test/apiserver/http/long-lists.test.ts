@@ -75,7 +75,7 @@ test('several concurrent long lists over HTTP/2 are complete', async () => {
   assertWhole(gunzipSync(zipped!))
 })
 
-test('a long list is complete as a table', async () => {
+test('a long list as a table is complete', async () => {
   const accept = 'application/json;as=Table;g=meta.orch.io;v=v1'
   const { body } = await server.client().get(configMaps, { accept })
   const metadataOf = (rows: { object: { metadata: object } }[]) => rows.map(({ object }) => object.metadata)
@@ -85,7 +85,7 @@ test('a long list is complete as a table', async () => {
   )
 })
 
-test('a long list is complete in pages slightly smaller or larger than a chunk', async () => {
+test('a long list is complete in pages that are slightly smaller or larger than a chunk', async () => {
   const client = server.client()
   const items: object[] = []
   let token = ''

@@ -76,7 +76,7 @@ test('unsupported methods get a 405 and unknown paths a 404, and neither changes
           const headers = { ':method': method, ':path': path, authorization: 'Bearer admin-token' }
           assert.equal((await sendHttp2(server, headers)).status, expected)
         })
-  await t.test('the rejected requests have changed nothing', async () =>
+  await t.test('rejected requests with unsupported methods change nothing', async () =>
     assert.equal((await client.get(inNamespace)).text, before),
   )
   await t.test('HEAD is supported for health checks', async () => {

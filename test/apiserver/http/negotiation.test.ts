@@ -8,7 +8,7 @@ import { configMaps } from '../../support/paths.ts'
 const client = (await serve({ after })).client()
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
 
-test('the 406 for an unknown format lists the supported formats for a group list, but not for a route or resource', async () => {
+test('the 406 for an unknown media type lists the supported media types for a group list, but not for a resource', async () => {
   const groups = ['/apis', '/apis/autoscaling']
   const routes = ['/api', '/api/v1', '/apis/autoscaling/v2']
   for (const path of [...groups, ...routes])
@@ -27,7 +27,7 @@ test('the 406 for an unknown format lists the supported formats for a group list
   assert.deepEqual([review.status, review.body.reason, review.body.details], [406, 'NotAcceptable', {}])
 })
 
-test('if a request has two errors, the server reports the same one as kube-apiserver', async () => {
+test('for a request with two errors, the server reports the same error as kube-apiserver', async () => {
   const patch = await client.send(`${configMaps}/a`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json', accept: 'application/xml' },
@@ -52,7 +52,7 @@ test('the next media type in an Accept header applies if the first media type is
   }
 })
 
-test('a table has the API group that the client requested, so that kubectl shows columns with any profile', async () => {
+test('a table has the API group that the client requested, so that kubectl shows columns under any profile', async () => {
   const ask = (group: string) =>
     client.get('/api/v1/namespaces', { accept: `application/json;as=Table;g=${group};v=v1` })
   for (const group of ['meta.orch.io', 'meta.k8s.io']) {

@@ -13,7 +13,7 @@ const index: Loose = JSON.parse((await client.get('/openapi/v3')).text)
 const address: string = index.paths['apis/scheduling.orch.io/v1'].serverRelativeURL
 const { body: document }: { body: Loose } = await client.get(place)
 
-test('the index is plain text for every method, and its path has no slash at the end', async () => {
+test('the OpenAPI v3 index is plain text for every method, and its path has no slash at the end', async () => {
   for (const method of ['GET', 'POST', 'HEAD']) {
     const { status, headers } = await client.send('/openapi/v3', { method })
     assert.deepEqual([status, headers['content-type']], [200, 'text/plain; charset=utf-8'], method)
@@ -21,28 +21,28 @@ test('the index is plain text for every method, and its path has no slash at the
   assert.equal((await client.get('/openapi/v3/')).status, 404)
 })
 
-test('a document may be cached forever at its URL with the hash', async () => {
+test('an OpenAPI v3 document may be cached forever at its URL with the hash', async () => {
   const { headers } = await client.get(address)
   assert.deepEqual([headers['cache-control'], headers.vary], ['public, immutable', 'Accept'])
   assert.ok(Date.parse(headers.expires!) > Date.now() + 300 * 86_400_000)
   assert.equal((await client.get(address, { 'if-none-match': headers.etag! })).status, 304)
 })
 
-test('a wrong hash redirects to the current URL, and an empty hash counts as missing', async () => {
+test('an OpenAPI v3 URL with a wrong hash redirects to the current URL, and an empty hash counts as missing', async () => {
   const { status, headers } = await client.get(`${place}?hash=0`)
   assert.deepEqual([status, headers.location], [301, address])
   const empty = await client.get(`${place}?hash=`)
   assert.deepEqual([empty.status, empty.headers['cache-control']], [200, 'no-cache, private'])
 })
 
-test('a request for an unknown document returns a 404 with an empty body', async () => {
+test('a request for an unknown OpenAPI v3 document returns a 404 with an empty body', async () => {
   for (const path of ['apis/none.example.com/v1', 'apis/apps/v9', 'api/v1/configmaps']) {
     const { status, text } = await client.get(`/openapi/v3/${path}`)
     assert.deepEqual([status, text], [404, ''], path)
   }
 })
 
-test('the Protobuf document has the same paths and types as the JSON document', async () => {
+test('the Protobuf form of an OpenAPI document has the same paths and types as the JSON form', async () => {
   const accept = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
   const { headers, bytes } = await client.get(place, { accept })
   assert.equal(headers['content-type'], accept.replace('@', '.'))
@@ -60,7 +60,7 @@ test('the Protobuf document has the same paths and types as the JSON document', 
   for (const name of [...Object.keys(paths), ...Object.keys(components.schemas)]) assert.ok(bytes.includes(name), name)
 })
 
-test('Protobuf fields have the same numbers as in Kubernetes', () => {
+test('fields in Protobuf OpenAPI documents have the same numbers as in Kubernetes', () => {
   const schema = { type: 'integer', default: 0, uniqueItems: true, allOf: [{ $ref: 'x' }] }
   const encoded = encodeV3({ components: { schemas: { a: schema } } })
   const inner = 'ca01 07 696e7465676572 8a02 09 09 0000000000000000 a001 01 d201 05 12 03 0a 01 78'.replaceAll(' ', '')
@@ -69,7 +69,7 @@ test('Protobuf fields have the same numbers as in Kubernetes', () => {
   assert.equal(encoded.toString('hex'), Buffer.from(head).toString('hex') + inner)
 })
 
-test('definitions have the same names as in Kubernetes, declared and zero defaults, and enums', () => {
+test('OpenAPI v3 definitions have the same names, defaults and enums as in Kubernetes', () => {
   const { PriorityClass, PriorityClassList } = Object.fromEntries(
     Object.entries<Loose>(document.components.schemas).map(([name, schema]) => [name.split('.').at(-1), schema]),
   )
@@ -81,7 +81,7 @@ test('definitions have the same names as in Kubernetes, declared and zero defaul
   assert.deepEqual(PriorityClassList.properties.items.items.default, {})
 })
 
-test('parameters shared by all operations are listed on the path, and depend on the version', async () => {
+test('OpenAPI lists parameters that all operations share once for the path, depending on the version', async () => {
   const path = '/apis/scheduling.orch.io/v1/priorityclasses'
   const namesOf = (parameters: Loose[]) => parameters.map(({ name }) => name)
   const { post, parameters, get } = document.paths[path]

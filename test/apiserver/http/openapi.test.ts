@@ -206,7 +206,7 @@ test("the OpenAPI documents contain only the vendor's own names", () => {
   assert.doesNotMatch(JSON.stringify([v2, documents]), /k8s|kubernetes/i)
 })
 
-test('every operation declares exactly the parameters and responses listed in the reference tables', () => {
+test('every OpenAPI operation declares exactly the parameters and responses in the reference tables', () => {
   let compared = 0
   for (const { path, item, operation } of operationsIn(v2)) {
     const action = operation['x-orch-action']
@@ -229,14 +229,14 @@ test('every operation declares exactly the parameters and responses listed in th
   console.error(`openapi: ${compared} query parameters compared`)
 })
 
-test('operation IDs equal those that generated clients use', () => {
+test('OpenAPI operation IDs equal those that generated clients use', () => {
   const pod = '/api/v1/namespaces/{namespace}/pods/{name}'
   assert.equal(v2.paths[pod].get.operationId, 'readCoreV1NamespacedPod')
   assert.equal(v2.paths[`${pod}/exec`].post.operationId, 'connectCoreV1PostNamespacedPodExec')
   assert.equal(v2.paths['/api/v1/nodes/{name}/proxy/{path}'].get.operationId, 'connectCoreV1GetNodeProxyWithPath')
 })
 
-test('every verb in discovery has an operation', async () => {
+test('every verb in discovery has an OpenAPI operation', async () => {
   const actions: { readonly [verb: string]: string } = { create: 'post', update: 'put' }
   const isConnected = (path: string, verb: string) =>
     v2.paths[path]?.[actions[verb] ?? verb]?.['x-orch-action'] === 'connect'
@@ -258,7 +258,7 @@ test('every verb in discovery has an operation', async () => {
   }
 })
 
-test('version 3 describes the same types as version 2', () => {
+test('OpenAPI version 3 describes the same types as version 2', () => {
   for (const { components } of documents)
     for (const [name, definition] of Object.entries<Loose>(components.schemas)) {
       const properties = (types: Loose) => Object.keys(types[name].properties ?? {})
@@ -273,7 +273,7 @@ test('version 3 describes the same types as version 2', () => {
   )
 })
 
-test('a client with the current document gets a 304, and gzip is supported', async () => {
+test('a client with the current OpenAPI document gets a 304, and gzip is supported', async () => {
   const first = await client.get('/openapi/v2')
   const tag = first.headers.etag!
   for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {

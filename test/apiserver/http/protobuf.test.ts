@@ -113,7 +113,7 @@ test('a list at a resourceVersion older than the cache is the same in Protobuf a
   }
 })
 
-test('messages larger than a chunk, or than the rest of a chunk, arrive complete', async () => {
+test('Protobuf messages larger than a chunk, or than the rest of a chunk, arrive complete', async () => {
   const path = '/api/v1/namespaces/chunks/configmaps'
   await client.post('/api/v1/namespaces', { metadata: { name: 'chunks' } })
   const sizes = [10, 70_000, 64_000, 1, 300_000, 65_500, 30_000, 30_000, 30_000]
@@ -127,7 +127,7 @@ test('messages larger than a chunk, or than the rest of a chunk, arrive complete
   assert.equal(zipped.headers['content-encoding'], 'gzip')
 })
 
-test('errors are returned in the requested format', async () => {
+test('errors are returned in the requested format, including Protobuf', async () => {
   const missing = await protobuf.get(`${collection}/none`, message)
   assert.equal(missing.status, 404)
   const { apiVersion, kind, reason, code, details } = missing.body

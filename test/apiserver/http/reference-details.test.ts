@@ -83,7 +83,7 @@ test('preconditions in the query and in the body of a delete must all hold', asy
   assert.equal((await client.delete(`${path}?uid=&resourceVersion=`)).status, 200, 'empty parameters are none')
 })
 
-test('a deletecollection applies query preconditions to each object, and with a body, resourceVersion selects the list', async () => {
+test('collection deletes apply query preconditions to each object, and resourceVersion selects the list if there is a body', async () => {
   await namespace('conditional')
   const objects = '/api/v1/namespaces/conditional/configmaps?labelSelector=conditional'
   const labels = { conditional: '' }
@@ -167,7 +167,7 @@ test('a list at an old resourceVersion has a continue token only if the next pag
   assert.deepEqual(await page(`limit=0&resourceVersionMatch=Exact&resourceVersion=${version}`), [['a', 'c'], undefined])
 })
 
-test('a request with an invalid name gets a 400 without a lookup', async () => {
+test('a request with an invalid name gets a 400 without a store lookup', async () => {
   await made(configMaps, { metadata: { name: 'a' } })
   for (const method of ['GET', 'DELETE']) {
     for (const path of [`${configMaps}/a%25`, '/api/v1/namespaces/a%25', '/api/v1/namespaces/a%25/status']) {
@@ -235,7 +235,7 @@ test('all errors in list options are reported', async () => {
   }
 })
 
-test('a label with an empty key causes two errors', async () => {
+test('a label with an empty key causes two validation errors', async () => {
   const answer = await client.post(configMaps, { metadata: { name: 'x', labels: { '': 'a' } } })
   assert.equal(answer.status, 422)
   assert.deepEqual(causes(answer), ['FieldValueInvalid metadata.labels', 'FieldValueInvalid metadata.labels'])

@@ -15,7 +15,7 @@ async function answer(version: EmulatedVersion, flags: readonly string[] = []) {
 }
 
 for (const version of emulatedVersions)
-  test(`whether ${version} supports streaming lists depends on its feature gate`, async () => {
+  test(`the feature gate of Kubernetes ${version} determines whether the server supports streaming lists`, async () => {
     const { status, fields, marksEnd } = await answer(version)
     const isEnabled = isAtLeast(version, '1.32')
     assert.equal(status, isEnabled ? 200 : 422)
@@ -23,7 +23,7 @@ for (const version of emulatedVersions)
     if (!isEnabled && isAtLeast(version, '1.27')) assert.deepEqual(fields, ['sendInitialEvents'])
   })
 
-test('the feature gate enables streaming lists while they are alpha', async () => {
+test('the feature gate enables streaming lists while the feature is alpha', async () => {
   const { status, marksEnd } = await answer('1.29', ['--feature-gates=WatchList=true'])
   assert.deepEqual({ status, marksEnd }, { status: 200, marksEnd: true })
 })

@@ -39,7 +39,7 @@ const isEnd = ({ type, object }: WatchEvent) => type === 'BOOKMARK' && object.me
 const described = (events: readonly WatchEvent[]) =>
   events.map((event) => (isEnd(event) ? 'END' : `${event.type} ${event.object.metadata?.name ?? ''}`.trim()))
 
-test('a streaming list sends the objects, a marked bookmark and then changes', async () => {
+test('a streaming list sends the objects, then a marked bookmark, and then changes', async () => {
   const end = new AbortController()
   const events: WatchEvent[] = []
   for await (const event of client.watch(marked, end.signal)) {
@@ -73,7 +73,7 @@ test('a streaming list that ends early sends no second bookmark', async () => {
   assert.deepEqual(described(await firstEvents(client, `${marked}&timeoutSeconds=1`, 9)), ['ADDED a', 'ADDED b', 'END'])
 })
 
-test('sendInitialEvents=false sends only changes', async () => {
+test('a watch with sendInitialEvents=false sends only changes', async () => {
   const end = new AbortController()
   const watch = `${path}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`
   const { body } = await client.get(path)
@@ -88,14 +88,14 @@ test('sendInitialEvents=false sends only changes', async () => {
   await client.delete(`${path}/d`)
 })
 
-test('a resourceVersion that is not reached in time is reported in the stream', async () => {
+test('a streaming list reports a resourceVersion that is not reached in time in the stream', async () => {
   const [event] = await firstEvents(client, `${marked}&resourceVersion=99999999999`, 1)
   assert.equal(event?.type, 'ERROR')
   assert.equal(event.object.code, 504)
   assert.equal(event.object.details.causes[0].reason, 'ResourceVersionTooLarge')
 })
 
-test('in a Table, the last row marks the end of the initial events', async () => {
+test('in a streaming list as Table, the last row marks the end of the initial events', async () => {
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   const { text } = await client.get(`${marked}&timeoutSeconds=1&labelSelector=name%3Da`, { accept })
   const [first, last] = text
@@ -120,7 +120,7 @@ const wrong: readonly (readonly [string, readonly string[]])[] = [
   ['?sendInitialEvents=false', ['sendInitialEvents']],
 ]
 for (const [query, fields] of wrong)
-  test(`${query} is rejected`, async () => {
+  test(`a streaming list with ${query} is rejected`, async () => {
     const { status, body } = await client.get(`${path}${query}`)
     assert.equal(status, 422)
     assert.deepEqual(

@@ -91,7 +91,7 @@ for (const announced of [true, false])
     for (const [name, write] of Object.entries(writes)) {
       for (const [how, cut] of Object.entries(cuts)) {
         if (!announced && how.startsWith('an end before')) continue
-        await t.test(`${name} with a truncated body: ${how}`, async () => {
+        await t.test(`${name} with a truncated body changes nothing: ${how}`, async () => {
           await sendCut(server, write, { announced, cut })
           await unchanged()
         })
@@ -146,18 +146,21 @@ test('truncated bodies over HTTP/1.1 change nothing', { timeout: 300_000 }, asyn
   const client = server.client()
   for (const [name, { method, path, type, whole, comes }] of Object.entries(writes)) {
     for (const chunked of [false, true]) {
-      await t.test(`${name} with a truncated body, ${chunked ? 'in chunks' : 'with a content length'}`, async () => {
-        const socket = await openSocket(server, 'http/1.1')
-        const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${whole.length}`
-        const part = chunked && comes !== '' ? `${comes.length.toString(16)}\r\n${comes}\r\n` : comes
-        socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`)
-        socket.write(`Content-Type: ${type}\r\n${framing}\r\n\r\n${part}`)
-        await client.get('/livez')
-        socket.end()
-        socket.resume()
-        if (!socket.closed) await once(socket, 'close')
-        await unchanged()
-      })
+      await t.test(
+        `${name} with a truncated body changes nothing, ${chunked ? 'in chunks' : 'with a content length'}`,
+        async () => {
+          const socket = await openSocket(server, 'http/1.1')
+          const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${whole.length}`
+          const part = chunked && comes !== '' ? `${comes.length.toString(16)}\r\n${comes}\r\n` : comes
+          socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`)
+          socket.write(`Content-Type: ${type}\r\n${framing}\r\n\r\n${part}`)
+          await client.get('/livez')
+          socket.end()
+          socket.resume()
+          if (!socket.closed) await once(socket, 'close')
+          await unchanged()
+        },
+      )
     }
   }
 })

@@ -55,7 +55,7 @@ async function openSocket({ server, ca }: InProcess, alpn: string) {
 const codes = { 'no error': 0, 'an internal error': 2, cancel: 8 }
 
 for (const [name, code] of Object.entries(codes))
-  test(`HTTP/2: 200 watches that clients reset with ${name} end`, { timeout: 300_000 }, async (t) => {
+  test(`200 HTTP/2 watches that clients reset with ${name} end`, { timeout: 300_000 }, async (t) => {
     const running = await begin(t)
     const session = openSession(running)
     const streams = await Promise.all(Array.from({ length: 200 }, () => openWatch(session)))
@@ -69,7 +69,7 @@ for (const [name, code] of Object.entries(codes))
     await untilWatches(running, 0)
   })
 
-test('HTTP/2: a single frame that cancels a watch ends it', { timeout: 300_000 }, async (t) => {
+test('a single HTTP/2 frame that cancels a watch ends the watch', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const socket = await openSocket(running, 'h2')
   t.after(() => socket.destroy())

@@ -65,7 +65,7 @@ describe('applies by one manager through two versions', () => {
     ['v1', 'v2'],
     ['v2', 'v1'],
   ] as const)
-    test(`applying the same object in ${first} and then in ${second} changes nothing`, async () => {
+    test(`applying the same object in version ${first} and then in version ${second} changes nothing`, async () => {
       const name = `same-${first}`
       assert.equal((await applyIn(first, name, { minReplicas: 2 })).status, 201)
       const { status, body } = await applyIn(second, name, { minReplicas: 2 })
@@ -76,7 +76,7 @@ describe('applies by one manager through two versions', () => {
       assert.deepEqual(entries, [`autoscaling/${second}`])
     })
 
-  test('an apply through another version updates changed fields and removes omitted fields', async () => {
+  test('an apply through another API version updates changed fields and removes omitted fields', async () => {
     await applyIn('v1', 'less', { minReplicas: 2, targetCPUUtilizationPercentage: 50 })
     const other = await applyIn('v2', 'less', { maxReplicas: 7, metrics: cpu(60) })
     assert.equal(other.status, 200, other.body.message)
@@ -147,7 +147,7 @@ test('a list element without its key gets an empty key, which validation reports
   assert.deepEqual([owner.status, owner.body.reason], [422, 'Invalid'])
 })
 
-test('a list element with an empty key, if valid, can be owned like any other element', async () => {
+test('a list element with an empty key, if valid, can be owned like other elements', async () => {
   const path = `${scalers('v2')}/empty-key`
   const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 }
   const head = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'empty-key' } }
@@ -160,7 +160,7 @@ test('a list element with an empty key, if valid, can be owned like any other el
   assert.deepEqual(gone.body.status.conditions, [{ lastTransitionTime: null, status: '', type: '' }])
 })
 
-test('an apply ignores fields that the subresource resets and does not own them', async () => {
+test('an apply ignores fields that the subresource resets, and does not own these fields', async () => {
   const path = `${pods}/reset`
   const head = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'reset' } }
   const spec = { containers: [{ name: 'a', image: 'i' }] }
@@ -232,7 +232,7 @@ test('a strategic merge patch with a directive in a missing map is rejected', as
   assert.deepEqual([replaced.status, replaced.body.metadata.labels], [200, { a: 'b' }])
 })
 
-test('clusterName is dropped, and a negative generation is rejected', async () => {
+test('the server drops clusterName and rejects a negative generation', async () => {
   const made = await client.post(maps, mapOf('cluster', { clusterName: 'c' }))
   assert.deepEqual([made.status, made.body.metadata.clusterName], [201, undefined])
   const put = await client.put(`${maps}/cluster`, mapOf('cluster', { clusterName: 'c', generation: -1 }))
@@ -332,7 +332,7 @@ test('a deletecollection with a limit returns the number of remaining objects', 
   assert.equal((await client.get(`${path}?${selected}`)).body.items.length, 0)
 })
 
-test('if a generated name is already in use, another one is generated', async (t) => {
+test('if a generated name is already in use, the server generates another name', async (t) => {
   const inside = await startInProcess()
   t.after(() => inside.stop())
   drawFromFew(t)

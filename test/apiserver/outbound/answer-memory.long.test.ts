@@ -36,7 +36,7 @@ const unfinished = (size: number) => (socket: TLSSocket) =>
   void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size - 1)}`)
 
 for (const [name, send] of Object.entries(floods))
-  test(`a flood of ${name} in a response fails only the call that receives it`, async () => {
+  test(`a flood of ${name} in a response to an outbound call fails only that call`, async () => {
     const caller = callerWith()
     let sent = false
     const hostile = await answerRaw({ after }, async (socket) => {
@@ -51,7 +51,7 @@ for (const [name, send] of Object.entries(floods))
     assert.equal(await attack, 'answer')
   })
 
-test('unfinished responses from one destination do not use up the memory for another destination', async () => {
+test('unfinished responses from one destination do not use up the memory for other destinations', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0
@@ -67,7 +67,7 @@ test('unfinished responses from one destination do not use up the memory for ano
   for (const attack of attacks) assert.equal(await attack, 'aborted')
 })
 
-test("responses that exceed their destination's memory share are read one at a time", async () => {
+test('responses that exceed the memory share of their destination are read one at a time', async () => {
   const limits = { poolBytes: 8 * mebibyte, shareBytes: 2 * mebibyte, reserveBytes: mebibyte / 4 }
   const caller = callerWith(limits)
   const honest = await answerRaw({ after }, answerOf(3 * mebibyte))
@@ -100,7 +100,7 @@ test('if the response memory pool is full, large responses get a specific error 
   assert.equal(await outcome(caller, large), 3 * mebibyte)
 })
 
-test('if a call times out while it waits for a connection, the destination is not blamed', async () => {
+test('if an outbound call times out while waiting for a connection, the destination is not blamed', async () => {
   const caller = callerWith()
   const stop = new AbortController()
   let connections = 0
@@ -114,7 +114,7 @@ test('if a call times out while it waits for a connection, the destination is no
   await untilTrue(async () => (await outcome(caller, hanging, { timeoutMs: 100 })) === 'timeout')
 })
 
-test('only the retained part of a response counts toward the memory limit', async () => {
+test('only the retained part of a response counts toward the memory limit for outbound calls', async () => {
   const limits = { poolBytes: 0, shareBytes: mebibyte, reserveBytes: 256 * 1024 }
   const caller = callerWith(limits)
   // A body of 210,000 bytes in chunks of 1,000 bytes, with extensions: nearly twice as many bytes on the wire.

@@ -14,7 +14,7 @@ for (const [host, port, expected] of [
   ['h.example.com', 9443, 'h.example.com:9443'],
   ['h.example.com', 443, '*'],
 ] as const)
-  test(`calls to ${host}:${port} use the credentials for ${expected}`, () => {
+  test(`outbound calls to ${host}:${port} use the credentials for ${expected}`, () => {
     assert.equal(credentialsFor(configured, host, port).token, expected)
   })
 

@@ -80,14 +80,14 @@ test('outbound connections are reused', async () => {
   await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
 })
 
-test('an intermediate CA in the CA bundle is trusted', async () => {
+test('an outbound call trusts an intermediate CA in the CA bundle', async () => {
   const rootAuthority = make({ subject: '/CN=root', extensions: authorityExtensions })
   const authority = make({ subject: '/CN=inner', issuer: rootAuthority, extensions: authorityExtensions })
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   assert.equal(await post(to(served, authority)), 200)
 })
 
-test('a certificate without alternative names is accepted only if a CA in the bundle signed it', async () => {
+test('an outbound call accepts a certificate without alternative names only if a CA in the bundle signed it', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const served = await serve(make({ subject: '/', issuer: authority, extensions: serving('hook.n.svc') }))
   assert.equal(await post(to(served, authority)), 200)
@@ -98,7 +98,7 @@ test('a certificate without alternative names is accepted only if a CA in the bu
   assert.equal(served.requests(), 2)
 })
 
-test('a self-signed certificate is trusted only if the CA bundle contains it', async () => {
+test('an outbound call trusts a self-signed certificate only if the CA bundle contains it', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const own = make({ subject: '/', extensions: serving('hook.n.svc') })
   const served = await serve(own)
@@ -107,7 +107,7 @@ test('a self-signed certificate is trusted only if the CA bundle contains it', a
   assert.equal(await post(to(served, own)), 200)
 })
 
-test('a certificate without alternative names is rejected if its key usage excludes servers', async () => {
+test('an outbound call rejects a certificate without alternative names if its key usage excludes servers', async () => {
   const authority = make({ subject: '/', extensions: nameless })
   const extensions = ['extendedKeyUsage=clientAuth', ...serving('hook.n.svc').slice(1)]
   const served = await serve(make({ subject: '/', issuer: authority, extensions }))
@@ -147,7 +147,7 @@ async function singleConnection() {
   return { pool, call, requests: () => requests }
 }
 
-test('the pool reports each call that must wait for a connection', async () => {
+test('the outbound connection pool reports each call that must wait for a connection', async () => {
   const { pool } = await singleConnection()
   const waits: string[] = []
   const take = (name: string) => pool.take({ onWait: () => void waits.push(name) })
@@ -166,7 +166,7 @@ test('the pool reports each call that must wait for a connection', async () => {
   pool.release(another, { isReusable: false })
 })
 
-test("if a call times out while it waits for a connection, the API server's connection limit is blamed", async () => {
+test("if an outbound call times out while waiting for a connection, the error blames the server's connection limit", async () => {
   const { call, requests } = await singleConnection()
   const stop = new AbortController()
   const first = call(600_000, stop.signal)
@@ -176,7 +176,7 @@ test("if a call times out while it waits for a connection, the API server's conn
   assert.equal(await first, 'aborted')
 })
 
-test('if an idle connection closes and its call times out while waiting for another, the connection limit is blamed', async () => {
+test("if an outbound call times out waiting for a second connection, the error blames the server's connection limit", async () => {
   const { pool, call, requests } = await singleConnection()
   const stop = new AbortController()
   const connection = await pool.take()
@@ -194,12 +194,12 @@ test('if an idle connection closes and its call times out while waiting for anot
   assert.equal(await other, 'aborted')
 })
 
-test('if a call times out without waiting for a connection, the destination is blamed', async () => {
+test('if an outbound call times out without waiting for a connection, the error blames the destination', async () => {
   const { call } = await singleConnection()
   assert.equal(await call(50), 'timeout')
 })
 
-test('calls share at most 64 connections, and a broken connection fails at most one call', async () => {
+test('outbound calls share at most 64 connections, and a broken connection fails at most one call', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const cut = Promise.withResolvers<void>()
@@ -220,7 +220,7 @@ test('calls share at most 64 connections, and a broken connection fails at most 
   for (let i = 0; i < 70; i++) assert.equal(await post(to(served, authority)), 200)
 })
 
-test('a POST that the destination may have read is not repeated, but a GET is', async () => {
+test('an outbound POST that the destination may have read is not repeated, but a GET is', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const served = await serve(hook, (response, request) => {
@@ -268,7 +268,7 @@ test('header injection is rejected before anything is sent', async () => {
   assert.equal(served.requests(), 0)
 })
 
-test('a cancelled or timed-out call ends immediately, and its connection is not reused', async () => {
+test('a cancelled or timed-out outbound call ends immediately, and its connection is not reused', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
   const stop = new AbortController()

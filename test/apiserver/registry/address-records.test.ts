@@ -54,14 +54,14 @@ async function namesAt(on: HttpClient, path: string): Promise<string[]> {
 
 const addresses = () => namesAt(client, ipAddresses)
 
-test('the server has a ready default ServiceCIDR, and an IPAddress for its own Service', async () => {
+test('the server creates a ready default ServiceCIDR, and an IPAddress for its own Service', async () => {
   const { body } = await client.get(`${cidrs}/orch`)
   assert.deepEqual(body.spec.cidrs, ['10.0.0.0/29', 'fd00::/112'])
   assert.deepEqual([body.status.conditions[0].type, body.status.conditions[0].status], ['Ready', 'True'])
   assert.deepEqual(await addresses(), ['10.0.0.1'])
 })
 
-test('an IPAddress comes and goes with the address of a Service', async () => {
+test('an IPAddress is created and deleted together with the address of a Service', async () => {
   const made = await make(services, service('a', { clusterIP: '10.0.0.3', ipFamilyPolicy: 'PreferDualStack' }))
   const [first, second] = made.spec.clusterIPs
   assert.equal(first, '10.0.0.3')
@@ -85,7 +85,7 @@ test('an IPAddress comes and goes with the address of a Service', async () => {
   assert.deepEqual(await addresses(), ['10.0.0.1'])
 })
 
-test('dry runs, rejected Services and headless ones create no IPAddress', async () => {
+test('dry runs, rejected Services and headless Services create no IPAddress', async () => {
   await make(`${services}?dryRun=All`, service('dry'))
   await make(services, service('wrong', { ports: [{ port: 0 }] }), 422)
   await make(services, service('outside', { clusterIP: '10.9.0.1' }), 422)
@@ -93,7 +93,7 @@ test('dry runs, rejected Services and headless ones create no IPAddress', async 
   assert.deepEqual(await addresses(), ['10.0.0.1'])
 })
 
-test('a watch of IPAddresses sees the changes of Services', async () => {
+test('a watch of IPAddresses reports the changes that Services cause', async () => {
   const { body } = await client.get(ipAddresses)
   await make(services, service('w', { clusterIP: '10.0.0.2' }))
   await remove(`${services}/w`)
@@ -115,7 +115,7 @@ test('a watch of IPAddresses sees the changes of Services', async () => {
   )
 })
 
-test('no Service gets an address that an IPAddress of another object has', async () => {
+test('no Service gets an address whose IPAddress belongs to another object', async () => {
   await make(ipAddresses, address('10.0.0.2'))
   const body = await make(services, service('refused', { clusterIP: '10.0.0.2' }), 422)
   assert.match(body.message, /already allocated/)
@@ -124,7 +124,7 @@ test('no Service gets an address that an IPAddress of another object has', async
   await make(services, service('full'), 422)
 })
 
-test('another ServiceCIDR adds addresses while it is ready', async () => {
+test('another ServiceCIDR adds addresses to the pool while the ServiceCIDR is ready', async () => {
   await make(cidrs, cidr('more', '10.1.0.0/29'))
   const { spec } = await make(services, service('f'))
   assert.match(spec.clusterIP, /^10\.1\.0\.[1-6]$/)
@@ -156,7 +156,7 @@ test('a restart creates missing IPAddresses and deletes those that belong to no 
   assert.match(server.output(), /deleted IPAddresses that belong to no Service/)
 })
 
-test('before 1.33 and without the gate, Services have no IPAddresses', async () => {
+test('before Kubernetes 1.33 and without the feature gate, Services have no IPAddresses', async () => {
   for (const flags of [
     ['--emulated-version=1.32', '--runtime-config=networking.orch.io/v1beta1=true'],
     ['--emulated-version=1.33', '--feature-gates=MultiCIDRServiceAllocator=false'],
@@ -168,7 +168,7 @@ test('before 1.33 and without the gate, Services have no IPAddresses', async () 
   }
 })
 
-test('a ServiceCIDR with addresses in use stays until they are released', async () => {
+test('a ServiceCIDR with addresses in use is not deleted until the addresses are released', async () => {
   await using up = await startTestServer({ controlLoops: ['service-cidr-controller'] })
   const vendor = vendorOf('kubernetes')
   const [rangeType, addressType] = [inDomainOf(vendor, kinds.ServiceCIDR), inDomainOf(vendor, kinds.IPAddress)]

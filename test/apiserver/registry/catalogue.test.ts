@@ -58,7 +58,7 @@ test('objects of a hidden type are still stored', () => {
   assert.equal(catalogue.stored('core', 'secrets')?.plural, 'secrets')
 })
 
-test('derived data is computed once per generation', () => {
+test('data derived from the catalogue is computed once per generation', () => {
   const catalogue = new Catalogue(vendor)
   let createdCount = 0
   const count = whileUnchanged([catalogue], () => {

@@ -16,7 +16,7 @@ function refusal(code: number) {
   return (error: unknown) => error instanceof ApiError && error.code === code
 }
 
-test('writers of the same key run in order and are told whether they had to wait', async () => {
+test('writers of the same key run in order and learn whether they had to wait', async () => {
   const turns = new KeyedQueue()
   const log: string[] = []
   let running = 0
@@ -50,7 +50,7 @@ test('the next writer runs after a failed write', async () => {
   assert.equal(await next, 'next')
 })
 
-test('a writer that gives up leaves the queue immediately and does not block others', async () => {
+test('a waiting writer that is aborted leaves the queue immediately and does not block others', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()
@@ -68,7 +68,7 @@ test('a writer that gives up leaves the queue immediately and does not block oth
   assert.deepEqual(written, [])
 })
 
-test('a full queue rejects further writers until others give up', async () => {
+test('a full queue rejects further writers until waiting writers leave', async () => {
   const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()

@@ -55,7 +55,7 @@ function read(value: Uint8Array) {
   return { fields, metadata, header: new HeaderReader().read(key, value) }
 }
 
-test('a kind has the same format in all Kubernetes versions between two changes of the kind', () => {
+test('a kind has the same format in all Kubernetes versions between two changes to the kind', () => {
   const span = (version: EmulatedVersion) => spanOf(typeAt(version).kind, { version, vendor })
   assert.deepEqual(span('1.26'), { first: 25, end: 28 })
   assert.deepEqual(span('1.29'), { first: 29, end: 31 }, 'a gate changes the default of its field')
@@ -80,14 +80,14 @@ test('a default whose feature gate is disabled is not filled in', () => {
   assert.deepEqual(fields, { size: 2, policy: 'Always' })
 })
 
-test('fields added in later versions and removed fields are hidden', () => {
+test('fields that were added in later Kubernetes versions or removed are hidden', () => {
   const newest = write('1.36', { size: 3, policy: 'Never', nested: { late: 'l', old: 'o' }, fresh: {} })
   assert.deepEqual(show('1.23', newest).fields, { size: 3, nested: { old: 'o' } })
   const oldest = write('1.23', { size: 3, legacy: 'x' })
   assert.deepEqual(show('1.36', oldest).fields, { size: 3, policy: 'Always', gated: 'on' })
 })
 
-test('converting an object twice yields the same result', () => {
+test('converting an object twice yields the same result as converting it once', () => {
   const once = otherVersionReader(() => typeAt('1.30'), '1.30').convert(key, write('1.23', { size: 2 }), undefined)
   const { fields, header } = read(once)
   assert.deepEqual(show('1.30', Buffer.from(once)).fields, fields)

@@ -86,7 +86,7 @@ for (const [what, act, last] of [
   ['an update', change('a', 'x'), 'stored'],
   ['a delete', remove('a'), 'removed'],
 ] as const)
-  test(`${what} runs admission again if an object that admission depends on has changed`, async () => {
+  test(`${what} runs admission again if an object on which admission depends has changed`, async () => {
     const { admission, seen, outcomes } = resting()
     await act({ ...plain, admission })
     assert.equal(seen.length, 2)
@@ -144,7 +144,7 @@ test('an admission plugin is notified of a rejection, an unchanged object and a 
   assert.deepEqual(outcomes, ['failed', 'failed', 'failed', 'unknown'])
 })
 
-test('an update is retried until it succeeds, but a conflict is returned if the client specified a resourceVersion', async () => {
+test('the server retries an update until it succeeds, but returns a conflict if the client specified a resourceVersion', async () => {
   const key = keyOf(maps, 'default', 'rule')
   // Another server writes the object just before this one.
   const others = (times: number) => ({

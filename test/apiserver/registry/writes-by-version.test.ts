@@ -18,7 +18,7 @@ async function applyBy(client: Client, manager: string, path: string, object: ob
   return body
 }
 
-test('an apply that changes only field ownership does not update the timestamp of the manager', async () => {
+test('an apply that changes only field ownership does not update the time of the managed fields entry', async () => {
   const path = '/api/v1/namespaces/default/configmaps/a'
   const object = { apiVersion: 'v1', kind: 'ConfigMap', data: { k: '1' } }
   for (const [client, hasTime] of [
@@ -107,7 +107,7 @@ const clients = [
   [older, false],
 ] as const
 
-test('since 1.26, a deleted object is returned with the resourceVersion of its deletion', async () => {
+test('since Kubernetes 1.26, a deleted object is returned with the resourceVersion of its deletion', async () => {
   for (const [client, isNewer] of clients) {
     const object = { metadata: { name: 'gone' }, provisioner: 'example.com/p' }
     const created = (await client.post('/apis/storage.orch.io/v1/storageclasses', object)).body
@@ -116,7 +116,7 @@ test('since 1.26, a deleted object is returned with the resourceVersion of its d
   }
 })
 
-test('since 1.25, updating a value updates the timestamp of its manager', async () => {
+test('since Kubernetes 1.25, updating a value updates the time of the managed fields entry', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const old = '2020-01-01T00:00:00Z'
   for (const [client, isNewer] of clients) {
@@ -129,7 +129,7 @@ test('since 1.25, updating a value updates the timestamp of its manager', async 
   }
 })
 
-test('since 1.24, an apply that differs only in a null creationTimestamp is not stored', async () => {
+test('since Kubernetes 1.24, an apply that differs only in a null creationTimestamp is not stored', async () => {
   const path = '/api/v1/namespaces/default/configmaps/untimed'
   const object = { apiVersion: 'v1', kind: 'ConfigMap', data: { k: '1' } }
   const first = await applyBy(admin, 'm', path, { ...object, metadata: { name: 'untimed' } })
@@ -141,7 +141,7 @@ test('since 1.24, an apply that differs only in a null creationTimestamp is not 
   assert.equal(again.metadata.resourceVersion, edited.metadata.resourceVersion)
 })
 
-test('managers of the scale subresource have no timestamp', async () => {
+test('managed fields entries for the scale subresource have no time', async () => {
   const path = '/apis/apps/v1/namespaces/default/replicasets'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { selector: { matchLabels: { a: 'b' } }, template }
@@ -167,7 +167,7 @@ test('a create may specify a resourceVersion only in a dry run, which returns it
   assert.equal((await admin.post(maps, object)).status, 400)
 })
 
-test('since 1.27, a key pair that no TLS server can use causes a warning', async () => {
+test('since Kubernetes 1.27, a key pair in a TLS Secret that no server can use causes a warning', async () => {
   const path = '/api/v1/namespaces/default/secrets'
   const secret = (stringData: object) => ({ metadata: { generateName: 't-' }, type: 'orch.io/tls', stringData })
   const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
@@ -182,21 +182,21 @@ test('since 1.27, a key pair that no TLS server can use causes a warning', async
   }
 })
 
-test('a deletion ignores fieldValidation', async () => {
+test('a deletion ignores the parameter fieldValidation', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   await admin.post(path, { metadata: { name: 'x' } })
   const { status } = await admin.send(`${path}/x?fieldValidation=Loud`, { method: 'DELETE' })
   assert.equal(status, 200)
 })
 
-test('the objects under a duplicate key are merged for built-in kinds', async () => {
+test('objects under a duplicate key are merged for built-in kinds', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const raw = '{"metadata":{"name":"twice"},"data":{"k":"1"},"data":{"l":"2"}}'
   const { body: created } = await admin.send(path, { method: 'POST', raw })
   assert.deepEqual(created.data, { k: '1', l: '2' })
 })
 
-test('since 1.27, the two topology annotations of a Service must be equal', async () => {
+test('since Kubernetes 1.27, the two topology annotations of a Service must be equal', async () => {
   const key = 'service.orch.io/topology'
   const annotations = { [`${key}-mode`]: 'Auto', [`${key}-aware-hints`]: 'auto' }
   const service = { metadata: { generateName: 's-', annotations }, spec: { clusterIP: 'None', ports: [{ port: 80 }] } }
@@ -206,14 +206,14 @@ test('since 1.27, the two topology annotations of a Service must be equal', asyn
   }
 })
 
-test('since 1.30, a v1 priority level may have zero shares', async () => {
+test('since Kubernetes 1.30, a v1 priority level may have zero shares', async () => {
   const path = '/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations'
   const limited = { nominalConcurrencyShares: 0, limitResponse: { type: 'Reject' } }
   const { status, body } = await admin.post(path, { metadata: { name: 'none' }, spec: { type: 'Limited', limited } })
   assert.deepEqual([status, body.spec?.limited.nominalConcurrencyShares], [201, 0])
 })
 
-test('since 1.24, an extra space before a bearer token causes a warning', async () => {
+test('since Kubernetes 1.24, an extra space before a bearer token causes a warning', async () => {
   const headers = { authorization: 'Bearer  token' }
   for (const [client, isNewer] of clients) {
     const { status, headers: sent } = await client.send('/api/v1/nodes', { headers })

@@ -73,7 +73,7 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]
 
-test('the error for each rejected connect request names what is missing', async () => {
+test('each rejected connect request gets an error that names what is missing', async () => {
   for (const [method, path, status, expected] of answers) {
     const answer = await client.send(path, { method, raw: 'anything at all', headers: { accept: 'image/png' } })
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
@@ -89,7 +89,7 @@ test('the error for each rejected connect request names what is missing', async 
   assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })
 
-test('only proxy subresources have subpaths, and methods that a subresource does not support are rejected', async () => {
+test('only proxy subresources have subpaths, and unsupported methods of a subresource are rejected', async () => {
   for (const [method, path, status] of [
     ['GET', `${pods}/one/exec/more`, 404],
     ['GET', `${pods}/one/status/more`, 404],
@@ -101,7 +101,7 @@ test('only proxy subresources have subpaths, and methods that a subresource does
     assert.equal((await client.send(path, { method })).status, status, `${method} ${path}`)
 })
 
-test('each HTTP method requires its verb on the subresource', async () => {
+test('each HTTP method on a connect subresource requires the corresponding verb', async () => {
   const bob = server.client('bob-token')
   for (const [method, path, verb, what] of [
     ['POST', `${pods}/one/exec`, 'create', 'pods/exec'],
@@ -115,14 +115,14 @@ test('each HTTP method requires its verb on the subresource', async () => {
   }
 })
 
-test('admission runs before the object is looked up', async (t) => {
+test('admission of a connect request runs before the object is looked up', async (t) => {
   const denying = (await serve(t, ['--enable-admission-plugins=AlwaysDeny'])).client()
   for (const path of [`${pods}/none/exec`, `${pods}/none/proxy/x`, `${core}/nodes/none/proxy`])
     assert.equal((await denying.get(path)).status, 403, path)
   assert.equal((await denying.get(`${pods}/none/log`)).status, 404)
 })
 
-test('a rejected upgrade request gets the same Status and does not hang', async () => {
+test('a rejected upgrade request gets the usual Status and does not hang', async () => {
   const upgrades = [
     [
       'Upgrade: websocket',

@@ -98,7 +98,7 @@ test('the Scale of a controller can be read, updated and patched', async () => {
   assert.deepEqual([owner.apiVersion, owner.fieldsV1], ['v1', { 'f:spec': { 'f:replicas': {} } }])
 })
 
-test('a Scale that is invalid, outdated or for another object is rejected', async () => {
+test('an invalid or outdated Scale, or the Scale of another object, is rejected', async () => {
   const scale = `${controllers}/rc/scale`
   const put = (metadata: object, replicas: number) =>
     client.put(scale, { metadata: { name: 'rc', namespace: 'default', ...metadata }, spec: { replicas } })
@@ -111,7 +111,7 @@ test('a Scale that is invalid, outdated or for another object is rejected', asyn
   assert.equal((await client.send(scale, { method: 'DELETE' })).status, 405)
 })
 
-test('discovery reports the kind of a subresource, and its group if it differs', async () => {
+test('discovery reports the kind of a subresource, and the group of the kind if it differs', async () => {
   const { body } = await client.get('/api/v1')
   const find = (expected: string) => body.resources.find(({ name }: { name: string }) => name === expected)
   assert.deepEqual(find('replicationcontrollers/scale'), {
@@ -176,7 +176,7 @@ test('a review reports metadata errors together with all other errors', async ()
   ])
 })
 
-test('a bound token request must name the object', async () => {
+test('a request for a bound token must name the object', async () => {
   await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'binder' } })
   const path = '/api/v1/namespaces/default/serviceaccounts/binder/token'
   for (const kind of ['Secret', 'Pod'])

@@ -77,7 +77,7 @@ test('binding a terminating pod is rejected', async () => {
   assert.match((await bind('e', 'n1')).body.message, /is being deleted/)
 })
 
-test('the bindings resource behaves like pods/binding', async () => {
+test('the bindings resource behaves like the pods/binding subresource', async () => {
   await make('f')
   assert.deepEqual((await client.post(`${namespace}/bindings`, bindingOf('f', 'n1'))).body, success)
   assert.equal((await client.get(`${pods}/f`)).body.spec.nodeName, 'n1')

@@ -49,7 +49,7 @@ const isGoing = async (name: string) => {
 }
 const statusOf = async (name: string) => (await client.get(`${budgets}/${name}`)).body.status
 
-test('a pod without a budget is evicted, with either version of the body and with delete options', async () => {
+test('a pod without a disruption budget is evicted, with either version of the body and with delete options', async () => {
   for (const [name, version] of [
     ['a', 'policy/v1'],
     ['b', 'policy/v1beta1'],
@@ -82,7 +82,7 @@ test('an invalid Eviction is rejected', async () => {
   assert.equal(await isGoing('odd'), false)
 })
 
-test('a budget is charged once per pod, and an exhausted budget rejects evictions', async () => {
+test('an eviction charges the disruption budget once per pod, and an exhausted budget rejects evictions', async () => {
   const pod = await running('one', 'charged')
   await running('two', 'charged')
   await budget('charged', 'charged', { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 })
@@ -109,7 +109,7 @@ test('a budget is charged once per pod, and an exhausted budget rejects eviction
   assert.equal((await evict('one')).status, 201)
 })
 
-test('evictions are rejected until the controller has observed the latest budget', async () => {
+test('evictions are rejected until the controller has observed the latest disruption budget', async () => {
   await running('young', 'young')
   await client.post(budgets, { metadata: { name: 'young' }, spec: { selector: { matchLabels: { app: 'young' } } } })
   const refused = await evict('young')
@@ -117,7 +117,7 @@ test('evictions are rejected until the controller has observed the latest budget
   assert.match(refused.body.details.causes[0].message, /still being processed/)
 })
 
-test('pods that are not running and ready are evicted without charging the budget', async () => {
+test('evicting pods that are not running and ready does not charge the disruption budget', async () => {
   await budget('strict', 'strict', { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 })
   for (const phase of ['Pending', 'Succeeded', 'Failed', 'Unready']) {
     const name = phase.toLowerCase()
@@ -132,7 +132,7 @@ test('pods that are not running and ready are evicted without charging the budge
   assert.equal((await evict('needed')).status, 429)
 })
 
-test('an eviction is rejected if several budgets match the pod, or if too many evictions are unconfirmed', async () => {
+test('an eviction is rejected if several disruption budgets match the pod, or if too many evictions are unconfirmed', async () => {
   await running('between', 'between')
   for (const name of ['first', 'second']) await budget(name, 'between', { disruptionsAllowed: 5 })
   const refused = await evict('between')
@@ -144,7 +144,7 @@ test('an eviction is rejected if several budgets match the pod, or if too many e
   assert.equal((await evict('crowded')).status, 403)
 })
 
-test('concurrent evictions on two servers never exceed the budget', async (t) => {
+test('concurrent evictions on two servers never exceed the disruption budget', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
@@ -168,7 +168,7 @@ test('concurrent evictions on two servers never exceed the budget', async (t) =>
   )
 })
 
-test('since 1.26, evicted pods have a condition, and a budget may allow the eviction of unready pods', async () => {
+test('since Kubernetes 1.26, evicted pods have a condition, and a budget may allow the eviction of unready pods', async () => {
   const newer = await serve({ after }, ['--emulated-version=1.36'])
   const at = newer.client('admin-token')
   await giveAccount(at)

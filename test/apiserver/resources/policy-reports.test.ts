@@ -45,7 +45,7 @@ async function complete(name: string, isNew: (report: Report) => boolean = () =>
   return status
 }
 
-test('a report counts the existing objects that violate a policy', async () => {
+test('a policy report counts the existing objects that violate the policy', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   for (const n of [1, 2, 3, 4, 5]) await create(maps, `m${n}`, { data: { n: String(n) } })
   await create(maps, 'limit', { data: { max: '3' } })
@@ -91,7 +91,7 @@ test('a report counts the existing objects that violate a policy', async () => {
   assert.match(JSON.stringify(namespaces.examples), /failed expression: authorizer/)
 })
 
-test('reports are listed in a table, follow their policies and need permission', async () => {
+test('policy reports appear in a table, follow their policies and require permission', async () => {
   const list = await client.get(path)
   assert.deepEqual(
     (list.body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),

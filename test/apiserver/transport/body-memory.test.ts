@@ -79,7 +79,7 @@ const framings: readonly Framing[] = [
 
 for (const reads of [true, false])
   for (const { name, alpn, size, send } of framings)
-    test(`${alpn}: memory for ${name} is bounded, ${reads ? 'if it is read as it arrives' : 'before it is read'}`, {
+    test(`${alpn}: the memory for ${name} is bounded, ${reads ? 'if the server reads it as it arrives' : 'before the server reads it'}`, {
       timeout: 300_000,
     }, async (t) => {
       let held: ServerTransport | undefined

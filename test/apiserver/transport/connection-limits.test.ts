@@ -46,7 +46,7 @@ async function connectAll(t: TestContext, server: Served, token: string, count: 
   return sockets
 }
 
-test('connections are limited per user', { timeout: 300_000 }, async (t) => {
+test('the server limits the number of connections per user', { timeout: 300_000 }, async (t) => {
   const server = await serve(t, ['--max-connections-per-user=3'])
   const sockets = await connectAll(t, server, 'alice-token', 3)
   assert.equal(sockets.length, 3)
@@ -202,7 +202,7 @@ const networks: readonly (readonly string[])[] = [
   [''],
 ]
 
-test('the addresses of an IPv6 /64 count as one network, and so do all notations of an IPv4 address', () => {
+test('all addresses of an IPv6 /64 count as one network, and so do all notations of an IPv4 address', () => {
   for (const [first = '', ...others] of networks)
     for (const other of others) assert.equal(networkOf(other), networkOf(first), other)
   assert.equal(new Set(networks.map(([first = '']) => networkOf(first))).size, networks.length)

@@ -31,7 +31,7 @@ const headerLines = [
 ]
 const heads = requestLines.flatMap((first) => headerLines.map((lines) => [first, ...lines].join('\r\n')))
 
-test('a head is parsed alike after every other head and when it is repeated', () => {
+test('a request head is parsed in the same way after any other head and when it is repeated', () => {
   const alone = heads.map((head) => new HeadParser().parse(head))
   assert.equal(new Set(alone.map((parsed) => (typeof parsed === 'string' ? parsed : 'a request'))).size, 5)
   for (const [i, before] of heads.entries()) {
@@ -45,7 +45,7 @@ test('a head is parsed alike after every other head and when it is repeated', ()
   }
 })
 
-test('a repeated head returns the headers of the first one', () => {
+test('a repeated request head returns the headers of the first head', () => {
   const parser = new HeadParser()
   const head = 'GET /a HTTP/1.1\r\nhost: a\r\naccept: */*'
   const [first, second] = [parser.parse(head), parser.parse(head.replace('/a', '/b'))]

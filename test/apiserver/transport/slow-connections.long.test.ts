@@ -88,7 +88,7 @@ const attacks: readonly Attack[] = [
   },
 ]
 
-test('h2: unread responses to an unauthenticated client use little memory', { timeout: 300_000 }, async (t) => {
+test('unread HTTP/2 responses to an unauthenticated client use little memory', { timeout: 300_000 }, async (t) => {
   let begun = 0
   const filler = 'x'.repeat(4_000)
   const port = await listen(t, {

@@ -87,7 +87,7 @@ test('unauthenticated clients cannot use up all connections and never displace a
   assert.doesNotMatch(server.output(), /stack="(?!Error: \d+ connections)/)
 })
 
-test('excess authenticated connections are rejected and logged until others close', {
+test('excess authenticated connections are rejected and logged until other connections close', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startWithFew(t, 200)
@@ -115,7 +115,7 @@ test('hundreds of clients can connect from one address', { timeout: 300_000 }, a
   assert.equal(watches.filter((socket) => !socket.closed).length, 300)
 })
 
-test('a plain HTTP request gets an explanation', { timeout: 300_000 }, async (t) => {
+test('a plain HTTP request to the TLS port gets an explanation', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   for (const method of ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const socket = connectTcp(server.port, '127.0.0.1')

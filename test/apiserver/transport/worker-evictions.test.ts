@@ -60,7 +60,7 @@ function socketWith(addresses: { readonly [name: string]: string | number }): So
   return Object.defineProperties(new Socket(), Object.fromEntries(values))
 }
 
-test('another worker evicts the oldest connection from the network with the most connections', async (t) => {
+test('another worker evicts the oldest connection of the network with the most connections', async (t) => {
   const [one, other] = startWorkers(t, 2)
   const single = other!.connect('10.0.0.1')
   const [oldest, newest] = [other!.connect('10.0.0.2'), other!.connect('10.0.0.2')]
@@ -90,7 +90,7 @@ test('the connections of a network are counted across all workers', async (t) =>
   assert.deepEqual([remote.destroyed, socket.destroyed], [false, false])
 })
 
-test('eviction requests go to one worker after another until a worker evicts a connection', async (t) => {
+test('eviction requests are sent to one worker after another until a worker evicts a connection', async (t) => {
   const [one, two, three] = startWorkers(t, 3)
   // The second worker has the most connections, but may not evict any of them.
   const spread = ['10.0.1.1', '10.0.1.2', '10.0.1.3'].map((address) => two!.connect(address))

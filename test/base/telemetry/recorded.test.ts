@@ -29,7 +29,7 @@ async function untilTold(client: HttpClient, isTold: (look: Awaited<ReturnType<t
   assert.fail('the metrics never said so')
 }
 
-test('watches: metrics record their number, events and event sizes', async (t) => {
+test('watch metrics record the number of watches, the events and the event sizes', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const labels = 'group="",kind="ConfigMap",version="v1"'
@@ -53,7 +53,7 @@ test('watches: metrics record their number, events and event sizes', async (t) =
   await untilTold(client, (look) => look('apiserver_registered_watchers', labels) === 0)
 })
 
-test('authentication: every request is counted once by result, and only well-known user names are labels', async (t) => {
+test('authentication metrics count every request once by result, and only well-known user names are labels', async (t) => {
   const server = await serve(t, ['--anonymous-auth=false'])
   const [admin, bob, wrong] = ['admin-token', 'bob-token', 'wrong'].map((token) => server.client(token))
   const before = await scrape(admin!)
@@ -81,7 +81,7 @@ async function withoutToken(server: Served) {
   }
 }
 
-test('authentication: asynchronous and failed attempts are counted like synchronous ones', async () => {
+test('authentication metrics count asynchronous and failed attempts like synchronous ones', async () => {
   const metrics = new AuthenticationMetrics(systemClock)
   const credentials = { certificate: undefined, authorization: undefined, headers: noHeaders, connection: {} }
   const user = { name: 'jane@example.com', uid: '', groups: [], extra: new Map() }
@@ -98,7 +98,7 @@ test('authentication: asynchronous and failed attempts are counted like synchron
   assert.deepEqual([count('result', 'success'), count('result', 'error'), count('username', 'email_id')], [1, 2, 1])
 })
 
-test('admission: each control and phase is counted by operation and rejection', async (t) => {
+test('admission metrics count each plugin and phase by operation and rejection', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const control = (type: string, operation: string, rejected: boolean) =>
@@ -133,7 +133,7 @@ test('admission: each control and phase is counted by operation and rejection', 
   assert.equal(rise('controller', control('admit', 'CREATE', false)), 2)
 })
 
-test('the store: latency is recorded by operation and type', async (t) => {
+test('store metrics record latency by operation and type', async (t) => {
   const server = await serve(t)
   const client = server.client()
   const before = await scrape(client)

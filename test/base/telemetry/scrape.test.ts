@@ -5,7 +5,7 @@ import { Exposer } from '../../../src/base/telemetry/exposition.ts'
 import { Gauge, Histogram } from '../../../src/base/telemetry/metrics.ts'
 import { assertBrief } from '../../support/effort.ts'
 
-test('a scrape with the maximum number of series yields to other tasks and is shared', async () => {
+test('a metrics scrape with the maximum number of series yields to other tasks, and concurrent scrapes share its result', async () => {
   const histogram = new Histogram({ name: 'h', help: 'a "b"\\\n', labels: ['a'] }, [1, 2, 5, 10, 20, 50, 100, 200, 500])
   for (let i = 0; i < 5000; i++) histogram.at(`"${i}\\\n`).observe(i)
   const exposer = new Exposer([histogram, new Gauge({ name: 'g', help: '', labels: [] }, () => [[[], Number.NaN]])])

@@ -49,7 +49,7 @@ async function connectTo(t: Ending, options: ConnectOptions = {}): Promise<Clien
   return connected
 }
 
-test('a kubeconfig sets the server, the user and the namespace of the client', async () => {
+test('a kubeconfig sets the server, the user and the namespace of a client', async () => {
   const kubeconfig = join(server.directory, 'admin.kubeconfig')
   const admin = await connect({ kubeconfig })
   const { items } = await admin.list(Namespace)
@@ -63,7 +63,7 @@ test('a kubeconfig sets the server, the user and the namespace of the client', a
   alice.close()
 })
 
-test('objects are typed, and the client adds apiVersion and kind', async () => {
+test('client objects are typed, and the client adds apiVersion and kind', async () => {
   const created = await client.create(ConfigMap, configMap('typed', { a: '1' }))
   const value: string | undefined = created.data?.a
   assert.deepEqual([value, created.apiVersion, created.kind], ['1', 'v1', 'ConfigMap'])
@@ -96,7 +96,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
     assert.equal(asked.filter((path) => path === '/apis').length, 1)
   })
 
-test('apply sets fields, reports conflicts with other managers and takes over fields by force', async () => {
+test('apply through the client sets fields, reports conflicts and takes over fields by force', async () => {
   const mine = { fieldManager: 'mine' }
   await client.apply(ConfigMap, configMap('applied', { a: '1', b: '1' }), mine)
   const less = await client.apply(ConfigMap, configMap('applied', { a: '1' }), mine)
@@ -247,7 +247,7 @@ async function restOf(client: HttpClient, list: string, token: string): Promise<
   return messages
 }
 
-test('a list with expired pages restarts if the caller supports it', async () => {
+test('a list whose pages expire starts again if the caller supports this', async () => {
   for (const name of ['p1', 'p2', 'p3']) await client.create(ConfigMap, configMap(name))
   const send = server.transport()
   const expired = JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', status: 'Failure', metadata: {} })
@@ -284,7 +284,7 @@ test('a list at an exact version throws if the server returns another version', 
   await assert.rejects(there.list(ConfigMap, exactly), /instead of the requested version/)
 })
 
-test('requests are retried if the server asks for it, unless they may have been executed', async () => {
+test('the client retries requests if the server asks for a retry, unless they may have been executed', async () => {
   const sent: string[] = []
   let refusals: { status: number; after?: string }[] = []
   const send = server.transport()

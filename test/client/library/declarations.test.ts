@@ -86,7 +86,7 @@ export { size, port, odd, label }
 `
 
 if (long)
-  test('user code compiles against the package, and its kinds match those of the sources', {
+  test('user code compiles against the published package, and the kinds in the package match those in the sources', {
     timeout: 120_000,
   }, async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-types-'))

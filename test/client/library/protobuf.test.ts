@@ -76,7 +76,7 @@ async function* spoilt(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-test('the bundled table encodes and decodes every kind like its definition', () => {
+test('the bundled Protobuf table encodes and decodes every kind in the same way as the definition of the kind', () => {
   const table = JSON.parse(JSON.stringify(toTable(allKinds))) as SchemaTable
   assert.ok(!JSON.stringify(table).includes('"doc"'))
   const vendor = vendorOf('kubernetes')

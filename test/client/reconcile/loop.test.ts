@@ -37,13 +37,13 @@ const forbidden = new StatusError({
   message: 'things is forbidden: cannot list things',
 })
 
-test('the first pass ends when each initial key has been processed once', async (t) => {
+test('the first pass of a control loop ends when each initial key has been processed once', async (t) => {
   const { running, seen } = start(t, { sources: [atStart('a', 'b'), atStart('b', 'c')] })
   await running.firstPass
   assert.deepEqual(seen, ['a', 'b', 'c'])
 })
 
-test('the first pass completes even if the loop has no keys or is stopped early', async (t) => {
+test('the first pass of a control loop completes even if the loop has no keys or is stopped early', async (t) => {
   const { running } = start(t, {})
   await running.firstPass
   const { running: other } = start(t, {
@@ -55,7 +55,7 @@ test('the first pass completes even if the loop has no keys or is stopped early'
   await other.firstPass
 })
 
-test('a failure in the first pass rejects the pass and is retried', async (t) => {
+test('a failure in the first pass of a control loop rejects the pass and is retried', async (t) => {
   let tries = 0
   const again = Promise.withResolvers<void>()
   const { running, lines } = start(t, {
@@ -72,7 +72,7 @@ test('a failure in the first pass rejects the pass and is retried', async (t) =>
   assert.equal(lines.filter((line) => line.includes('loop="things" key="a" error="not yet"')).length, 1)
 })
 
-test('a step that the shutdown interrupts does not fail the first pass', async (t) => {
+test('a reconcile step that the shutdown interrupts does not fail the first pass', async (t) => {
   const begun = Promise.withResolvers<void>()
   const { running } = start(t, {
     sources: [atStart('a')],
@@ -86,7 +86,7 @@ test('a step that the shutdown interrupts does not fail the first pass', async (
   await running.firstPass
 })
 
-test('a cache source enqueues all existing and expected keys, then changed keys, and all keys again after a reload', async (t) => {
+test('a cache source enqueues all existing and expected keys, then changed keys, and after a reload all keys again', async (t) => {
   let tell = (_key: string | undefined) => {}
   const objects = ['widgets/a', 'widgets/ns/b']
   const cache = {
@@ -125,7 +125,7 @@ test('a timer source enqueues its key immediately and then periodically until th
   assert.equal(seen.length, 3)
 })
 
-test('waiting for a key waits for an attempt that began after the change', async (t) => {
+test('waiting for a key waits for a reconcile attempt that starts after the change', async (t) => {
   const steps: PromiseWithResolvers<'done'>[] = []
   const { running } = start(t, {
     reconcile: () => {
@@ -152,7 +152,7 @@ test('waiting for a key waits for an attempt that began after the change', async
   assert.equal(running.settled('a'), undefined)
 })
 
-test('stop waits for the running step, then runs the cleanup once', async (t) => {
+test('stopping a control loop waits for the running step and then runs the cleanup once', async (t) => {
   const order: string[] = []
   const step = Promise.withResolvers<'done'>()
   const { running } = start(t, {
@@ -174,7 +174,7 @@ test('stop waits for the running step, then runs the cleanup once', async (t) =>
   assert.deepEqual(order, ['aborted', 'step', 'taken back'])
 })
 
-test('loops share one feed and start when the feed is synced', async () => {
+test('control loops share one feed and start when the feed is synced', async () => {
   const { records } = openRecords()
   const synced = Promise.withResolvers<void>()
   let runs = 0
@@ -247,7 +247,7 @@ test('a missing permission is reported once until it is granted', async (t) => {
   assert.match(lines[1]!, /has the required permission again/)
 })
 
-test('a rejected step is logged once, without a stack trace, until the step succeeds', async (t) => {
+test('a rejected reconcile step is logged once, without a stack trace, until the step succeeds', async (t) => {
   const rejected = (name: string, why: string, code = 403) =>
     new StatusError({
       kind: 'Status',

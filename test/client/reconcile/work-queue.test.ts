@@ -48,7 +48,7 @@ function begin(t: TestContext, concurrency = 2) {
   return { queue, stop, running, finish, taken, errors, end, count }
 }
 
-test('a key is queued only once, and is processed again if it is added while being processed', async (t) => {
+test('the work queue contains a key only once, and a key added while being processed is processed again', async (t) => {
   const { queue, finish, taken } = begin(t)
   for (const key of ['a', 'a', 'b', 'c', 'c']) queue.add(key)
   assert.deepEqual(taken(), ['a', 'b'])
@@ -63,7 +63,7 @@ test('a key is queued only once, and is processed again if it is added while bei
   assert.deepEqual(taken(), [])
 })
 
-test('a failed key is retried with a backoff that grows to a limit, and a success resets the backoff', async (t) => {
+test('the work queue retries a failed key with a backoff that grows up to a limit, and a success resets the backoff', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, taken, errors } = begin(t)
   queue.add('a')
@@ -86,7 +86,7 @@ test('a failed key is retried with a backoff that grows to a limit, and a succes
   assert.equal(errors.length, 4, 'not done yet is no failure')
 })
 
-test('adding a key cancels its backoff, and the key is processed once', async (t) => {
+test('adding a key to the work queue cancels its backoff, and the key is processed once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, taken } = begin(t)
   queue.add('a')
@@ -99,7 +99,7 @@ test('adding a key cancels its backoff, and the key is processed once', async (t
   assert.deepEqual(taken(), [])
 })
 
-test('stopping the queue waits for active keys and starts no others', async (t) => {
+test('stopping the work queue waits for active keys and starts no others', async (t) => {
   const { queue, stop, running, finish, taken } = begin(t, 1)
   queue.add('a')
   queue.add('b')
@@ -117,7 +117,7 @@ test('stopping the queue waits for active keys and starts no others', async (t) 
   assert.deepEqual(taken(), [])
 })
 
-test('the queue counts additions, retries, waiting keys and active keys', async (t) => {
+test('the work queue counts additions, retries, waiting keys and active keys', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, count } = begin(t)
   for (const key of ['a', 'a', 'b', 'c', 'c', 'd']) queue.add(key)
@@ -135,7 +135,7 @@ test('the queue counts additions, retries, waiting keys and active keys', async 
   assert.equal(count('workqueue_unfinished_work_seconds'), 0)
 })
 
-test('the rate limits how many keys are started per second, and a key is finished if its handler returns nothing', async () => {
+test('the work queue limits how many keys start per second, and finishes a key if the handler returns nothing', async () => {
   const started: string[] = []
   const last = Promise.withResolvers<void>()
   const queue = new WorkQueue({

@@ -41,7 +41,7 @@ test('the manager creates legacy token Secrets for service accounts', async (t) 
     return held[0]!
   }
 
-  await t.test('each account gets one token Secret even if the manager is killed at any write', async () => {
+  await t.test('each service account gets one token Secret even if the manager is killed at any write', async () => {
     for (const [i, death] of deaths(3).entries()) {
       const name = `killed-${i}`
       await make(name)

@@ -103,7 +103,7 @@ async function untilStatus(name: string, wanted: (status: NonNullable<Horizontal
 const reasonOf = ({ conditions = [] }: NonNullable<HorizontalPodAutoscaler['status']>, type: string) =>
   conditions.find((each) => each.type === type)?.reason
 
-test('without a metrics API, a condition reports the reason and the replica limits still apply', async () => {
+test('an autoscaler without a metrics API reports the reason in a condition and still enforces the replica limits', async () => {
   server.run(['horizontalpodautoscaling'])
   await makeTarget('bare', 2)
   await makeAutoscaler('bare')
@@ -118,7 +118,7 @@ test('without a metrics API, a condition reports the reason and the replica limi
   await untilStatus('gone', (each) => reasonOf(each, 'AbleToScale') === 'FailedGetScale')
 })
 
-test('a target is scaled based on the resource usage of its pods', async () => {
+test('an autoscaler scales its target based on the resource usage of the pods', async () => {
   server.run(['horizontalpodautoscaling'], { through: measuring(() => '100m') })
   await makeTarget('busy', 2)
   await makeAutoscaler('busy')
@@ -129,7 +129,7 @@ test('a target is scaled based on the resource usage of its pods', async () => {
   assert.equal(reasonOf(status!, 'AbleToScale'), 'SucceededRescale')
 })
 
-test('a target is scaled based on Pods, Object and External metrics', async () => {
+test('an autoscaler scales its target based on Pods, Object and External metrics', async () => {
   const asked: string[] = []
   const ofPods = ['pods-0', 'pods-1'].map((name) => ({ describedObject: { kind: 'Pod', name }, value: '20' }))
   const answers = {
@@ -181,7 +181,7 @@ test('a target is scaled based on Pods, Object and External metrics', async () =
   )
 })
 
-test('unreadable metrics are reported in a condition and nothing is scaled', async () => {
+test('an autoscaler that cannot read metrics reports this in a condition and scales nothing', async () => {
   const answers = {
     [custom]: { kind: 'APIGroup', versions: [{ version: 'v1beta1' }] },
     [`${custom}/v1beta1/namespaces/default/pods/*/odd`]: {
@@ -219,7 +219,7 @@ test('unreadable metrics are reported in a condition and nothing is scaled', asy
   assert.match(status!.conditions!.find((each) => each.type === 'ScalingActive')!.message!, /no custom metrics API/)
 })
 
-test('the recommended number of replicas depends on the resource usage', () => {
+test('the recommendation of an autoscaler depends on the resource usage', () => {
   const past = '2030-01-01T00:00:00Z'
   const pod = (name: string, phase = 'Running') =>
     ({
@@ -289,7 +289,7 @@ test('the recommended number of replicas depends on the resource usage', () => {
   assert.throws(() => ask([['a', 1]], two, 'constructor'), /missing request for constructor/)
 })
 
-test('scale-up and scale-down steps are limited with and without a behavior', () => {
+test('scale-up and scale-down steps of an autoscaler are limited with and without a behavior', () => {
   const now = 10_000_000
   const base = { min: 1, max: 100, advice: [], changes: [], downscaleWindowMs: 300_000, now, behavior: undefined }
   assert.deepEqual(limitReplicas({ ...base, current: 10, advised: 50 }), {

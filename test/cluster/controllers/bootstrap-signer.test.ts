@@ -44,46 +44,52 @@ for (const profile of ['orch', 'kubernetes'] as const)
 
     const manager = start(['bootstrapsigner'])
 
-    await t.test('only valid, unexpired tokens with the signing usage have signatures in cluster-info', async () => {
-      await make('first0')
-      await make('absent', { 'usage-bootstrap-signing': '' })
-      await make('nosign', { 'usage-bootstrap-signing': 'false' })
-      await make('expird', { expiration: inSeconds(-5) })
-      await make('odd000', { expiration: 'later' })
-      await make('misnam', { 'token-id': 'other0' })
-      await make('short0', { 'token-secret': 'short' })
-      await make('brief0', { expiration: inSeconds(3) })
-      await until(signers, (latest) => latest.includes('brief0'))
-      await signedBy('first0')
-      await make('second')
-      await signedBy('first0', 'second')
-      await client.delete(kinds.Secret, { namespace, name: 'bootstrap-token-second' })
-      await signedBy('first0')
-      assert.equal((await info()).note, 'mine')
-    })
+    await t.test(
+      'only valid, unexpired bootstrap tokens with the signing usage have signatures in cluster-info',
+      async () => {
+        await make('first0')
+        await make('absent', { 'usage-bootstrap-signing': '' })
+        await make('nosign', { 'usage-bootstrap-signing': 'false' })
+        await make('expird', { expiration: inSeconds(-5) })
+        await make('odd000', { expiration: 'later' })
+        await make('misnam', { 'token-id': 'other0' })
+        await make('short0', { 'token-secret': 'short' })
+        await make('brief0', { expiration: inSeconds(3) })
+        await until(signers, (latest) => latest.includes('brief0'))
+        await signedBy('first0')
+        await make('second')
+        await signedBy('first0', 'second')
+        await client.delete(kinds.Secret, { namespace, name: 'bootstrap-token-second' })
+        await signedBy('first0')
+        assert.equal((await info()).note, 'mine')
+      },
+    )
 
-    await t.test('the signature is a detached JWS over the kubeconfig and is updated with the kubeconfig', async () => {
-      const verify = async (text: string) => {
-        const jws = (await info())['jws-kubeconfig-first0'] ?? ''
-        const [header = '', empty, signature] = jws.split('.')
-        assert.equal(empty, '')
-        assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), { alg: 'HS256', kid: 'first0' })
-        const whole = `${header}.${Buffer.from(text).toString('base64url')}.${signature}`
-        const key = new TextEncoder().encode(profile === 'orch' ? `first0.${secret}` : secret)
-        return await compactVerify(whole, key, { algorithms: ['HS256'] })
-      }
-      await verify(kubeconfig)
-      const found = await client.get(kinds.ConfigMap, clusterInfo)
-      await client.update(kinds.ConfigMap, { ...found, data: { ...found.data, kubeconfig: 'other' } })
-      await until(
-        async () =>
-          verify('other').then(
-            () => true,
-            () => false,
-          ),
-        Boolean,
-      )
-    })
+    await t.test(
+      'the signature in cluster-info is a detached JWS over the kubeconfig and is updated with the kubeconfig',
+      async () => {
+        const verify = async (text: string) => {
+          const jws = (await info())['jws-kubeconfig-first0'] ?? ''
+          const [header = '', empty, signature] = jws.split('.')
+          assert.equal(empty, '')
+          assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), { alg: 'HS256', kid: 'first0' })
+          const whole = `${header}.${Buffer.from(text).toString('base64url')}.${signature}`
+          const key = new TextEncoder().encode(profile === 'orch' ? `first0.${secret}` : secret)
+          return await compactVerify(whole, key, { algorithms: ['HS256'] })
+        }
+        await verify(kubeconfig)
+        const found = await client.get(kinds.ConfigMap, clusterInfo)
+        await client.update(kinds.ConfigMap, { ...found, data: { ...found.data, kubeconfig: 'other' } })
+        await until(
+          async () =>
+            verify('other').then(
+              () => true,
+              () => false,
+            ),
+          Boolean,
+        )
+      },
+    )
 
     await t.test('changed and added signatures in cluster-info are corrected', async () => {
       const found = await client.get(kinds.ConfigMap, clusterInfo)

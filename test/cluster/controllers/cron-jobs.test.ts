@@ -87,7 +87,7 @@ async function untilEvent(name: string, reason: string): Promise<void> {
   )
 }
 
-test('a Job is created every minute, listed as active until it finishes, and deleted once it exceeds the history limit', async () => {
+test('a CronJob creates a Job every minute, lists it as active, and deletes it once it exceeds the history limit', async () => {
   run()
   await makeCronJob('tick', { successfulJobsHistoryLimit: 1 })
   const first = now
@@ -109,7 +109,7 @@ test('a Job is created every minute, listed as active until it finishes, and del
   await untilStatus('tick', ({ active = [] }) => active.length === 0)
 })
 
-test('only the latest missed run is started, and no run is started after the starting deadline', async () => {
+test('a CronJob starts only the latest missed run, and no run after the starting deadline', async () => {
   run()
   await makeCronJob('missed', {}, 500 * minute)
   await untilJobs('missed', now)
@@ -158,7 +158,7 @@ test('Replace deletes only Jobs that the CronJob owns, even if its status lists 
     assert.equal((await server.client.get(kinds.Job, metadata as never)).metadata.uid, metadata.uid)
 })
 
-test('a deleted Job is removed from the status', async () => {
+test('a CronJob removes a deleted Job from its status', async () => {
   run()
   await makeCronJob('gone', {})
   await untilJobs('gone', now)
@@ -169,7 +169,7 @@ test('a deleted Job is removed from the status', async () => {
   await untilEvent('gone', 'MissingJob')
 })
 
-test('no Job is created twice if the manager is killed at any write', async () => {
+test('a CronJob creates no Job twice if the manager is killed at any write', async () => {
   for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeCronJob(name)

@@ -54,11 +54,11 @@ for (const [text, after, ...expected] of [
   ['CRON_TZ=Europe/Berlin 0 * * * *', '2030-10-27T00:00:00', '2030-10-27T01:00:00', '2030-10-27T02:00:00'],
   ['TZ=Asia/Kathmandu 0 0 * * *', '2030-01-01T00:00:00', '2030-01-01T18:15:00'],
 ] as const)
-  test(`the next run of ${text} after ${after}`, () => {
+  test(`the next run of the schedule ${text} after ${after} is computed correctly`, () => {
     assert.deepEqual(times(text, after, expected.length), expected)
   })
 
-test('the latest past run is computed without iterating over all runs', () => {
+test('the latest past run of a schedule is computed without iterating over all runs', () => {
   const minutely = read('TZ=UTC * * * * *')
   const since = Date.parse('2000-01-01T00:00:00Z')
   const now = Date.parse('2030-05-05T05:05:30Z')

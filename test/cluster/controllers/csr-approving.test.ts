@@ -155,7 +155,7 @@ test('the manager approves node client certificates', async (t) => {
     assert.equal(await verdict('a1-renews', as('system:node:a1', ['system:nodes'])), 'Approved AutoApproved')
   })
 
-  await t.test('a bootstrap token for one node gets no certificate for another node', async () => {
+  await t.test('the bootstrap token of one node gets no certificate for another node', async () => {
     const bound = as('system:bootstrap:bbbbbb', ['joiners'], new Map([['bootstrap.orch.io/node-name', ['c1']]]))
     await bound.create(requests, requestOf({ name: 'own-name', node: 'c1' }))
     assert.match(await approved('own-name'), /for node agents/)

@@ -72,7 +72,7 @@ const isReady = ({ status }: Pod) =>
 const list = async (app: string) =>
   (await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items
 
-test('every eligible node gets a daemon pod, which is deleted when the node is no longer eligible', async () => {
+test('every eligible node gets a daemon pod, and a node that is no longer eligible loses the pod', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   await makeNode('tainted', { pool: 'all' }, [{ key: 'k', value: 'v', effect: 'NoSchedule' }])
@@ -141,7 +141,7 @@ async function rolledOut(app: string): Promise<{ readonly least: number; readonl
   return seen
 }
 
-test('a rolling update never exceeds maxUnavailable or maxSurge', async () => {
+test('a rolling update of a DaemonSet never exceeds maxUnavailable or maxSurge', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   await make('replaced')
@@ -156,7 +156,7 @@ test('a rolling update never exceeds maxUnavailable or maxSurge', async () => {
   assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
 })
 
-test('revision data has the same bytes as written by Go programs, and revisions from earlier versions still match', async () => {
+test('DaemonSet revisions have the same bytes as those of Go programs, and revisions from earlier versions still match', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   const revisionsOf = async (app: string) =>
@@ -183,7 +183,7 @@ test('revision data has the same bytes as written by Go programs, and revisions 
   )
 })
 
-test('OnDelete replaces pods only after their deletion, and failed pods after a backoff', async () => {
+test('the OnDelete strategy of a DaemonSet replaces pods only after their deletion, and failed pods after a backoff', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   server.run(loops, { clock })

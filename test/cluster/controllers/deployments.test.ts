@@ -101,7 +101,7 @@ async function watchPods(app: string, look: (all: readonly Pod[]) => void): Prom
   }
 }
 
-test('a rollout never exceeds maxSurge or maxUnavailable', async () => {
+test('a Deployment rollout never exceeds maxSurge or maxUnavailable', async () => {
   nodesReady()
   server.run(loops)
   const rollingUpdate = { maxSurge: 2, maxUnavailable: 1 }
@@ -138,7 +138,7 @@ test('a rollout never exceeds maxSurge or maxUnavailable', async () => {
   assert.ok(items.every((pod) => imageOf(pod) === 'two'))
 })
 
-test('the rollout limits hold while ReplicaSets lag behind their desired sizes', async () => {
+test('the rollout limits of a Deployment hold while ReplicaSets have not reached their desired sizes', async () => {
   server.run(['deployment'])
   const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } }
   await make('lagging', { replicas: 10, strategy })
@@ -164,7 +164,7 @@ test('the rollout limits hold while ReplicaSets lag behind their desired sizes',
   await until(sizes, (told) => told.join() === '7,5')
 })
 
-test('Recreate never runs old and new pods together', async () => {
+test('the Recreate strategy never runs old and new pods together', async () => {
   nodesReady()
   server.run(loops)
   await make('again', { strategy: { type: 'Recreate' } })
@@ -179,7 +179,7 @@ test('Recreate never runs old and new pods together', async () => {
   assert.equal(together, 0)
 })
 
-test('scaling during a rollout is distributed over the ReplicaSets', async () => {
+test('scaling a Deployment during a rollout is distributed over the ReplicaSets', async () => {
   server.run(loops)
   const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
   await make('spread', { replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate } })
@@ -224,7 +224,7 @@ test('a paused Deployment is scaled but not rolled out, and ReplicaSets that exc
   assert.equal(back.metadata.annotations?.['deployment.orch.io/revision-history'], '3')
 })
 
-test('a rollback annotation from the old API triggers a rollback', async () => {
+test('a rollback annotation from the old API rolls a Deployment back', async () => {
   nodesReady()
   server.run(loops)
   await make('back', { replicas: 1 })
@@ -242,7 +242,7 @@ test('a rollback annotation from the old API triggers a rollback', async () => {
   assert.equal(returned.metadata.annotations?.[key], undefined)
 })
 
-test('a rollout without progress reports that its deadline is exceeded', async () => {
+test('a rollout without progress reports that the deadline is exceeded', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   server.run(loops, { clock })
@@ -272,7 +272,7 @@ test('if the name for a ReplicaSet is in use, the Deployment generates another n
   assert.equal(told.status?.collisionCount, 1)
 })
 
-test('the Deployment reports why pods cannot be created', async () => {
+test('a Deployment reports why pods cannot be created', async () => {
   server.run(loops, {
     through: (send) => async (request) =>
       request.method === 'POST' && request.path.endsWith('/pods')
@@ -287,7 +287,7 @@ test('the Deployment reports why pods cannot be created', async () => {
   })
 })
 
-test('the revision number after a very large revision number is exact', async () => {
+test('the Deployment revision after a very large revision number is exact', async () => {
   const name = 'large'
   const key = 'deployment.orch.io/revision'
   await server.client.create(kinds.ReplicaSet, {
@@ -302,7 +302,7 @@ test('the revision number after a very large revision number is exact', async ()
   })
 })
 
-test('if the manager is killed at any write, the next manager completes the rollout', async () => {
+test('if the manager is killed at any write, the next manager completes the rollout of a Deployment', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)
   for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {

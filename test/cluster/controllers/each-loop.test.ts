@@ -442,7 +442,7 @@ test('every control loop has a row in the table of this test', () => {
 })
 
 for (const [loop, row] of Object.entries(rows))
-  test(`${loop}: a rejected write does not block others, and the next manager finishes the work of a killed manager`, async () => {
+  test(`${loop}: a rejected write does not block other writes, and the next manager finishes the work of a killed manager`, async () => {
     const { make, path, isDone, options, laterMs = 0, beside = [], mark = (name) => name, inOneWrite = false } = row
     const clock = { now: () => systemClock.now() + laterMs, monotonic: systemClock.monotonic }
     const start = (more: ManagerOptions = {}) =>

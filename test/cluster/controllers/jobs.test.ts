@@ -69,7 +69,7 @@ async function touch(name: string): Promise<void> {
   await server.client.patch(kinds.Job, { namespace, name }, { patch })
 }
 
-test('a Job runs the requested completions within its parallelism', async () => {
+test('a Job runs the requested completions within the limit of its parallelism', async () => {
   run()
   await makeJob('five', { completions: 5, parallelism: 2 })
   const made = new Set<string>()
@@ -88,7 +88,7 @@ test('a Job runs the requested completions within its parallelism', async () => 
   assert.equal((await podsOf('five')).length, 5)
 })
 
-test('a Job without completions is complete after one success, and active pods may finish', async () => {
+test('a Job without completions is complete after one success, and its active pods may finish', async () => {
   run()
   await makeJob('queue', { parallelism: 2 })
   const [first, second] = await untilPods('queue', (all) => all.length === 2)
@@ -100,7 +100,7 @@ test('a Job without completions is complete after one success, and active pods m
   assert.deepEqual([status?.succeeded, status?.failed], [1, 1])
 })
 
-test('a lagging watch causes no duplicate pod', async (t) => {
+test('a Job creates no duplicate pod while the watch lags', async (t) => {
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   const slowPods =
@@ -132,7 +132,7 @@ test('a lagging watch causes no duplicate pod', async (t) => {
   assert.equal((await podsOf('slow')).length, 3)
 })
 
-test('each index of an Indexed Job runs until it succeeds, and its pod knows the index', async () => {
+test('each index of an Indexed Job runs until it succeeds, and the pod receives the index', async () => {
   run()
   await makeJob('numbered', { completions: 4, parallelism: 4, completionMode: 'Indexed' })
   const key = 'batch.orch.io/job-completion-index'
@@ -173,7 +173,7 @@ test('an index set of two thousand million indexes is counted, searched and comp
   assert.equal(most.union(IndexSet.of([5])).toString(), '0,2-2147483646')
 })
 
-test('failures are retried with a growing backoff, and the Job fails after too many failures', async () => {
+test('a Job retries failures with a growing backoff, and fails after too many failures', async () => {
   run()
   nowMs = 0
   await makeJob('failing', { backoffLimit: 2 })
@@ -195,7 +195,7 @@ test('failures are retried with a growing backoff, and the Job fails after too m
   assert.equal((await podsOf('failing')).length, 3)
 })
 
-test('container restarts count towards the backoff limit if the restart policy is OnFailure', async () => {
+test('container restarts of a Job count toward the backoff limit if the restart policy is OnFailure', async () => {
   run()
   await makeJob('restarting', { backoffLimit: 2, parallelism: 2 }, 'OnFailure')
   const [first] = await untilPods('restarting', (found) => found.length === 2)
@@ -207,7 +207,7 @@ test('container restarts count towards the backoff limit if the restart policy i
   await untilPods('restarting', (found) => found.length === 0)
 })
 
-test('a Job that exceeds its deadline fails and its pods are deleted', async () => {
+test('a Job that exceeds its deadline fails, and its pods are deleted', async () => {
   run()
   nowMs = 0
   await makeJob('late', { activeDeadlineSeconds: 60 })
@@ -241,7 +241,7 @@ test('a suspended Job has no pods, and resuming it resets its start time', async
   assert.ok(Date.parse(again.status!.startTime!) > Date.parse(started.status!.startTime!))
 })
 
-test('matching orphan pods are adopted, and surplus pods are deleted', async () => {
+test('a Job adopts matching orphan pods and deletes surplus pods', async () => {
   run()
   const labels = { run: 'adopting' }
   const template = { metadata: { labels }, spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
@@ -260,7 +260,7 @@ test('matching orphan pods are adopted, and surplus pods are deleted', async () 
   await until(find, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length === 1)
 })
 
-test('no pod is created twice if the manager is killed at any write', async () => {
+test('a Job creates no pod twice if the manager is killed at any write', async () => {
   for (const [i, death] of deaths(long ? 4 : 1).entries()) {
     const name = `killed-${i}`
     await makeJob(name, { completions: 2, parallelism: 2 })

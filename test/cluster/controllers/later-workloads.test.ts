@@ -72,7 +72,7 @@ async function untilOwners(claim: string, owners: string): Promise<readonly Owne
   return metadata.ownerReferences ?? []
 }
 
-test('ordinals begin at the configured start, and changing it replaces the pods outside the new range', async () => {
+test('StatefulSet ordinals begin at the configured start, and changing it replaces the pods outside the new range', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(['statefulset'])
   await makeSet('from', { replicas: 2, ordinals: { start: 5 } })
@@ -83,7 +83,7 @@ test('ordinals begin at the configured start, and changing it replaces the pods 
   await untilNames('from', 'from-6', 'from-7')
 })
 
-test('the retention policy determines whether claims are owned by the StatefulSet or by the removed pod', async () => {
+test('the retention policy decides whether the StatefulSet or the removed pod owns a claim', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(['statefulset'])
   const persistentVolumeClaimRetentionPolicy = { whenDeleted: 'Delete', whenScaled: 'Delete' }
@@ -117,7 +117,7 @@ test('the retention policy determines whether claims are owned by the StatefulSe
   await untilNames('kept', 'kept-0', 'kept-1')
 })
 
-test('an update replaces up to maxUnavailable pods at a time', async () => {
+test('an update of a StatefulSet replaces up to maxUnavailable pods at a time', async () => {
   server.run(['statefulset'])
   const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '50%' } }
   await makeSet('wide', { replicas: 5, podManagementPolicy: 'Parallel', updateStrategy })
@@ -200,7 +200,7 @@ async function makeScaled(app: string, behavior: object): Promise<void> {
   await server.client.create(kinds.HorizontalPodAutoscaler, { metadata: { name: app, namespace }, spec: scaling })
 }
 
-test('a target is scaled by the resource usage of one container unless the deviation is within the tolerance', async () => {
+test("an autoscaler can use one container's usage, and does not scale if the deviation is within the tolerance", async () => {
   server.run(['horizontalpodautoscaling'], { through: measuring('90m') })
   await makeScaled('strict', {})
   await makeScaled('tolerant', { scaleUp: { tolerance: '0.9' } })

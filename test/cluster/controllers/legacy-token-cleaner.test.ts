@@ -67,7 +67,7 @@ test('the manager cleans up unused legacy tokens', async (t) => {
   }
   const tracking = { namespace: 'kube-system', name: trackingConfigMap }
 
-  await t.test('no token is marked before its use was recorded for a whole period', async () => {
+  await t.test('no legacy token is marked before its use was recorded for a whole period', async () => {
     const { data } = await until(
       () => client.get(kinds.ConfigMap, tracking),
       ({ data: found }) => found?.since !== undefined,
@@ -89,12 +89,12 @@ test('the manager cleans up unused legacy tokens', async (t) => {
     assert.deepEqual(await marks(), { marked: 'long-ago' })
   })
 
-  await t.test('unused tokens are marked, and all others are kept', async () => {
+  await t.test('only unused legacy tokens are marked', async () => {
     await run(10, async () => Object.values(await marks()).every((day) => day === dayIn(10)) && (await marks()).unused)
     assert.deepEqual(await marks(), { unused: dayIn(10), marked: dayIn(10) })
   })
 
-  await t.test('the Secret of a marked token is deleted after another period', async () => {
+  await t.test('the Secret of a marked legacy token is deleted after another period', async () => {
     await run(12, async () => (await marks()).recent === undefined)
     assert.deepEqual(await marks(), { unused: dayIn(10), marked: dayIn(10) })
     await run(18.5, () => read('unused').then(() => false, isNotFound))

@@ -11,7 +11,7 @@ import {
 const other = { type: 'example.com/Other', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }
 const later = Date.UTC(2030, 0, 1)
 
-test('conditions keep their transition time unless their status changes, and unrelated conditions are kept', () => {
+test('namespace conditions keep their transition time unless their status changes, and other conditions are kept', () => {
   const sweep = newSweep([])
   sweep.remaining.set('configmaps', 2)
   const first = withConditions([other], conditionsOf(sweep), Date.UTC(2025, 0, 1))!

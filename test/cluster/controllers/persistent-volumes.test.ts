@@ -188,7 +188,7 @@ test('a claim and a volume that name each other are bound, and mismatches are re
   assert.match(String((await eventOf('n-mismatch', 'VolumeMismatch')).message), /too small/)
 })
 
-test('volumes become Released or Failed depending on the reclaim policy, and a claim without its volume becomes Lost', async () => {
+test('volumes become Released or Failed depending on the reclaim policy, and a claim whose volume is missing becomes Lost', async () => {
   begin()
   for (const [name, policy] of [
     ['p-keep', 'Retain'],
@@ -354,7 +354,7 @@ test('the provisioner removes only its own directories, and a failing volume doe
   await gone(kinds.PersistentVolumeClaim, 's-other')
 })
 
-test('delayed binding uses the selected node within the allowed topologies', async () => {
+test('delayed binding uses the node that the scheduler selected, within the allowed topologies', async () => {
   begin()
   const node = (name: string, zone: string) => ({
     apiVersion: 'v1',
@@ -430,7 +430,7 @@ test('external provisioners are requested by annotation and Event, and a missing
   await claimIn('Bound', 'e-later')
 })
 
-test('a claim that is soon bound gets no Event, and event sources match Kubernetes', async () => {
+test('a claim that is bound soon gets no Event, and the Event sources are those of Kubernetes', async () => {
   let now = 0
   const clock = { ...systemClock, monotonic: () => now }
   server.run(loops, { options: { volumeDirectory: root }, clock })
@@ -454,7 +454,7 @@ test('a claim that is soon bound gets no Event, and event sources match Kubernet
   )
 })
 
-test('the claim of an ephemeral volume follows its template, and is owned by the Pod and deleted with it', async () => {
+test('the claim of an ephemeral volume follows the template, and the Pod owns the claim', async () => {
   begin()
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'dir' }
   const pod = (name: string, ...names: string[]) => ({
@@ -489,7 +489,7 @@ test('the claim of an ephemeral volume follows its template, and is owned by the
   assert.ok(await claim('q-taken'))
 })
 
-test('if the manager is killed at any write, the next manager finishes binding', async () => {
+test('if the manager is killed at any write, the next manager finishes binding volumes', async () => {
   for (let allowed = 0; allowed < 8; allowed++) {
     let writes = 0
     const stopped = Promise.withResolvers<void>()
@@ -533,7 +533,7 @@ test('deleting a claim before it records its volume releases the volume', async 
   await gone(kinds.PersistentVolume, 'held')
 })
 
-test('a claim can grow if the built-in provisioner made its volume; external controllers resize all other volumes', async () => {
+test('a claim can grow if the built-in provisioner created its volume; external controllers resize all other volumes', async () => {
   const grow = (name: string) =>
     server.client.patch(
       kinds.PersistentVolumeClaim,

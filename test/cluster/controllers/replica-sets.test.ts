@@ -84,7 +84,7 @@ test('a ReplicaSet does not control pods in another namespace', async () => {
   await server.client.get(kinds.Pod, { namespace: 'kube-system', name: 'foreign' })
 })
 
-test('terminated and deleted pods are replaced', async () => {
+test('a ReplicaSet replaces terminated and deleted pods', async () => {
   server.run(['replicaset'])
   await makeSet('replaced', 2)
   const [first, second] = await untilPods(server.client, 'replaced', 2)
@@ -98,7 +98,7 @@ test('terminated and deleted pods are replaced', async () => {
   })
 })
 
-test('orphaned pods are adopted, and pods that no longer match are released and replaced', async () => {
+test('a ReplicaSet adopts orphaned pods, and releases and replaces pods that no longer match', async () => {
   const orphan = { metadata: { name: 'orphan', namespace, labels: { app: 'adopting' } }, spec: template('x').spec }
   await server.client.create(kinds.Pod, orphan)
   server.run(['replicaset'])
@@ -119,7 +119,7 @@ test('orphaned pods are adopted, and pods that no longer match are released and 
 
 const quotas: ResourceType = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
 
-test('an exhausted quota is reported in an Event and a condition, with few retries', async () => {
+test('a ReplicaSet reports an exhausted quota in an Event and a condition, with few retries', async () => {
   const events: ResourceType = { ...quotas, plural: 'events' }
   const where = 'tight'
   const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
@@ -164,7 +164,7 @@ test('an exhausted quota is reported in an Event and a condition, with few retri
   assert.equal(healed.status?.fullyLabeledReplicas, 5)
 })
 
-test('no pod is created or deleted twice while the watch lags', async () => {
+test('a ReplicaSet creates and deletes no pod twice while the watch lags', async () => {
   const lag = laggingWatch()
   const writes: string[] = []
   server.run(['replicaset'], {
@@ -203,7 +203,7 @@ test('no pod is created or deleted twice while the watch lags', async () => {
   assert.deepEqual(writes.slice(3).sort(), ['DELETE', 'DELETE', 'POST'])
 })
 
-test('if the manager is killed at any write, the next manager finishes scaling', async () => {
+test('if the manager is killed at any write, the next manager finishes scaling a ReplicaSet', async () => {
   const ways = deaths(4)
   for (const [i, death] of (long ? ways : [ways[4]!]).entries()) {
     const app = `killed-${i}`
@@ -218,7 +218,7 @@ test('if the manager is killed at any write, the next manager finishes scaling',
   }
 })
 
-test('pods become available after minReadySeconds', async () => {
+test('pods of a ReplicaSet become available after minReadySeconds', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   server.run(['replicaset'], { clock: { now: () => now, monotonic: () => now } })
   await makeSet('patient', 1, { minReadySeconds: 30 })

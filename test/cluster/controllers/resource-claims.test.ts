@@ -74,7 +74,7 @@ async function allocate(name: string, pods: readonly { readonly name: string; re
   await client.update(claimType, { ...updated, status } as never, { subresource: 'status' })
 }
 
-test('a pod gets a claim from each template, which it owns', async () => {
+test('a pod gets a ResourceClaim from each claim template, and owns the claim', async () => {
   const manager = start([loop])
   await makeTemplate('shared')
   const { metadata } = await makePod('user', fromTemplate('first', 'shared'), fromTemplate('second', 'shared'), {
@@ -100,7 +100,7 @@ test('a pod gets a claim from each template, which it owns', async () => {
   await manager.stop()
 })
 
-test('long names of pods and claims are shortened', async () => {
+test('ResourceClaims shorten long names of pods and claims', async () => {
   const manager = start([loop])
   await makeTemplate('long')
   await makePod(`${'p'.repeat(31)}.${'q'.repeat(100)}`, fromTemplate('c'.repeat(63), 'long'))
@@ -110,7 +110,7 @@ test('long names of pods and claims are shortened', async () => {
   await manager.stop()
 })
 
-test('a missing template is reported, and the claim is created once the template exists', async () => {
+test('a missing ResourceClaim template is reported, and the claim is created when the template exists', async () => {
   const manager = start([loop])
   await makePod('early', fromTemplate('c', 'late'))
   const { items } = await until(
@@ -125,7 +125,7 @@ test('a missing template is reported, and the claim is created once the template
   await manager.stop()
 })
 
-test('an existing claim of the pod is used, and a restarted manager creates no second claim', async () => {
+test('an existing ResourceClaim of the pod is used, and a restarted manager creates no second claim', async () => {
   await makeTemplate('again')
   const { metadata } = await makePod('found', fromTemplate('c', 'again'))
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'found', uid: metadata.uid!, controller: true }
@@ -152,7 +152,7 @@ test('an existing claim of the pod is used, and a restarted manager creates no s
   }
 })
 
-test('pods that end or are deleted no longer reserve claims', async () => {
+test('pods that end or are deleted no longer reserve ResourceClaims', async () => {
   const manager = start([loop])
   await client.create(claimType, { metadata: { name: 'common', namespace }, spec: { devices } } as never)
   const use = { name: 'c', resourceClaimName: 'common' }
@@ -175,7 +175,7 @@ test('pods that end or are deleted no longer reserve claims', async () => {
   await manager.stop()
 })
 
-test('a generated claim is deleted when its pod ends, and not before', async () => {
+test('a generated ResourceClaim is deleted when its pod ends, but not earlier', async () => {
   const manager = start([loop])
   await makeTemplate('brief')
   const { metadata } = await makePod('brief', fromTemplate('c', 'brief'))
@@ -190,7 +190,7 @@ test('a generated claim is deleted when its pod ends, and not before', async () 
   await manager.stop()
 })
 
-test('the loop exists since 1.34', () => {
+test('the ResourceClaim control loop runs since Kubernetes 1.34', () => {
   const entry = controlLoops.find(({ name }) => name === loop)!
   assert.deepEqual(
     (['1.33', '1.34', '1.36'] as const).map((version) => exists(entry, version)),

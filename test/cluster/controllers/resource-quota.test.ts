@@ -39,7 +39,7 @@ const pod = (name: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '250m' } } }], ...spec },
 })
 
-test('existing objects are counted when a quota is created', async () => {
+test('a new quota counts existing objects', async () => {
   for (const name of ['a', 'b', 'ended']) await make(`${base}/pods`, pod(name))
   await make(`${base}/pods`, pod('brief', { activeDeadlineSeconds: 60 }))
   await patch(`${base}/pods/ended/status`, { status: { phase: 'Failed' } })
@@ -73,7 +73,7 @@ test('existing objects are counted when a quota is created', async () => {
   await untilSame(async () => (await quota('scoped')).status?.used, { 'count/secrets': '0', pods: '1' })
 })
 
-test('changed limits are copied to the status, and counted usage is kept', async () => {
+test('changed quota limits are copied to the status, and the counted usage is kept', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'changing' }, spec: { hard: { secrets: '10' } } })
   await untilSame(async () => (await quota('changing')).status, { hard: { secrets: '10' }, used: { secrets: '2' } })
   await patch(`${base}/resourcequotas/changing`, { spec: { hard: { secrets: '5', services: '7' } } })
@@ -85,7 +85,7 @@ test('changed limits are copied to the status, and counted usage is kept', async
   await untilSame(async () => (await quota('changing')).status, { hard: { services: '7' }, used: { services: '1' } })
 })
 
-test('recorded usage that is too high or too low is corrected', async () => {
+test('quota usage that is too high or too low is corrected', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'wrong' }, spec: { hard: { secrets: '50' } } })
   for (const secrets of ['49', '0']) {
     await untilSame(async () => (await quota('wrong')).status?.used, { secrets: '2' })
@@ -133,7 +133,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('a recount that lowers the usage is applied only if no refunds follow, and a recount that raises it is applied immediately', async (t) => {
+test('a quota recount that lowers the usage applies only if no refunds follow, and one that raises it applies immediately', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
@@ -156,7 +156,7 @@ const still: Partial<ResourceQuotaLoopParts> = {
   whileStill: async (_, run) => await run(() => true),
 }
 
-test('usage by objects that are deleted during the first count is corrected by a second count', async (t) => {
+test('a second quota count corrects the usage of objects that are deleted during the first count', async (t) => {
   const { look, use } = await openLoop(t, still)
   assert.deepEqual(await look(0), ['done', '0'])
   await use('3')
@@ -168,7 +168,7 @@ test('usage by objects that are deleted during the first count is corrected by a
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })
 
-test('a restarted quota loop corrects wrong usage left by the previous loop', async (t) => {
+test('a restarted quota loop corrects wrong usage that the previous loop left', async (t) => {
   const { look, use } = await openLoop(t, still)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 5000 }, '3'])
@@ -176,7 +176,7 @@ test('a restarted quota loop corrects wrong usage left by the previous loop', as
   assert.deepEqual(await look(5000), ['done', '0'])
 })
 
-test('wrong usage left by a crash is corrected even during constant writes to the namespace', async () => {
+test('wrong quota usage after a crash is corrected even during constant writes to the namespace', async () => {
   await make(`${base}/resourcequotas`, { metadata: { name: 'busy' }, spec: { hard: { configmaps: '500' } } })
   await untilSame(async () => Object.keys((await quota('busy')).status?.used ?? {}), ['configmaps'])
   let remaining = 0

@@ -58,7 +58,7 @@ test('the manager maintains token Secrets for service accounts', async (t) => {
     },
   )
 
-  await t.test('a token becomes invalid when its Secret is deleted or contains another token', async () => {
+  await t.test('a token becomes invalid when its token Secret is deleted or contains another token', async () => {
     await makeSecret('brief', 'kept')
     const secret = await filled('brief')
     const used = server.client(textOf(secret.data, 'token'))
@@ -74,7 +74,7 @@ test('the manager maintains token Secrets for service accounts', async (t) => {
   })
 
   await t.test(
-    'token Secrets are deleted with their account, or immediately if the account does not exist',
+    'token Secrets are deleted with their service account, or immediately if the account does not exist',
     async () => {
       const remainingSecret = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
       const used = server.client(textOf(remainingSecret.data, 'token'))
@@ -94,7 +94,7 @@ test('the manager maintains token Secrets for service accounts', async (t) => {
     },
   )
 
-  await t.test('a token Secret for an earlier account with the same name is deleted', async () => {
+  await t.test('a token Secret for an earlier service account with the same name is deleted', async () => {
     const { metadata } = await makeAccount('again')
     const annotations = { 'orch.io/service-account.name': 'again', 'orch.io/service-account.uid': 'former' }
     const made = await client.create(kinds.Secret, {
@@ -163,7 +163,7 @@ const until = async (reached: () => boolean) => {
   }
 }
 
-test('token data that another server has written in the meantime is kept', async (t) => {
+test('token data that another server wrote in the meantime is kept', async (t) => {
   const { client, informers, step } = await openLoop(t, async (by) => {
     const now = await by.get(kinds.Secret, { namespace, name: 's' })
     const annotations = { ...now.metadata.annotations, [uidKey]: 'former' }
@@ -181,7 +181,7 @@ test('token data that another server has written in the meantime is kept', async
   await assert.rejects(client.get(kinds.Secret, { namespace, name: 's' }), { code: 404 })
 })
 
-test('a token Secret is created for the stored account, not for a stale cached account', async (t) => {
+test('a token Secret is created for the stored service account, not for an outdated cached account', async (t) => {
   const { client, informers, step } = await openLoop(t, async () => {})
   const { metadata } = await client.create(kinds.ServiceAccount, accountNamed('a'))
   const formerAccount = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }

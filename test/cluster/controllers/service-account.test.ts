@@ -49,7 +49,7 @@ test('a terminating namespace gets no default service account', async (t) => {
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('default accounts are created even if the manager is killed at any write, and a failing namespace does not block others', async (t) => {
+test('a failing namespace or a killed manager does not prevent default service accounts in other namespaces', async (t) => {
   const { start, client } = await openLoopServer(t)
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
   const accounts = async () =>

@@ -82,7 +82,7 @@ async function historyOf(app: string): Promise<{ readonly events: string[]; read
   }
 }
 
-test('pods are created in order as their predecessors become ready, and deleted in reverse order', async () => {
+test('a StatefulSet creates pods in order as their predecessors become ready, and deletes them in reverse order', async () => {
   server.run(loops)
   const claim = {
     metadata: { name: 'data' },
@@ -126,7 +126,7 @@ test('pods are created in order as their predecessors become ready, and deleted 
   assert.deepEqual(remainingClaims[0]?.metadata.labels, { app: 'web' })
 })
 
-test('a rolling update proceeds from the highest ordinal down to the partition and then updates the current revision', async () => {
+test('a StatefulSet update proceeds from the highest ordinal to the partition and then updates the current revision', async () => {
   nodesReady()
   server.run(loops)
   await make('rolled', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } })
@@ -155,7 +155,7 @@ test('a rolling update proceeds from the highest ordinal down to the partition a
   assert.equal(done.status?.currentReplicas, 3)
 })
 
-test('OnDelete replaces pods only after their deletion, and failed pods immediately', async () => {
+test('the OnDelete strategy of a StatefulSet replaces pods only after their deletion, and failed pods immediately', async () => {
   nodesReady()
   server.run(loops)
   await make('manual', { replicas: 2, updateStrategy: { type: 'OnDelete' } })
@@ -169,7 +169,7 @@ test('OnDelete replaces pods only after their deletion, and failed pods immediat
   await settled('manual', ({ updatedReplicas, readyReplicas }) => updatedReplicas === 2 && readyReplicas === 2)
 })
 
-test('with the Parallel policy, pods are created and deleted without waiting for each other', async () => {
+test('the Parallel policy of a StatefulSet creates and deletes pods without waiting for each other', async () => {
   server.run(loops)
   await make('parallel', { podManagementPolicy: 'Parallel' })
   await untilPods(server.client, 'parallel', 3)
@@ -189,7 +189,7 @@ test('a StatefulSet can be scaled down while a very large replica count is being
   await untilPods(server.client, 'slip', 0)
 })
 
-test('a pod without its labels is repaired, and an orphan with a matching name is adopted', async () => {
+test('a StatefulSet repairs a pod without its labels and adopts an orphan with a matching name', async () => {
   const metadata = { name: 'lost-0', namespace, labels: { app: 'lost' } }
   await server.client.create(kinds.Pod, { metadata, spec: template('lost').spec })
   server.run(loops)
@@ -202,7 +202,7 @@ test('a pod without its labels is repaired, and an orphan with a matching name i
   assert.equal(adopted.metadata.ownerReferences?.[0]?.uid, set.metadata.uid)
 })
 
-test('revisions that exceed revisionHistoryLimit are deleted, and a rollback gives its revision a new number', async () => {
+test('StatefulSet revisions that exceed revisionHistoryLimit are deleted, and a rollback gives its revision a new number', async () => {
   nodesReady()
   server.run(loops)
   await make('kept', { replicas: 1, revisionHistoryLimit: 1 })
@@ -218,7 +218,7 @@ test('revisions that exceed revisionHistoryLimit are deleted, and a rollback giv
   await until(revisions, (latest) => latest.join() === '3,4')
 })
 
-test('no pod or claim is created twice while the watch lags or after the manager was killed', async () => {
+test('a StatefulSet creates no pod or claim twice while the watch lags or after the manager was killed', async () => {
   const lag = laggingWatch()
   server.run(loops, { through: lag.through })
   lag.close()

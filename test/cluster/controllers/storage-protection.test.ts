@@ -126,7 +126,7 @@ test('existing claims and volumes get the protection finalizer, and other finali
   await gone(client, kinds.PersistentVolumeClaim, name)
 })
 
-test('a claim with the default class gets a directory, can grow, and is deleted together with its directory', async (t) => {
+test('a claim with the default class gets a directory, can grow, and is deleted together with the directory', async (t) => {
   const server = await startUp(t)
   const client = new Client(server.transport())
   const name = { namespace, name: 'plain' }

@@ -31,7 +31,7 @@ test('the manager deletes bootstrap tokens', async (t) => {
   const gone = (id: string) => until(() => isGone(id), Boolean)
 
   await t.test(
-    'expired and unreadable bootstrap tokens are deleted immediately, and others when they expire',
+    'expired and unreadable bootstrap tokens are deleted immediately, and other tokens when they expire',
     async () => {
       const held = await make('held00', inSeconds(-10))
       const finalizers = ['example.com/hold']

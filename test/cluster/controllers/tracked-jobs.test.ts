@@ -93,7 +93,7 @@ async function terminate({ metadata: { name = '' } }: Pod): Promise<void> {
   await ignoreNotFound(server.client.delete(kinds.Pod, { namespace, name }, { gracePeriodSeconds: 0 }))
 }
 
-test('a succeeded pod counts even if it is deleted before the Job finishes', async () => {
+test('a succeeded pod of a Job counts even if it is deleted before the Job finishes', async () => {
   await makeJob('counted', { completions: 2, parallelism: 1 })
   const [first] = await untilActive('counted', 1)
   assert.deepEqual(first!.metadata.finalizers, [finalizer])
@@ -128,7 +128,7 @@ test('deleting a Job removes the tracking finalizer from its pods, even if they 
   }
 })
 
-test('failure policy rules match exit codes and pod conditions to ignore or count a failure or to fail the Job', async () => {
+test('the failure policy of a Job can ignore or count a failure or fail the Job, by exit code and pod condition', async () => {
   const rules = [
     { action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } },
     { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] },
@@ -168,7 +168,7 @@ test('a success policy completes the Job once its leader succeeds, and the other
   assert.deepEqual([job.status?.completedIndexes, job.status?.failed], ['0,1', undefined])
 })
 
-test('each index has its own backoff limit, and the Job fails once all indexes have finished', async () => {
+test('each index of a Job has its own backoff limit, and the Job fails once all indexes have finished', async () => {
   await makeJob('by-index', indexed(2, { backoffLimitPerIndex: 1 }))
   const pods = await untilActive('by-index', 2)
   await fail(pods.find((pod) => indexOf(pod) === 1)!)
@@ -188,7 +188,7 @@ test('each index has its own backoff limit, and the Job fails once all indexes h
   assert.deepEqual([job.status?.completedIndexes, job.status?.failedIndexes, job.status?.failed], ['0', '1', 2])
 })
 
-test('a rule can fail one index immediately, and too many failed indexes fail the Job', async () => {
+test('a failure policy rule can fail one index of a Job immediately, and too many failed indexes fail the Job', async () => {
   const rules = [{ action: 'FailIndex', onExitCodes: { operator: 'In', values: [7] } }]
   await makeJob('few', indexed(3, { backoffLimitPerIndex: 4, maxFailedIndexes: 1, podFailurePolicy: { rules } }))
   const pods = await untilActive('few', 3)
@@ -237,7 +237,7 @@ test('a Job reports its ready pods, and suspending it deletes them without count
   assert.equal(conditionOf(complete, 'SuccessCriteriaMet')?.reason, 'CompletionsReached')
 })
 
-test('failures are retried after ten seconds, and the failed count never decreases', async () => {
+test('a Job retries failures after ten seconds, and its failed count never decreases', async () => {
   await makeJob('strict', { backoffLimit: 1 })
   await makeJob('foreign', { managedBy: 'example.com/other' })
   const [failed] = await untilActive('strict', 1)
@@ -253,7 +253,7 @@ test('failures are retried after ten seconds, and the failed count never decreas
   assert.deepEqual((await untilJob('foreign', () => true)).status, {})
 })
 
-test('each pod is counted once even if the manager is killed at any write', async () => {
+test('a Job counts each pod once even if the manager is killed at any write', async () => {
   await server.end()
   for (const [i, death] of deaths(long ? 8 : 3).entries()) {
     const name = `killed-${i}`

@@ -13,7 +13,7 @@ import { contentHash } from '../../../src/cluster/controllers/workloads/template
 
 const now = Date.parse('2030-01-01T00:00:00Z')
 
-test('an expectation stays open until every write is observed or has failed, or for five minutes', () => {
+test('an expectation remains until every write is observed or has failed, or for five minutes', () => {
   let time = 0
   const expectations = new Expectations({ now: () => time, monotonic: () => time })
   expectations.expectCreations('a', 2)
@@ -33,7 +33,7 @@ test('an expectation stays open until every write is observed or has failed, or 
   assert.equal(expectations.waitMs('a'), 0)
 })
 
-test('pods are created in batches that double and stop after the first failure', async () => {
+test('a workload creates pods in batches that double in size and stop after the first failure', async () => {
   const begun: number[] = []
   const write = (failing: number) => async (i: number) => {
     begun.push(i)
@@ -70,7 +70,7 @@ function pod(
   } as Pod
 }
 
-test('pods are deleted in order of progress, deletion cost, crowding and age', () => {
+test('a workload deletes pods in order of progress, deletion cost, crowding and age', () => {
   const pods = [
     pod('old', { ageMs: 1e9 }),
     pod('young', { ageMs: 1000 }),
@@ -90,7 +90,7 @@ test('pods are deleted in order of progress, deletion cost, crowding and age', (
   )
 })
 
-test('the deletion order of many pods is computed in short steps', () => {
+test('the deletion order of many pods is computed in short time slices', () => {
   const many = Array.from({ length: 10_000 }, (_, i) => pod(`p${i}`, { cost: String((i * 7919) % 10_000) }))
   const context = { vendor: vendorOf('orch'), now, crowdOf: () => 1 }
   const work = firstToDelete(many, 500, context)
@@ -123,7 +123,7 @@ test('scans of large sets are spaced out, and scans of small sets hardly wait', 
   assert.ok(spacing.waitMs('large-99') <= 1000, 'nobody waits for long')
 })
 
-test('a pod is available after minReadySeconds', () => {
+test('a pod counts as available after minReadySeconds', () => {
   const young = pod('a', { ageMs: 3000 })
   assert.equal(isAvailable(young, 0, now), true)
   assert.equal(isAvailable(young, 5, now), false)
@@ -134,7 +134,7 @@ test('a pod is available after minReadySeconds', () => {
   assert.equal(nextAvailableMs([young], 0, now), undefined)
 })
 
-test('equal templates have equal hashes, and a collision count changes the hash', () => {
+test('equal pod templates have equal hashes, and a collision count changes the hash', () => {
   const hash = contentHash({ a: 1, b: ['x', { c: null }] }, undefined)
   assert.match(hash, /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
   assert.equal(contentHash({ b: ['x', { c: null }], a: 1, d: undefined }, undefined), hash)

@@ -175,7 +175,7 @@ test('the API server rejects clients with the configured node client certificate
   assert.equal(await askAs(issue('my-servers', ['others']), other), 403)
 })
 
-test('flags allow a local node agent whose certificate is from another CA and names no node', async (t) => {
+test('flags allow a local node agent whose certificate is from another CA and does not name the node', async (t) => {
   const clients: string[] = []
   const { certificate: cert, key } = issuePair(foreign, { commonName: 'some-kubelet', ips: ['127.0.0.1'] })
   const options = { cert, key, ca: api.ca, requestCert: true, rejectUnauthorized: false }

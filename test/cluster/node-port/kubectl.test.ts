@@ -33,7 +33,7 @@ async function kubectl(args: readonly string[], input = '') {
   return { stdout, stderr, code }
 }
 
-test('kubectl logs prints the log or its last lines', { timeout: 20_000 }, async () => {
+test('kubectl logs prints the whole log or its last lines', { timeout: 20_000 }, async () => {
   assert.equal((await kubectl(['logs', 'web'])).stdout, 'first\nsecond\nthird\n')
   assert.equal(
     (await kubectl(['logs', 'web', '--tail=1', '--timestamps'])).stdout,
@@ -43,7 +43,7 @@ test('kubectl logs prints the log or its last lines', { timeout: 20_000 }, async
   assert.match(previous.stderr, /previous terminated container "c" in pod "web" not found/)
 })
 
-test('kubectl exec supports output, input and exit codes', { timeout: 20_000 }, async () => {
+test('kubectl exec passes input, output and exit codes', { timeout: 20_000 }, async () => {
   const large = randomBytes(3_000_000)
   writeFileSync(join(container.directory, 'large'), large)
   const ran = await kubectl(['exec', '-i', 'web', '--', 'sh', '-c', 'cat; echo oops >&2; exit 3'], 'from afar\n')

@@ -322,7 +322,7 @@ test('port-forward over WebSocket sends the port first, then data and errors', a
   assert.ok(refused.some(({ error }) => error))
 })
 
-test('GET on a connect subresource requires the create permission', async () => {
+test('a GET on a connect subresource requires the create permission', async () => {
   const rules = [{ apiGroups: [''], resources: ['pods/exec', 'pods/portforward'], verbs: ['get'] }]
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
   await client.post(`${rbac}/roles`, { metadata: { name: 'reader' }, rules })
@@ -434,7 +434,7 @@ const bare = {
   usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }),
 }
 
-test('a tunnel opens only if the node accepts it, and ends with the server', async () => {
+test('a tunnel to a node opens only if the node accepts it, and ends with the server', async () => {
   const { certificate: cert, key } = issuePair(api.server.signingAuthority, {
     commonName: 'system:node:n4',
     dns: ['n4'],

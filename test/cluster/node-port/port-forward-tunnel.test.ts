@@ -77,7 +77,7 @@ async function open(protocols: string, at = path, token = 'admin-token') {
   return { status: response.statusCode, headers: response.headers, socket, response }
 }
 
-test('a tunnel forwards several connections and reports errors', async () => {
+test('a port-forward tunnel forwards several connections and reports errors', async () => {
   const { status, headers, socket } = await open(`${tunneled}`)
   assert.deepEqual([status, headers['sec-websocket-protocol']], [101, tunneled])
   const tunnel = new ClientTunnel(socket!)
@@ -101,7 +101,7 @@ test('a tunnel forwards several connections and reports errors', async () => {
   assert.equal(tunnel.closeCode, 1000)
 })
 
-test('the server prefers the tunnel among the offered protocols, and closes after a protocol violation', async () => {
+test('the server prefers the tunnel protocol among the offered protocols, and closes after a protocol violation', async () => {
   const { headers, socket } = await open(`v4.channel.k8s.io, ${tunneled}`)
   assert.equal(headers['sec-websocket-protocol'], tunneled)
   const tunnel = new ClientTunnel(socket!)
@@ -110,7 +110,7 @@ test('the server prefers the tunnel among the offered protocols, and closes afte
   assert.equal(tunnel.closeCode, 1002)
 })
 
-test('a tunnel to a missing or forbidden pod is rejected with an ordinary HTTP response', async () => {
+test('a port-forward tunnel to a missing or forbidden pod is rejected with an ordinary HTTP response', async () => {
   assert.equal((await open(tunneled, '/api/v1/namespaces/default/pods/none/portforward')).status, 404)
   assert.equal((await open(tunneled, path, 'alice-token')).status, 403)
 })

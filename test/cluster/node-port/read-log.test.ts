@@ -35,7 +35,7 @@ test('log options select lines, bytes and times', async () => {
   assert.equal(await read(log, { tailLines: 1, timestamps: true }), '1970-01-01T00:00:02.000000000Z drei ä\n')
 })
 
-test('a reader that follows a log gets later lines until the container ends', async () => {
+test('a reader that follows a container log gets later lines until the container ends', async () => {
   const log = threeLines()
   const reading = read(log, { follow: true, tailLines: 0 })
   log.append(3000, 'four')
@@ -55,7 +55,7 @@ test('a log reader that disconnects is removed', async () => {
   assert.deepEqual(await reading, [])
 })
 
-test('old log lines are dropped, and a slow reader continues with the remaining lines', async () => {
+test('a container log drops old lines, and a slow reader continues with the remaining lines', async () => {
   const log = new ContainerLog(1000)
   log.append(1, 'first')
   const reading = readLog(log, { ...all, follow: true }, never)
@@ -69,7 +69,7 @@ test('old log lines are dropped, and a slow reader continues with the remaining 
   assert.ok(rest.endsWith('line 99\n'))
 })
 
-test('a large log is read in chunks of limited size', async () => {
+test('a large container log is read in chunks of limited size', async () => {
   const log = new ContainerLog(10_000_000)
   for (let i = 0; i < 10_000; i++) log.append(i, 'x'.repeat(100))
   const parts = await Array.fromAsync(readLog(log, all, never))

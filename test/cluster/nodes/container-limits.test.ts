@@ -123,7 +123,7 @@ test('variable references are expanded as in the kubelet', async () => {
   assert.equal(bytes, Buffer.byteLength('a $(A) $(NONE) $a $A $ $(A\n'))
 })
 
-test('variables that double in size with each reference do not exhaust the heap', async () => {
+test('variables that double in size with each reference do not exhaust memory', async () => {
   const env = Array.from({ length: 24 }, (_, i) => ({
     name: `V${i}`,
     value: i === 0 ? 'x'.repeat(16) : `$(V${i - 1})$(V${i - 1})`,
@@ -132,7 +132,7 @@ test('variables that double in size with each reference do not exhaust the heap'
   await assert.rejects(exec(container, ['env']), /argument list too long/)
 })
 
-test('a large ConfigMap referenced with many envFrom prefixes does not exhaust the heap', async () => {
+test('a large ConfigMap referenced with many envFrom prefixes does not exhaust memory', async () => {
   const envFrom = Array.from({ length: 200 }, (_, i) => ({ prefix: `P${i}_`, configMapRef: { name: 'large' } }))
   const container = await runningContainer('prefixes', { envFrom })
   await assert.rejects(exec(container, ['env']), /argument list too long/)

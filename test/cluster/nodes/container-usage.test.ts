@@ -32,7 +32,7 @@ function pod(name: string, { annotations, requests, phase = 'Running' }: Describ
 
 const usageKey = (name: string) => `simulation.orch.io/${name}-usage`
 
-test('usage comes from annotations, then requests, then a minimum, and only from running pods', () => {
+test('container usage comes from annotations, then requests, then a minimum, and only from running pods', () => {
   const meter = new UsageMeter(vendorOf('orch'))
   const told = meter.read(
     [
@@ -55,14 +55,14 @@ test('usage comes from annotations, then requests, then a minimum, and only from
   )
 })
 
-test('reported CPU time never decreases, even if the annotation changes', () => {
+test('the reported CPU time of a container never decreases, even if the annotation changes', () => {
   const meter = new UsageMeter(vendorOf('orch'))
   const read = (cpu: string, seconds: number) =>
     meter.read([pod('a', { annotations: { [usageKey('cpu')]: cpu } })], later(seconds))[0]?.containers[0]?.coreSeconds
   assert.deepEqual([read('1', 10), read('100m', 20), read('0', 30), read('2', 31), read('2', 31)], [10, 11, 11, 13, 13])
 })
 
-test('usage is served as a stats summary and as Prometheus metrics', () => {
+test('container usage is served as a stats summary and as Prometheus metrics', () => {
   const pods = new UsageMeter(vendorOf('orch')).read([pod('a', { requests: { cpu: '1', memory: '1Mi' } })], later(5))
   const usage: NodeUsage = { startedAt: start, memoryBytes: 4 * mebibyte, pods }
   const node = { name: 'n', usage: () => usage } as unknown as NodeRuntime

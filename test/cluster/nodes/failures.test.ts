@@ -66,7 +66,7 @@ function lastExit(pod: Pod): string {
 }
 
 for (const [failure, shows, event] of podPresets)
-  test(`a running pod exhibits ${failure} while a rule selects it, and recovers afterwards`, async () => {
+  test(`a running pod shows the failure ${failure} while a rule selects it, and recovers afterwards`, async () => {
     await makePod(failure)
     await untilPod(failure, isReady)
     await makeRule(failure, { failure, namespaces: [namespace], names: [failure] })
@@ -77,7 +77,7 @@ for (const [failure, shows, event] of podPresets)
     assert.equal((await read(failure)).status?.phase, 'Running')
   })
 
-test('a pod ends when its command does', async () => {
+test('a simulated pod ends when its command ends', async () => {
   const never = { restartPolicy: 'Never' }
   const shell = (name: string, script: string) => ({ name, image: 'i', command: ['sh', '-c', script] })
   await makePod('sleeps', { ...never, containers: [shell('c', 'echo a; sleep 100; exit 3')] })
@@ -89,7 +89,7 @@ test('a pod ends when its command does', async () => {
   assert.equal((await read('sleeps-with-server')).status?.phase, 'Running')
 })
 
-test('slow-start and slow-volumes delay the start of new pods', async () => {
+test('the failures slow-start and slow-volumes delay the start of new pods', async () => {
   const volumes = [{ name: 'v', emptyDir: {} }]
   await makeRule('slow-start', { failure: 'slow-start', names: ['slow'], delaySeconds: 3600 })
   await makeRule('slow-volumes', { failure: 'slow-volumes', names: ['mounts', 'without-volumes'], delaySeconds: 3600 })
@@ -142,7 +142,7 @@ for (const failure of ['down', 'partition'])
     if (failure === 'down') assert.equal(lastExit(after), 'Unknown 255')
   })
 
-test('a node with disk pressure reports it, rejects new pods and evicts running ones', async () => {
+test('a simulated node with disk pressure reports it, rejects new pods and evicts running pods', async () => {
   await makePod('evicted', { nodeName: 'node-4' })
   await untilPod('evicted', isReady)
   await makeRule('full', { failure: 'disk-pressure', names: ['node-4'] })
@@ -159,7 +159,7 @@ test('a node with disk pressure reports it, rejects new pods and evicts running 
   await until(pressure, (condition) => condition?.status === 'False')
 })
 
-test('an Event reports that real nodes and pods on them ignore a rule', async () => {
+test('an Event reports that real nodes and their pods ignore a failure rule', async () => {
   await client.create(kinds.Node, { metadata: { name: 'real' } })
   await makePod('on-real', { nodeName: 'real' })
   await makeRule('ignored-node', { failure: 'down', names: ['real'] })
@@ -168,7 +168,7 @@ test('an Event reports that real nodes and pods on them ignore a rule', async ()
   assert.equal(await hasEvent('exempt', 'Ignored'), false)
 })
 
-test('the seed determines which names a rule with a probability selects, and the rule whose name sorts first applies', () => {
+test('the seed of a failure rule with a probability decides which names it selects, and the first rule by name applies', () => {
   const rule = (name: string, spec: RuleSpec): SimulationRule => ({
     apiVersion: 'ops.orch.io/v1',
     kind: 'SimulationRule',
@@ -190,7 +190,7 @@ test('the seed determines which names a rule with a probability selects, and the
   assert.equal(both.podRule({ metadata: { namespace: 'other', name: 'x' } })?.failure, 'oom')
 })
 
-test('invalid rules are rejected', async () => {
+test('invalid failure rules are rejected', async () => {
   const rows: readonly (readonly [RuleSpec, RegExp])[] = [
     [{}, /spec.failure: Required/],
     [{ failure: 'explode' }, /spec.failure: Unsupported value: "explode"/],

@@ -29,7 +29,9 @@ const kills = 15
 const lifeMs = { shortest: 1500, longest: 5000 }
 const patienceMs = 180_000
 
-test('a cluster that is killed repeatedly converges and creates no object twice', { timeout: 600_000 }, async (t) => {
+test('a cluster that is killed repeatedly reaches its desired state and creates no object twice', {
+  timeout: 600_000,
+}, async (t) => {
   const random = seeded(Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32))
   const loops = controlLoops.map(({ name }) => name).join()
   const server = await startUp(t, [`--nodes=${nodes}`, '--node-volumes=false', `--controllers=*,${loops}`])

@@ -65,7 +65,7 @@ test('an ephemeral container that is added to a pod starts', async () => {
   await untilPod('debugged', (pod) => pod.status?.ephemeralContainerStatuses?.[0]?.state?.running !== undefined)
 })
 
-test('a resize takes effect in place, or restarts the container if its policy asks for it', async () => {
+test('a resize of a pod takes effect in place, or restarts the container if its policy requires this', async () => {
   await makePod('resized', { containers: [container('1')] })
   await untilPod('resized', isRunning)
   await resize('resized', '1500m')
@@ -82,7 +82,7 @@ test('a resize takes effect in place, or restarts the container if its policy as
   await client.delete(kinds.Pod, { namespace, name: 'restarted' })
 })
 
-test('a resize for which the node has no room is deferred', async () => {
+test('a pod resize for which the node has no room is deferred', async () => {
   await makePod('large', { containers: [container('1')] })
   await untilPod('large', isRunning)
   await resize('large', '3500m')
@@ -91,7 +91,7 @@ test('a resize for which the node has no room is deferred', async () => {
   await untilPod('large', (pod) => condition(pod, 'PodResizePending') === undefined)
 })
 
-test('requests count sidecars, the requests of the pod, and a resize in progress', () => {
+test('resource requests count sidecars, pod-level requests and a resize in progress', () => {
   const requests = (cpu: string) => ({ resources: { requests: { cpu } } })
   const sidecar = { name: 's', restartPolicy: 'Always', ...requests('1') }
   const spec = {

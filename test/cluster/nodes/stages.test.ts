@@ -36,7 +36,7 @@ const pod: JsonObject = {
   },
 }
 
-test('stage expressions return their values, and nothing for missing fields', () => {
+test('jq expressions in a Stage return their values, and nothing for missing fields', () => {
   for (const [text, expected] of [
     ['.status.phase', ['Running']],
     ['.metadata.annotations["example.com/wait"]', ['90s']],
@@ -52,7 +52,7 @@ test('stage expressions return their values, and nothing for missing fields', ()
     assert.deepEqual(compileQuery(text)(pod), expected, text)
 })
 
-test('unsupported jq expressions are rejected', () => {
+test('unsupported jq expressions in a Stage are rejected', () => {
   for (const text of [
     '.a | length',
     'map(.x)',
@@ -77,7 +77,7 @@ const expression = (key: string, operator: string, values: string[] = []) => ({
   selector: { matchExpressions: [{ key, operator, values }] },
 })
 
-test('stage selectors match pods', () => {
+test('selectors in a Stage match pods', () => {
   const matches = (spec: JsonObject) => readStage(stage(spec)).matches(pod)
   assert.ok(matches({}))
   assert.ok(!matches({ selector: null }))
@@ -89,7 +89,7 @@ test('stage selectors match pods', () => {
   assert.ok(!matches({ selector: { matchLabels: { a: 'b' } } }))
 })
 
-test('unsupported fields of a stage are reported by name', () => {
+test('unsupported fields of a Stage are reported by name', () => {
   for (const [spec, message] of [
     [{ resourceRef: { kind: 'Node' } }, /only stages for pods/],
     [{ next: { patches: [] } }, /spec\.next\.patches is not supported/],
@@ -108,7 +108,7 @@ test('unsupported fields of a stage are reported by name', () => {
     )
 })
 
-test('a stage delay can be a constant, a field of the object, a point in time or depend on the failure count', () => {
+test('the delay of a Stage is a constant, a field of the object, a point in time or derived from the failure count', () => {
   const now = Date.parse('2030-01-01T00:00:00Z')
   const of = (delay: JsonObject, object: Json = pod) => delayOf(readStage(stage({ delay })).delay, object, now)
   const from = (expressionFrom: string) => ({ expressionFrom })
@@ -132,7 +132,7 @@ test('a stage delay can be a constant, a field of the object, a point in time or
     assert.equal(of({ durationMilliseconds: 10_000, backoffFrom: from('.n') }, { n: failures }), expected)
 })
 
-test('if several stages match, one of them is chosen by weight', () => {
+test('if several Stages match, one of them is chosen by weight', () => {
   const stages = [readStage(stage({ weight: 1 }, 'rare')), readStage(stage({ weight: 1e9 }, 'often'))]
   for (let i = 0; i < 20; i++) assert.equal(chooseStage(stages, pod)?.name, 'often')
   assert.equal(chooseStage([readStage(stage({ selector: null }))], pod), undefined)
@@ -141,7 +141,7 @@ test('if several stages match, one of them is chosen by weight', () => {
 const functions = { Now: () => '2030-01-01T00:00:00Z' }
 const run = (text: string) => compileTemplate(text, new Set(['Now']))(pod, functions)
 
-test('stage templates produce the expected output', () => {
+test('templates in a Stage produce the expected output', () => {
   for (const [text, expected] of [
     ['a{{ .metadata.name }}b', 'aab'],
     ['{{ $now := Now }}{{ $now | Quote }}', '"2030-01-01T00:00:00Z"'],
@@ -162,7 +162,7 @@ test('stage templates produce the expected output', () => {
     assert.equal(run(text), expected, text)
 })
 
-test('invalid stage templates are rejected when they are parsed, and output is limited', () => {
+test('invalid templates in a Stage are rejected when they are parsed, and the output is limited', () => {
   for (const [text, message] of [
     ['{{ fly }}', /line 1, column 4: function "fly" not defined/],
     ['{{ template "x" }}', /template "x" not defined/],
@@ -185,7 +185,7 @@ test('invalid stage templates are rejected when they are parsed, and output is l
     assert.throws(() => run(text), { name: 'StageError', message }, text)
 })
 
-test('stage files are parsed, and errors name the file', () => {
+test('files with Stages are parsed, and errors name the file', () => {
   const file = join(directory, 'stages.yaml')
   writeFileSync(
     file,

@@ -17,7 +17,7 @@ after(() => removeTemporary(directory))
 const files = (entries: { [path: string]: string }, mode = 0o644): VolumeFiles =>
   new Map(Object.entries(entries).map(([path, text]) => [path, { content: Buffer.from(text), mode }]))
 
-test('files of a volume are published through one link with their modes and change atomically', async () => {
+test('all files of a volume are published through one link with their modes and change atomically', async () => {
   const volume = join(directory, 'v')
   assert.equal(await writeFiles(volume, files({ a: '1', 'deep/b': '2' }, 0o440)), true)
   assert.equal(readFileSync(join(volume, 'a'), 'utf8'), '1')
@@ -39,7 +39,7 @@ test('files of a volume are published through one link with their modes and chan
   assert.equal(statSync(join(volume, 'a')).mode & 0o777, 0o644)
 })
 
-test('leftover files from a killed process are overwritten', async () => {
+test('volume files that a killed process left are overwritten', async () => {
   const volume = join(directory, 'killed')
   await writeFiles(volume, files({ a: '1' }))
   writeFileSync(join(volume, '..data_tmp'), '')
@@ -66,7 +66,7 @@ const pod: Pod = {
   status: { podIP: '10.0.0.1' },
 }
 
-test('the downward API returns fields and resources of the pod', () => {
+test('a downward API volume contains fields and resources of the pod', () => {
   const of = (fieldPath: string) => fieldValue(pod, { fieldPath })
   assert.equal(of('metadata.labels'), 'a="1"\nb="say \\"x\\""')
   assert.equal(of("metadata.labels['b']"), 'say "x"')
@@ -98,7 +98,7 @@ test('a memory-backed emptyDir is limited by its sizeLimit, the memory limits of
   assert.equal(await usedBytes(join(directory, 'missing')), 0n)
 })
 
-test('a projected token is replaced after 80% of its lifetime or one day', () => {
+test('a projected token is replaced after 80% of its lifetime or after one day', () => {
   const made = Date.parse('2030-01-01T00:00:00Z')
   const after = (seconds: number) => (staleFrom({ expires: made + seconds * 1000, seconds }) - made) / 1000
   assert.equal(after(600), 480)

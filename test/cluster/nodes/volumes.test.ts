@@ -124,7 +124,7 @@ const inVolume = ({ metadata }: Pod, sort: string, ...path: string[]) =>
   join(directory, 'pods', metadata.uid!, 'volumes', `orch.io~${sort}`, ...path)
 const text = (...at: Parameters<typeof inVolume>) => readFileSync(inVolume(...at), 'utf8')
 
-test('volumes contain the data from their sources with the requested file modes', async () => {
+test('volumes contain the data of their sources with the requested file modes', async () => {
   const pod = await makePod('one')
   await runs('one')
   assert.equal(text(pod, 'configmap', 'config', 'deep', 'color'), 'blue')
@@ -177,7 +177,7 @@ test('volumes are updated when their sources change, and tokens are replaced bef
   aheadMs = 0
 })
 
-test('a pod waits for missing volume sources and reports them', async () => {
+test('a pod waits for missing volume sources and reports the missing sources', async () => {
   await makePod('waiting', {
     volumes: [{ name: 'late', configMap: { name: 'late' } }],
     containers: [{ name: 'c', image: 'i' }],
@@ -240,7 +240,7 @@ test('exec runs commands in a simulated container', async () => {
   await assert.rejects(exec(['nginx']), /has no program "nginx"/)
 })
 
-test('a container log describes its lifecycle, and its port responds to requests', async () => {
+test('the log of a simulated container describes its lifecycle, and its port responds to requests', async () => {
   const never = new AbortController().signal
   const log = runtime('one').container('c')!.log('last')!
   const all = { follow: false, timestamps: false, tailLines: undefined, since: undefined, limitBytes: undefined }

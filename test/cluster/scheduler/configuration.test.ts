@@ -25,14 +25,14 @@ test('an empty scheduler configuration yields the defaults', () => {
   )
 })
 
-test('default plugin weights depend on the configuration version', () => {
+test('the default weights of scheduler plugins depend on the configuration version', () => {
   const { TaintToleration, NodeAffinity, PodTopologySpread } = weights(file())
   assert.deepEqual([TaintToleration, NodeAffinity, PodTopologySpread], [3, 2, 2])
   const before = weights(file({}, 'kubescheduler.config.orch.io/v1beta2'))
   assert.deepEqual([before.TaintToleration, before.NodeAffinity, before.PodTopologySpread], [1, 1, 2])
 })
 
-test('profiles, backoff times and percentageOfNodesToScore are read from the configuration', () => {
+test('the scheduler configuration sets profiles, backoff times and percentageOfNodesToScore', () => {
   const profiles = [{ schedulerName: 'a' }, { schedulerName: 'b' }]
   const found = readConfiguration(file({ profiles, percentageOfNodesToScore: 30, podMaxBackoffSeconds: 60 }))
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('profiles, backoff times and percentageOfNodesToScore are read from the con
   assert.deepEqual([found.percentageOfNodes, found.timing.maxBackoffMs], [30, 60_000])
 })
 
-test('plugins can be disabled and enabled at one or all extension points', () => {
+test('scheduler plugins can be disabled and enabled at one or all extension points', () => {
   const noTaints = withPlugins({ filter: { disabled: [{ name: 'TaintToleration' }] } })
   assert.equal(names(noTaints.filters).includes('TaintToleration'), false)
   assert.equal(
@@ -62,7 +62,7 @@ test('plugins can be disabled and enabled at one or all extension points', () =>
   assert.deepEqual([bare.filters.length, bare.scores.length, bare.preempts], [0, 0, false])
 })
 
-test('MostAllocated prefers the most utilized node that has room for the pod', () => {
+test('the MostAllocated strategy prefers the most utilized node that has room for the pod', () => {
   const pluginConfig = [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated' } } }]
   const plugins = { score: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeResourcesFit' }] } }
   const [profile] = readConfiguration(file({ profiles: [{ plugins, pluginConfig }] })).profiles

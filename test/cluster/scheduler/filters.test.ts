@@ -452,7 +452,7 @@ for (const row of [...nodeRows, ...resourceRows, ...podRows, ...volumeRows])
     assert.deepEqual(reasons(row.cluster, pod('p', row.pod)), row.wanted)
   })
 
-test('the unschedulable message counts nodes by reason in alphabetical order', () => {
+test('the message for an unschedulable pod counts nodes by reason in alphabetical order', () => {
   const nodes = { a: cordon, b: { cpu: '1' }, c: { cpu: '1' }, d: { cpu: '1', memory: '1Mi' } }
   assert.equal(
     placeOf({ nodes }, pod('p', { cpu: '2', memory: '1Gi' })),
@@ -461,7 +461,7 @@ test('the unschedulable message counts nodes by reason in alphabetical order', (
   assert.equal(placeOf({ nodes: {} }, pod('p')), 'no nodes available to schedule pods')
 })
 
-test('node labels may have any key', () => {
+test('node labels may have any key, including names of inherited properties', () => {
   const labels = JSON.parse('{"__proto__":"x"}') as { [key: string]: string }
   const found = reasons({ nodes: { a: { labels }, b: {} } }, pod('p', { nodeSelector: labels }))
   assert.deepEqual(found, { a: '', b: noAffinity })

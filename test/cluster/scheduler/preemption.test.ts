@@ -160,13 +160,13 @@ for (const { name, pod: parts = {}, cluster, budgets, wanted } of rows)
     assert.deepEqual(choose(cluster, urgent, budgets), wanted)
   })
 
-test('no further pods are preempted while victims are terminating', () => {
+test('no further pods are preempted while preempted pods are terminating', () => {
   const going = holder('a1', 'a', 10, { cpu: '2', isTerminating: true })
   const cluster = { nodes: two, pods: [going, holder('b1', 'b', 10, { cpu: '2' })] }
   assert.equal(choose(cluster, pod('urgent', { priority: 100, cpu: '1' }), [], 'a'), undefined)
 })
 
-test('a nominated node rejects other pods with lower or equal priority and accepts pods with higher priority', () => {
+test('a node nominated for a pod rejects other pods with lower or equal priority and accepts those with higher priority', () => {
   const sight = sightOf({ nodes: { a: small } })
   sight.cluster.nominate(pod('kept', { priority: 50, cpu: '2' }), 'a')
   const place = (priority: number) =>

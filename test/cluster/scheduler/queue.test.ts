@@ -119,7 +119,7 @@ test('a deleted pod is removed from the queue', () => {
   assert.deepEqual([queue.size, queue.nextMs], [0, undefined])
 })
 
-test('10,000 changes cause only one retry of each of 10,000 waiting pods', () => {
+test('10,000 changes cause only one scheduling retry of each of 10,000 waiting pods', () => {
   const { clock, queue, add, next, refuse } = open()
   for (let i = 0; i < 10_000; i++) add(`p${i}`)
   for (let i = 0; i < 10_000; i++) refuse(podGone)
@@ -130,7 +130,7 @@ test('10,000 changes cause only one retry of each of 10,000 waiting pods', () =>
   assert.equal(count, 10_000)
 })
 
-test('a heap returns its values in order', () => {
+test('a heap returns its values in sorted order', () => {
   const heap = new Heap<number>((a, b) => a < b)
   const values = Array.from({ length: 500 }, (_, i) => (i * 7919) % 503)
   for (const value of values) heap.push(value)

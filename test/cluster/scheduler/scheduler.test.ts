@@ -159,7 +159,7 @@ test('an unschedulable pod reports the reason and is scheduled when a suitable n
   assert.equal(await untilPlaced('big'), 'node-3')
 })
 
-test('an Event reports that there are no nodes', async () => {
+test('an Event reports that no nodes exist', async () => {
   await client.deleteCollection(kinds.Node)
   server.run(['scheduler'], quick)
   await makePod('a')
@@ -280,7 +280,7 @@ test('delayed binding chooses a volume that the node can access', async () => {
   await untilRefused('b', /^0\/2 nodes are available: 2 persistentvolumeclaim "missing" not found\.$/)
 })
 
-test('delayed provisioning selects the node first', async () => {
+test('delayed provisioning waits until the scheduler has selected a node', async () => {
   server.run(['scheduler', 'persistentvolume-binder', 'host-path-provisioner'], {
     options: { scheduler: settings, volumeDirectory: `${server.directory}/volumes` },
   })

@@ -156,7 +156,7 @@ for (const { plugin, name, pod: parts, cluster, expected } of rows)
     assert.deepEqual(scores(plugin, cluster, pod('p', parts)), expected)
   })
 
-test('the node with the highest sum of weighted scores is chosen', () => {
+test('the scheduler chooses the node with the highest sum of weighted scores', () => {
   const nodes = { a: { cpu: '2' }, b: { cpu: '8', memory: '16Gi' } }
   assert.equal(placeOf({ nodes }, pod('p', { cpu: '1', memory: '1Gi' })), 'b')
 })

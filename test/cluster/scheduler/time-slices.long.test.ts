@@ -45,7 +45,7 @@ for (const [name, parts] of Object.entries(demanding))
     assert.equal(result, name !== 'required anti-affinity terms')
   })
 
-test('topology keys that no node has use no memory after the scheduling attempt', async () => {
+test('topology keys that no node has use no memory after a scheduling attempt', async () => {
   const groups = () => [...sight.cluster.groups.caring, ...pods.map((each) => sight.cluster.groups.describe(each))]
   const constraint = { ...anyApp, topologyKey: 'nobody-has-this', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }
   await find(pod('wanted', { topologySpreadConstraints: [constraint] }))

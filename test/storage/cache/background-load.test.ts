@@ -65,7 +65,7 @@ async function started(t: TestContext) {
 const unknown = { code: 503 }
 const numberIn = (json: Uint8Array) => JSON.parse(Buffer.from(json).toString()).i
 
-test('at startup the cache reads one page of objects of a large kind and all objects of other kinds', async (t) => {
+test('at startup, the cache reads one page of objects of a large kind and all objects of other kinds', async (t) => {
   const { store, widgets, lions } = await started(t)
   assert.ok(widgets.isLoading && !lions.isLoading)
   assert.equal([...lions.all()].length, 1)
@@ -80,7 +80,7 @@ test('a cache that has not loaded yet rejects reads of unknown objects', async (
   assert.throws(() => widgets.slices({ namespace: undefined }), unknown)
 })
 
-test('an object fetched into a partly loaded cache is returned and follows later changes', async (t) => {
+test('an object that is fetched into a partly loaded cache is returned and follows later changes', async (t) => {
   const { store, caches, widgets } = await started(t)
   await caches.fetch(widgets, keyOf(7))
   assert.equal(numberIn(widgets.get(keyOf(7))!.json), 0)
@@ -92,7 +92,7 @@ test('an object fetched into a partly loaded cache is returned and follows later
   assert.equal(widgets.get(`${prefix}none`), undefined)
 })
 
-test('if an object changes while it is fetched, the fetch does not restore the old state', async (t) => {
+test('if an object changes while the cache fetches it, the fetch does not restore the old state', async (t) => {
   const { store, caches, widgets } = await started(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   store.holdGet = promise
@@ -106,7 +106,7 @@ test('if an object changes while it is fetched, the fetch does not restore the o
   assert.equal(widgets.get(keyOf(8)), undefined)
 })
 
-test('the loaded cache contains every object once, including changes made while it was loading', async (t) => {
+test('the loaded cache contains every object once, including changes made during loading', async (t) => {
   const { store, caches, widgets } = await started(t)
   await caches.fetch(widgets, keyOf(1))
   await write(store, 1, 1)
@@ -125,7 +125,7 @@ test('the loaded cache contains every object once, including changes made while 
   assert.equal(widgets.get(`${prefix}none`), undefined)
 })
 
-test('a name too long for the store is reported as not found, and only a few absent names are cached', async (t) => {
+test('a name too long for the store is reported as not found, and the cache remembers only a few absent names', async (t) => {
   const { caches, widgets } = await started(t)
   const long = `${prefix}${'n'.repeat(100_000)}`
   await caches.fetch(widgets, long)

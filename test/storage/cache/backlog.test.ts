@@ -124,7 +124,7 @@ test('after a restart, all resumed watches share one read of the log', async (t)
   for (const [i, watches] of told.entries()) for (const each of watches) assert.deepEqual(each, expected[i])
   assert.ok(store.told <= changes + 1, `${store.told} changes were read for ${changes + 1}`)
 
-  await t.test('later watches do not read the log again', async () => {
+  await t.test('watches that start later do not read the log again', async () => {
     const before = store.told
     assert.deepEqual(
       (await resumeAll(resources, known, 3)).map(([first]) => first),
@@ -134,7 +134,7 @@ test('after a restart, all resumed watches share one read of the log', async (t)
     assert.equal(store.told, before)
   })
 
-  await t.test('a resumed watch continues with new events', async () => {
+  await t.test('a resumed watch continues with new events after the replay', async () => {
     await put(store, configMaps, 'second', 7)
     await resources[0]!.caches.reached(await store.revision(), 5000)
     assert.deepEqual(await resume(resources[0]!, known), [...expected[0]!, 'ADDED second 7'])

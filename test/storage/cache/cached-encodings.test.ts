@@ -39,14 +39,14 @@ test('the caches of all kinds together stay within the memory limit', () => {
   assert.ok(room.bytes > 900)
 })
 
-test('an object that changes often uses the memory of one encoding', () => {
+test('an object that changes often occupies the memory of only one cached encoding', () => {
   const room = new EncodedObjectBudget(100_000)
   const forms = new EncodedObjectCache(room)
   for (let i = 0; i < 100_000; i++) forms.keep(state('a', i), formOf(10))
   assert.equal(room.bytes, 10)
 })
 
-test('repeated lists with more objects than fit into the cache still find some cached encodings', () => {
+test('repeated lists with more objects than fit into the cache still reuse some cached encodings', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const hits: number[] = []
   for (let reading = 0; reading < 6; reading++) {
@@ -61,7 +61,7 @@ test('repeated lists with more objects than fit into the cache still find some c
   for (const found of hits.slice(1)) assert.ok(found >= 50, `${hits}`)
 })
 
-test('requested encodings replace unused ones', () => {
+test('encodings that requests use replace unused encodings in the cache', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   for (let i = 0; i < 100; i++) forms.keep(state(`old ${i}`), formOf(10))
   for (let round = 0; round < 5; round++)

@@ -44,7 +44,7 @@ function numbers(seed: number): (limit: number) => number {
   }
 }
 
-test('a list joins objects when it contains them for the second time', () => {
+test('a list joins the bytes of objects when the same objects are listed for the second time', () => {
   const joined = new JoinedObjects()
   const slice = Array.from({ length: 100 }, (_, i) => objectOf(`a${i}`))
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('lists between random writes and from random starts contain the current obj
   assert.ok(grouped > 10_000, `only ${grouped} objects came from groups`)
 })
 
-test('groups within the memory limit survive lists of more objects than fit', () => {
+test('groups of joined objects within the memory limit survive lists with more objects than fit', () => {
   const joined = new JoinedObjects(100_000)
   const many = Array.from({ length: 2000 }, (_, i) => objectOf(`m${i}`))
   itemsOf(joined, many)
@@ -83,7 +83,7 @@ test('groups within the memory limit survive lists of more objects than fit', ()
   assert.ok(joined.bytes > 50_000 && joined.bytes <= 100_000)
 })
 
-test('groups that no list uses make room for others', () => {
+test('groups of joined objects that no list uses make room for other groups', () => {
   const joined = new JoinedObjects(100_000)
   const [former, later] = ['f', 'l'].map((name) => Array.from({ length: 180 }, (_, i) => objectOf(`${name}${i}`)))
   for (let i = 0; i < 3; i++) itemsOf(joined, former!)

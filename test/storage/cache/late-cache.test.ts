@@ -127,7 +127,7 @@ test('a cache created late contains writes made during its list once and reports
   assert.deepEqual(contents(cache), ['changed=2', 'new=2'])
 })
 
-test('a list that is ahead of the change feed waits for the feed, and earlier changes are not applied again', async (t) => {
+test('a list that is newer than the change feed waits for the feed, and earlier changes are not applied again', async (t) => {
   const { store, caches } = await start(t)
   const hold = Promise.withResolvers<void>()
   store.holdFeed = hold.promise

@@ -81,7 +81,7 @@ test('unchanged objects share memory, regardless of how and when they were loade
     assert.deepEqual([...cache.all()].map(textOf), ['came later', 'there before'])
 })
 
-test('replaced and deleted objects leave their shared block, and replacements are shared once they are unchanged', async (t) => {
+test('replaced and deleted objects leave their shared block, and unchanged replacements are shared once again', async (t) => {
   const workers = new Workers(t)
   const { cache: first } = await workers.start()
   const { cache: second, caches } = await workers.start()
@@ -120,7 +120,7 @@ test('a sparse shared block is released', async (t) => {
   assert.deepEqual(new Set([...second.all()].map((object) => textOf(object).trim())), left)
 })
 
-test('bytes that differ or belong to another revision are not shared', async (t) => {
+test('bytes that differ or belong to another revision do not share memory', async (t) => {
   const workers = new Workers(t)
   const { cache } = await workers.start(1)
   await put(workers.store, 'a', 'mine')

@@ -20,7 +20,7 @@ const value = Buffer.from('a value that nobody is to see')
 const providers: readonly Provider[] = [aesgcm('g:', key), aescbc('c:', key), await secretbox('s:', key)]
 
 for (const provider of providers)
-  test(`${provider.marker} decrypts what it encrypted, and never produces the same ciphertext twice`, () => {
+  test(`the encryption provider ${provider.marker} decrypts what it encrypted, and never repeats a ciphertext`, () => {
     const sealed = provider.encrypt('place', value)
     assert.ok(sealed.toString('latin1').startsWith(provider.marker))
     assert.ok(!sealed.includes('nobody'))
@@ -40,7 +40,7 @@ test('authenticated ciphers detect damaged values, and aesgcm detects a value st
   assert.throws(() => providers[0]!.decrypt('elsewhere', providers[0]!.encrypt('place', value).subarray(2)))
 })
 
-test('ciphertexts have the layout of kube-apiserver: initialization vector, then padded blocks', () => {
+test('ciphertexts have the same layout as in kube-apiserver: initialization vector, then padded blocks', () => {
   const sealed = providers[1]!.encrypt('', value).subarray(2)
   const decipher = createDecipheriv('aes-256-cbc', key, sealed.subarray(0, 16))
   assert.deepEqual(Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]), value)
@@ -58,7 +58,7 @@ const configured = (given: Json, resources: Json = ['secrets']) => ({
   resources: [{ resources, providers: given }],
 })
 
-test('providers and their keys are read from the encryption configuration in order', async () => {
+test('encryption providers and their keys are read from the encryption configuration in order', async () => {
   const keys = [
     { name: 'new', secret },
     { name: 'old', secret },
@@ -120,7 +120,7 @@ test('only the configured resources are encrypted, and lists, watches and confli
   await store.close()
 })
 
-test('a rewrite encrypts all values with the first key, reports unreadable values and compacts the store', async () => {
+test('a rewrite of the store encrypts all values with the first key, reports unreadable values and compacts the store', async () => {
   const below = new MemoryStore()
   const old = aesgcm('x:enc:aesgcm:v1:old:', key)
   const fresh = aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))
@@ -139,12 +139,12 @@ test('a rewrite encrypts all values with the first key, reports unreadable value
   await store.close()
 })
 
-test('two providers may have keys with the same name because stored values name their cipher', async () => {
+test('two encryption providers may have keys with the same name because stored values name their cipher', async () => {
   const given = [{ aesgcm: { keys: [objectNamed('a')] } }, { aescbc: { keys: [objectNamed('a')] } }]
   assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
 })
 
-test('a rewrite finds out which key encrypted a value by decrypting the value, not by the key name', async () => {
+test('a rewrite of the store identifies the key of a value by decrypting the value, not by the key name', async () => {
   const below = new MemoryStore()
   const marker = 'x:enc:aesgcm:v1:same:'
   const old = aesgcm(marker, key)
@@ -205,7 +205,7 @@ function isDecrypted(provider: Provider, sealed: Buffer): boolean {
   }
 }
 
-test('a rewrite accepts keys that share a name unless the first key is one of them', async () => {
+test('a rewrite of the store accepts keys with the same name unless the first key is one of them', async () => {
   const read = (keys: readonly { name: string; secret: string }[]) =>
     readEncryption(configured([{ aescbc: { keys: [...keys] } }]), { ...names, allowsSharedOldNames: true })
   assert.equal(

@@ -17,7 +17,7 @@ const canary = 'canary-of-the-file-71'
 const encoded = Buffer.from(canary).toString('base64')
 const path = '/api/v1/namespaces/default/secrets'
 
-test('a rewrite encrypts an unencrypted store, and no page of the file contains plain values', async (t) => {
+test('a rewrite encrypts an unencrypted store, and no page of the data file contains plain values', async (t) => {
   const server = await startServer(t)
   const files = join(server.directory, 'data')
   const holds = () => readFileSync(join(files, 'data.mdb')).includes(encoded)
@@ -100,7 +100,7 @@ test('a rewrite encrypts an unencrypted store, and no page of the file contains 
   assert.match(rewrite(), /cannot decrypt objects\/core\/secrets\/default\/before; left it unchanged/)
 })
 
-test('an undecryptable object is reported and can be deleted, and other objects are served', async (t) => {
+test('an object that cannot be decrypted is reported and can be deleted, and other objects are served', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-encryption-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const config = join(directory, 'encryption.json')

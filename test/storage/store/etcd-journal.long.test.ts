@@ -104,7 +104,7 @@ test('two servers on one etcd write one journal and return the same changes', as
   await Promise.all([one.close(), two.close()])
 })
 
-test('lists, watches and other stores do not see the journal, and without a journal nothing is written', async () => {
+test('lists, watches and other stores do not see the journal, and a store without a journal writes none', async () => {
   const prefix = newPrefix()
   const [one, two] = await openTwo(prefix)
   const start = await one.revision()
@@ -141,7 +141,7 @@ test('lists, watches and other stores do not see the journal, and without a jour
   )
 })
 
-test('expired keys and writes by a server without a journal are archived', async () => {
+test('the journal archives expired keys and writes by a server without a journal', async () => {
   const prefix = newPrefix()
   const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })
   const store = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
@@ -163,7 +163,7 @@ test('expired keys and writes by a server without a journal are archived', async
   await Promise.all([silent.close(), store.close()])
 })
 
-test('if others compact etcd before changes are archived, the journal restarts with a warning', async () => {
+test('if other programs compact etcd before changes are archived, the journal starts again with a warning', async () => {
   const prefix = newPrefix()
   const warnings: string[] = []
   const options = {
@@ -220,7 +220,7 @@ longTest('the journal continues after another program deletes all keys at once',
   await store.close()
 })
 
-test('archived values are encrypted like current values and can be read back', async () => {
+test('archived values in etcd are encrypted like current values and can be read back', async () => {
   const prefix = newPrefix()
   const raw = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))

@@ -36,7 +36,7 @@ async function directoryOf(t: TestContext): Promise<string> {
   return directory
 }
 
-test('workers share one journal across compaction, and a read by one worker protects the journal from compaction by another worker', async (t) => {
+test('workers share one journal across compactions, and a reading worker protects the journal from compaction by others', async (t) => {
   const clock = newClock()
   const hub = await StoreHub.open({ directory: await directoryOf(t), historyMs, clock, retention })
   const options = { clock, retention }
@@ -72,7 +72,7 @@ test('workers share one journal across compaction, and a read by one worker prot
   await hub.close()
 })
 
-test('archived values are encrypted in the file like current values and can be read back', async (t) => {
+test('archived values in the data file are encrypted like current values and can be read back', async (t) => {
   const directory = await directoryOf(t)
   const raw = await LmdbStore.open({ directory, retention })
   const provider = aesgcm('orch:enc:aesgcm:v1:k:', randomBytes(32))
@@ -94,7 +94,7 @@ test('archived values are encrypted in the file like current values and can be r
   assert.ok(!readFileSync(join(directory, 'data.mdb')).includes(canary))
 })
 
-test('if a delete has no log record, the journal restarts at that revision, also after a server restart', async (t) => {
+test('if a delete has no log record, the journal starts again at that revision, also after a server restart', async (t) => {
   const { directory: device, unmount } = mountSmallDevice(4)
   t.after(unmount)
   const directory = join(device, 'data')
@@ -154,7 +154,7 @@ test('the journal records a time for expired keys and for writes without a note'
   await store.close()
 })
 
-test('a format 2 directory opens with its log, and its journal starts with the first change', async (t) => {
+test('a data directory in format 2 opens with its log, and its journal begins with the first change', async (t) => {
   const directory = await directoryOf(t)
   const older = await LmdbStore.open({ directory })
   let revision = 0

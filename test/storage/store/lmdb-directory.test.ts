@@ -71,7 +71,7 @@ const refusal = (pattern: RegExp) => (error: unknown) => {
 }
 
 describe('the data directory of the embedded store', () => {
-  test('the data directory is accessible only to its owner', () =>
+  test('only the owner can access the data directory', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {
         const mode = async (path: string) => (await stat(path)).mode & 0o777
@@ -82,7 +82,7 @@ describe('the data directory of the embedded store', () => {
       })
     }))
 
-  test('the data directory may have a dot in its name, and nothing is created next to it', () =>
+  test('the data directory may have a dot in its name, and the store creates nothing next to the directory', () =>
     inDirectory(async (directory) => {
       const dotted = join(directory, 'orch.d')
       await withStore(dotted, async (store) => void (await put(store, 'a', '1', 0)))
@@ -164,7 +164,7 @@ describe('the data directory of the embedded store', () => {
       await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3/))
     }))
 
-  test('a data directory whose file is not a database is rejected', () =>
+  test('a data directory whose data file is not a database is rejected', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async () => {})
       await writeFile(join(directory, 'data.mdb'), Buffer.alloc(20_000, 'not a database'))
@@ -250,7 +250,7 @@ describe('record checksums', () => {
       })
     }))
 
-  test('a format 1 directory without checksums can be opened and read, and continues in format 3', () =>
+  test('a data directory in format 1 without checksums can be opened and read, and continues in format 3', () =>
     inDirectory(async (directory) => {
       await withStore(
         directory,
@@ -300,7 +300,7 @@ describe("the embedded store's thread", () => {
       }),
     ))
 
-  test('close waits for commits in progress', () =>
+  test('closing the store waits for commits in progress', () =>
     inDirectory(async (directory) => {
       const store = await LmdbStore.open({ directory })
       const commits = Array.from({ length: 50 }, (_, i) => put(store, `k/${i}`, 'x', 0))
@@ -351,7 +351,7 @@ describe("the embedded store's thread", () => {
 })
 
 describe('time-based history retention', () => {
-  test('history is compacted after historyMs, and a restart begins a new retention period', () =>
+  test('history is compacted after the retention time, and a restart begins a new retention period', () =>
     inDirectory(async (directory) => {
       const clock = new HandClock()
       const store = await LmdbStore.open({ directory, historyMs: 1000, clock })

@@ -80,7 +80,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('keys that expire together are deleted in steps, each key once, with other commits in between', () =>
+  test('keys that expire together are deleted in steps, each key once, between other commits', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       const keys = Array.from({ length: 2500 }, (_, i) => `k/${String(i).padStart(5, '0')}`)
@@ -106,7 +106,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       assert.equal(await lifetimesLeft(directory), 0)
     }))
 
-  test('values larger than one expiry step expire too', () =>
+  test('values that are larger than one expiry step expire too', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {
@@ -122,7 +122,7 @@ describe('key lifetimes in the embedded store', { timeout: 300_000 }, () => {
       })
     }))
 
-  test('a replaced expiry neither deletes the key nor leaves a record', () =>
+  test('replacing the expiry of a key leaves no record of the old expiry, and the old expiry does not delete the key', () =>
     inDirectory(async (directory) => {
       const clock = clockAt(start)
       await withStore(directory, clock, async (store) => {

@@ -20,7 +20,7 @@ const whatToCheck = [
   'Then run the long form of the store tests: ORCH_LONG=1 npm test -- test/storage.',
 ].join('\n')
 
-test('the installed lmdb version is the version whose file format was checked', () => {
+test('the installed lmdb version is the version for which the file format was checked', () => {
   const pinned = readPackage('package.json').dependencies?.lmdb
   const installed = readPackage('node_modules/lmdb/package.json').version
   assert.deepEqual({ pinned, installed }, { pinned: comparedVersion, installed: comparedVersion }, whatToCheck)

@@ -47,7 +47,7 @@ const open: OpenJournaled = async (retention) => {
 
 journalSuite('embedded', open, { rounds: 100 })
 
-test('the memory store returns the changes of a key as far back as its log', async () => {
+test('the memory store returns the changes of a key as long as its log contains them', async () => {
   const store = new MemoryStore()
   const writer = new JournalWriter(store)
   const first = await writer.write('a/x', 'one')
@@ -60,7 +60,7 @@ test('the memory store returns the changes of a key as far back as its log', asy
   await store.close()
 })
 
-test('without a retention time there is no journal, and an existing journal is removed', async () => {
+test('a store without a retention time has no journal and removes an existing journal', async () => {
   const clock = newClock()
   const directory = newDirectory()
   const before = await LmdbStore.open({ directory, historyMs, clock, retention: hour })

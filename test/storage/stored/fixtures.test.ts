@@ -21,7 +21,7 @@ import { type Everything, readHistories, readList } from './read-everything.ts'
 
 const versions = readdirSync(fixtures)
 
-test('the repository contains stored data from earlier versions', () => assert.ok(versions.includes('0.1.0')))
+test('the repository contains data that earlier versions stored', () => assert.ok(versions.includes('0.1.0')))
 
 for (const version of versions)
   describe(`data stored by version ${version}`, () => {
@@ -36,7 +36,7 @@ for (const version of versions)
       for (const each of places) each.remove()
     })
 
-    test('no fixture contains a key or a certificate', () => {
+    test('no stored fixture contains a key or a certificate', () => {
       const files = readdirSync(join(fixtures, version)).map((file) => file.replace(/\.gz$/, ''))
       assert.ok(files.length >= 5)
       for (const file of files) assert.ok(!/-----BEGIN|LS0tLS1CRUdJTi/.test(open(file).toString('latin1')), file)
@@ -58,7 +58,7 @@ for (const version of versions)
       }
     })
 
-    test('a backup from an earlier version is restored and served unchanged', async () => {
+    test('a backup from an earlier version can be restored and is served unchanged', async () => {
       const at = place()
       const file = join(at.directory, 'cluster.backup')
       writeFileSync(file, open('cluster.backup'))

@@ -174,7 +174,7 @@ const typed: readonly string[] = [
   'tree statefulset/ss',
 ]
 
-test('describe ignores nulls in lists from the server', async (t) => {
+test('orchctl describe ignores null values in lists from the server', async (t) => {
   const client = server.client()
   const relay = createServer(async (request, response) => {
     const { url = '' } = request
@@ -202,7 +202,7 @@ test('describe ignores nulls in lists from the server', async (t) => {
   }
 })
 
-test('every kind with a specific description is tested here or in the command rows', () => {
+test('every kind that describe shows in a specific way is tested here or in the command rows', () => {
   const manifest = readFileSync(join(import.meta.dirname, 'described.yaml'), 'utf8')
   const here = Array.from(manifest.matchAll(/^kind: (\w+)$/gm), ([, kind]) => kind!)
   const elsewhere = [
@@ -226,15 +226,15 @@ async function description(object: string): Promise<string> {
     .replace(/^(CreationTimestamp: +).*/m, '$1DATE')
 }
 
-test('describe pod shows containers with their state, volumes and events', async () => {
+test('orchctl describe pod shows containers with their state, volumes and events', async () => {
   assert.equal(await description('pod/p'), podText)
 })
 
-test('describe node shows pods and their resource requests', async () => {
+test('orchctl describe node shows pods and their resource requests', async () => {
   assert.equal(await description('node/n1'), nodeText)
 })
 
-test('describe ingress shows the endpoints of its backends', async () => {
+test('orchctl describe ingress shows the endpoints of its backends', async () => {
   const { stdout } = await orchctl(['describe', 'ingress', 'ing'], { env })
   assert.match(stdout, /^ +\/x +web:http \(<service not found>\)$/m)
   const service = {

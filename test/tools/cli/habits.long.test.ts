@@ -29,7 +29,7 @@ before(() => {
   writeFileSync(join(directory, 'tree/inner/c.yml'), map('tree-c'))
 })
 
-test('-f DIRECTORY reads files in order, and -R includes subdirectories', async () => {
+test('orchctl reads the files of -f DIRECTORY in order, and -R includes subdirectories', async () => {
   assert.equal((await run('apply -f tree')).stdout, 'configmap/tree-a created\nconfigmap/tree-b created\n')
   const deep = await run('apply -R -f tree')
   assert.equal(deep.stdout, 'configmap/tree-a unchanged\nconfigmap/tree-b unchanged\nconfigmap/tree-c created\n')
@@ -37,7 +37,7 @@ test('-f DIRECTORY reads files in order, and -R includes subdirectories', async 
   assert.match((await run('apply -f hollow')).stderr, /^error: error reading \[hollow\]: .*-R also reads/)
 })
 
-test('-f URL reads a URL, and an unreadable URL is reported', async (t) => {
+test('orchctl reads the file at -f URL, and reports an unreadable URL', async (t) => {
   const web = createServer((request, response) => {
     response.statusCode = request.url === '/cm.yaml' ? 200 : 404
     response.end(map('from-web'))
@@ -51,7 +51,7 @@ test('-f URL reads a URL, and an unreadable URL is reported', async (t) => {
   assert.equal(code, 1)
 })
 
-test('flags specify the server and the user without a kubeconfig', async () => {
+test('orchctl flags can specify the server and the user without a kubeconfig', async () => {
   const bare = { env: {}, home: '/nonexistent', directory }
   const at = `--server=${server.url} --certificate-authority=${pki}/ca.crt`
   const name = async (line: string) => await run(`${line} auth whoami`, bare)
@@ -83,7 +83,7 @@ test('flags specify the server and the user without a kubeconfig', async () => {
   assert.match((await run('auth whoami', bare)).stderr, /^error: no kubeconfig found/)
 })
 
-test('a flag overrides the kubeconfig, and a token flag replaces other credentials', async () => {
+test('an orchctl flag overrides the kubeconfig, and a token flag replaces other credentials', async () => {
   assert.match((await run('--token=alice-token auth whoami')).stdout, /^Username +alice$/m)
   assert.match(
     (await run('--as=bob --as-group=a --as-group=b auth whoami')).stdout,
@@ -92,7 +92,7 @@ test('a flag overrides the kubeconfig, and a token flag replaces other credentia
   assert.match((await run('--as-group=a auth whoami')).stderr, /as-groups is set without impersonating a user/)
 })
 
-test('--request-timeout limits the duration of a request, and -v prints requests', async () => {
+test('orchctl --request-timeout limits the duration of a request, and -v prints requests', async () => {
   assert.match((await run('get ns --request-timeout=1ms')).stderr, /^error: GET \/\S+ timed out\n$/)
   const { stderr, code } = await run('get ns default -v 6 --token=admin-token')
   assert.equal(code, 0)
@@ -100,7 +100,7 @@ test('--request-timeout limits the duration of a request, and -v prints requests
   assert.doesNotMatch(stderr, /admin-token/)
 })
 
-test('a server warning is printed only once', async () => {
+test('orchctl prints a server warning only once', async () => {
   const budget = (name: string) =>
     `apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: ${name}}\nspec: {minAvailable: 1}\n`
   const { stderr, code } = await run('create -f -', { stdin: `${budget('one')}---\n${budget('two')}` })
@@ -108,14 +108,14 @@ test('a server warning is printed only once', async () => {
   assert.equal(code, 0)
 })
 
-test('a server warning is decoded as UTF-8', async () => {
+test('orchctl decodes a server warning as UTF-8', async () => {
   const { stderr } = await run('create --validate=warn -f -', {
     stdin: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: umlaut}\nüber: 1\n`,
   })
   assert.match(stderr, /^Warning: unknown field "über"\n$/)
 })
 
-test('explain-admission continues after an object that exists or fails', async () => {
+test('orchctl explain-admission continues after an object that exists or fails', async () => {
   const budget =
     'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: existing}\nspec: {minAvailable: 1}\n'
   assert.equal((await run('create -f -', { stdin: budget })).code, 0)
@@ -131,7 +131,7 @@ test('explain-admission continues after an object that exists or fails', async (
   assert.equal(code, 1)
 })
 
-test('bulk writes keep the output order, report each failure and show progress only on a terminal', async () => {
+test('bulk writes of orchctl keep the output order, report each failure and show progress only on a terminal', async () => {
   const names = Array.from({ length: 60 }, (_, i) => (i === 30 ? 'Bad' : `bulk-${i}`))
   const stdin = names.map(map).join('---\n')
   const ran = await run('apply -f -', { stdin, terminal: { out: false, err: true } })
@@ -151,7 +151,7 @@ test('bulk writes keep the output order, report each failure and show progress o
   assert.deepEqual([again.stdout, again.stderr], [good.map((name) => `configmap/${name}\n`).join(''), ''])
 })
 
-test('a namespace in a file is created before the objects in that namespace', async () => {
+test('orchctl creates a namespace in a file before the objects in that namespace', async () => {
   const inside = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: fresh}\n`
   const stdin = `apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n---\n${inside('a')}---\n${inside('b')}`
   assert.equal(
@@ -178,7 +178,7 @@ test('kubectl and orchctl can apply the same object alternately, and server-side
   assert.equal(back.stderr, '')
 })
 
-test('bulk writes print nothing more after an interrupt', async () => {
+test('bulk writes of orchctl print nothing more after an interrupt', async () => {
   const stdin = Array.from({ length: 300 }, (_, i) => map(`cut-${i}`)).join('---\n')
   const applying = startOrchctl(['apply', '-f', '-'], { env, stdin })
   await new Promise((resolve) => applying.output.once('data', resolve))
@@ -188,7 +188,7 @@ test('bulk writes print nothing more after an interrupt', async () => {
   assert.ok(stdout.split('\n').length < 300)
 })
 
-test('describe and diff never show Secret values', async () => {
+test('orchctl describe and orchctl diff never show Secret values', async () => {
   const secret = (value: string) =>
     `apiVersion: v1\nkind: Secret\nmetadata: {name: safe}\nstringData: {key: ${value}}\n`
   await run('apply -f -', { stdin: secret('first-value') })
@@ -199,7 +199,7 @@ test('describe and diff never show Secret values', async () => {
       for (const form of [value, Buffer.from(value).toString('base64')]) assert.ok(!stdout.includes(form), stdout)
 })
 
-test('certificate approve and certificate deny change the state of a certificate signing request', async () => {
+test('orchctl certificate approve and deny change the state of a certificate signing request', async () => {
   const { stdout: request } = await runCommand('openssl', [
     'req',
     '-new',
@@ -252,7 +252,7 @@ test('a kubeconfig change is atomic and private, and a rejected change leaves th
   assert.equal((await runCommand('cat', [file])).stdout, 'clusters: [')
 })
 
-test('bash completes commands, flags, types and object names', async () => {
+test('bash completion of orchctl completes commands, flags, types and object names', async () => {
   const script = `
     PATH=${root}/bin:$PATH
     source <(orchctl completion bash)
@@ -278,7 +278,7 @@ test('bash completes commands, flags, types and object names', async () => {
   assert.deepEqual(words('completion x'), [])
 })
 
-test('completion offers the candidates for each position', async () => {
+test('shell completion offers the candidates for each position', async () => {
   const offered = async (...words: string[]) => {
     const { stdout, stderr, code } = await orchctl(['__complete', ...words], { env, directory })
     assert.deepEqual([stderr, code], ['', 0])
@@ -318,7 +318,7 @@ test('completion offers the candidates for each position', async () => {
     assert.deepEqual(await offered(...words), expected, words.join(' '))
 })
 
-test('watches continue without a gap after a server restart', async () => {
+test('watches of orchctl continue without a gap after a server restart', async () => {
   const objects = startOrchctl(['get', 'cm', '-w', '-o', 'name', '-l', 'watched'], { env })
   const events = startOrchctl(['events', '-w', '--for=cm/watched', '--no-headers'], { env })
   const client = server.client()

@@ -149,7 +149,7 @@ function byKind(ran: Ran, kind: string): Built {
   return found[0]!
 }
 
-test('an overlay changes names and references, namespaces, labels, patches, images and generators of its base', async () => {
+test('a kustomize overlay changes names and references, namespaces, labels, patches, images and generators of its base', async () => {
   const root = write(overlay)
   const ran = await build(root, 'over')
   assert.deepEqual(
@@ -186,7 +186,7 @@ test('an overlay changes names and references, namespaces, labels, patches, imag
   }
 })
 
-test('patches select targets by name patterns and labels', async () => {
+test('kustomize patches select targets by name patterns and labels', async () => {
   const root = write({
     'kustomization.yaml': `resources: [web.yaml, service.yaml]
 patches:
@@ -212,7 +212,7 @@ patches:
   assert.deepEqual(deployment!.metadata, { name: 'web', labels: { tier: 'front' }, annotations: { found: 'yes' } })
 })
 
-test('components, labels without selectors, replicas and generators with options are supported', async () => {
+test('kustomize components, labels without selectors, replicas and generators with options are supported', async () => {
   const root = write({
     'kustomization.yaml': `resources: [web.yaml]
 components: [part]
@@ -244,7 +244,7 @@ configMapGenerator:
   assert.equal(byKind(ran, 'Service').metadata.name, 'c-web')
 })
 
-test('references in two bases with the same object names stay separate', async () => {
+test('references in two kustomize bases with the same object names stay separate', async () => {
   const part = (name: string) => ({
     [`${name}/kustomization.yaml`]: `namePrefix: ${name}-\nresources: [web.yaml]\nconfigMapGenerator: [{name: conf, literals: [a=${name}]}]\n`,
     [`${name}/web.yaml`]: web,
@@ -258,7 +258,7 @@ test('references in two bases with the same object names stay separate', async (
   }
 })
 
-test("a generator with behavior merge keeps the object's name and hash setting and can set its type", async () => {
+test('a kustomize generator with behavior merge keeps name and hash setting and can set the type', async () => {
   const root = write({
     'base/kustomization.yaml': `generatorOptions: {disableNameSuffixHash: true}
 secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immutable: true}}]
@@ -274,7 +274,7 @@ secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immu
   })
 })
 
-test('the subject of a binding follows its service account, and keeps its namespace if the account has none', async () => {
+test('the subject of a binding follows its service account in a kustomization, and otherwise keeps its namespace', async () => {
   const binding = (namespace: string) => `apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: rb}
@@ -294,7 +294,7 @@ subjects: [{kind: ServiceAccount, name: robot, namespace: ${namespace}}]
   }
 })
 
-test('labels are added to existing volume claim templates only', async () => {
+test('a kustomization adds labels only to existing volume claim templates', async () => {
   const set = (claims: string) =>
     `apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec: {serviceName: x${claims}}\n`
   for (const [claims, templates] of [
@@ -375,7 +375,7 @@ test('a symbolic link cannot lead outside the kustomization directory', async ()
   assert.match((await build(over, 'over')).stderr, /file is outside of over/)
 })
 
-test('field names are case-insensitive and must be unique', async () => {
+test('field names of a kustomization are case-insensitive and must be unique', async () => {
   const files = { 'map.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' }
   const old = write({ ...files, 'kustomization.yaml': 'resources: [map.yaml]\nnameprefix: old-\n' })
   assert.match((await build(old)).stdout, /^ {2}name: old-a$/m)

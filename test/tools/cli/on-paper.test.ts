@@ -54,7 +54,7 @@ for (const [template, text] of templates) {
 }
 
 for (const template of ['{.a', '{range .a}', '{end}', '{.a[}', '{.a[?(]}', '{.a[1 2]}']) {
-  test(`the JSONPath template ${template} is rejected`, () =>
+  test(`the JSONPath template is rejected: ${template}`, () =>
     assert.throws(() => parseTemplate(template), /^UsageError: jsonpath: /))
 
   test('JSONPath: a missing list index is an error, but an empty slice is not', () => {
@@ -188,12 +188,12 @@ const places: readonly (readonly [document: number, field: string, line: number,
 ]
 
 for (const [document, field, line, column] of places) {
-  test(`${field} in document ${document + 1} is located by line and column`, () => {
+  test(`the error for ${field} in document ${document + 1} contains the line and the column`, () => {
     assert.deepEqual(locate({ name: 'f', text, document, documents: 2, path: [] }, field), { line, column })
   })
 }
 
-test('tab-separated columns are aligned only within adjacent lines', () => {
+test('tab-separated columns are aligned only with adjacent lines', () => {
   assert.equal(alignTabs('a:\tb\nlonger:\tc\n\nx:\ty\n'), 'a:       b\nlonger:  c\n\nx:  y\n')
   assert.equal(alignTabs('a\tb\tc\nlong\td\nno cells\ne\tf\tg\n'), 'a     b  c\nlong  d\nno cells\ne  f  g\n')
 })

@@ -165,7 +165,7 @@ for (const { args, stdout = '', stderr = '', code = 0 } of rows) {
   })
 }
 
-test('several objects are printed as a List without managed fields', async () => {
+test('orchctl prints several objects as a List without managed fields', async () => {
   const { stdout } = await orchctl(['get', 'cm,ns', '-o', 'yaml'], inOrch)
   const { items, ...list } = parse(stdout)
   assert.deepEqual(list, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' } })
@@ -174,7 +174,7 @@ test('several objects are printed as a List without managed fields', async () =>
   assert.deepEqual(JSON.parse((await orchctl(['get', 'cm,ns', '-o', 'json'], inOrch)).stdout), { ...list, items })
 })
 
-test('control characters are escaped without changing the value', async () => {
+test('orchctl escapes control characters without changing the value', async () => {
   for (const format of ['json', 'yaml']) {
     const { stdout } = await orchctl(['get', 'cm', 'a', '-n', 'other', '-o', format], inOrch)
     assert.doesNotMatch(stdout, /[^\n\P{Cc}]|[\u202e\u2028]/u)
@@ -182,7 +182,7 @@ test('control characters are escaped without changing the value', async () => {
   }
 })
 
-test('an invalid token and missing permissions are reported', async () => {
+test('orchctl reports an invalid token and missing permissions', async () => {
   const client = orch.client('alice-token')
   assert.equal((await client.get('/api/v1/namespaces')).status, 403)
   const config = (token: string) => ({
@@ -215,7 +215,7 @@ function commandsIn(
   })
 }
 
-test('help is available for the program and for each command', async () => {
+test('orchctl prints help for the program and for each command', async () => {
   const { stdout, code } = await orchctl(['--help'])
   assert.equal(code, 0)
   for (const { name, summary } of commands) assert.match(stdout, new RegExp(`^  ${name} +${summary}$`, 'm'))
@@ -291,7 +291,7 @@ for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers
   })
 }
 
-test('a watch with YAML output prints a stream of documents', async () => {
+test('an orchctl watch with YAML output prints a stream of documents', async () => {
   const watch = startOrchctl(['get', 'cm', 'c', '-w', '-o', 'yaml'], inOrch)
   await until(() => watch.stdout() !== '', watch.output)
   await orch.client().put('/api/v1/namespaces/default/configmaps/c', { metadata: { name: 'c' }, data: { k: 'new' } })
@@ -307,7 +307,7 @@ test('a watch with YAML output prints a stream of documents', async () => {
   )
 })
 
-test('orchctl process: Ctrl-C ends a watch silently', async () => {
+test('Ctrl-C ends a watch of the orchctl process silently', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -317,7 +317,7 @@ test('orchctl process: Ctrl-C ends a watch silently', async () => {
   assert.equal(stderr, '')
 })
 
-test('orchctl process: a closed output pipe ends the process silently with a nonzero exit code', async () => {
+test('a closed output pipe ends the orchctl process silently with a nonzero exit code', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -329,7 +329,7 @@ test('orchctl process: a closed output pipe ends the process silently with a non
   assert.equal(stderr, '')
 })
 
-test('orchctl process: a write error is reported in one line', async () => {
+test('the orchctl process reports a write error in one line', async () => {
   const program = join(root, 'bin/orchctl')
   const line = `exec "${program}" --kubeconfig="${configOf(orch)}" get ns > /dev/full`
   const { code, stderr } = await runCommand('sh', ['-c', line])

@@ -24,19 +24,19 @@ program('second', 'kubectl-greet', 'echo second')
 const PATH = ['first', 'second', 'nowhere'].map((folder) => join(directory, folder)).join(':')
 const run = (...args: string[]) => orchctl(args, { env: { PATH }, directory })
 
-test('a plugin gets the remaining arguments and determines the exit code', async () => {
+test('a plugin gets the remaining arguments, and orchctl exits with the exit code of the plugin', async () => {
   assert.deepEqual(await run('greet', 'you', '--flag'), { code: 0, stdout: 'greet you --flag\n', stderr: '' })
   assert.deepEqual(await run('greet', 'big-world', '-x'), { code: 3, stdout: 'big -x\n', stderr: '' })
   assert.deepEqual(await run('other'), { code: 0, stdout: 'other\n', stderr: '' })
 })
 
-test('a plugin cannot replace a command, and files that are not executable or lead elsewhere are ignored', async () => {
+test('a plugin cannot replace a command, and files that are not executable or are links to elsewhere are ignored', async () => {
   assert.doesNotMatch((await run('get', '--help')).stdout, /never/)
   assert.match((await run('plain')).stderr, /unknown command "plain"/)
   assert.match((await run('../first/orchctl-greet')).stderr, /unknown command/)
 })
 
-test('plugin list prints all plugins and warns about shadowed plugins', async () => {
+test('orchctl plugin list prints all plugins and warns about hidden plugins', async () => {
   const { code, stdout, stderr } = await run('plugin', 'list', '--name-only')
   assert.equal(code, 1)
   assert.deepEqual(stdout.split('\n').slice(2, -1), [

@@ -18,7 +18,7 @@ const columns = [column('Name', 0, 'name'), column('Size'), column('Image', 1)]
 const metadata = { name: 'a', namespace: 'n', labels: { b: '2', a: '1' } }
 const rows = [{ cells: ['a', 5, 'img'], object: { metadata } }]
 
-test('columns with lower priority appear only in wide tables, and names may have a kind prefix', () => {
+test('table columns with lower priority appear only in wide tables, and names may have a kind prefix', () => {
   assert.deepEqual(headings(columns, plain), ['NAME', 'SIZE'])
   assert.deepEqual(tableRows({ columns, rows }, plain), [['a', '5']])
   const all = { wide: true, namespaces: true, labels: true, kind: 'pod' }
@@ -43,7 +43,7 @@ test('a table cell is one line of printable characters', () => {
   assert.equal(escapeText('a\tb\r\n'), 'a\tb^M\n')
 })
 
-test('columns are aligned by characters, and later rows keep the widths of earlier rows', () => {
+test('table columns are aligned by characters, and later rows keep the widths of earlier rows', () => {
   const lines = new Columns()
   assert.equal(
     lines.lines([
@@ -63,7 +63,7 @@ test('columns are aligned by characters, and later rows keep the widths of earli
   assert.equal(new Columns().lines([]), '')
 })
 
-test('objects from a server without tables are printed with name and age', () => {
+test('objects from a server without table support are printed with name and age', () => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -91,7 +91,7 @@ test('flag help is wrapped next to its flag, or below it if there is no room', (
   assert.equal(fitText(long, 58), '  -f, --file=F  one two three four five six seven eight\n                nine ten\n')
 })
 
-test('statuses are colored by their meaning', () => {
+test('orchctl colors statuses by their meaning', () => {
   const red = (text: string) => `\u001b[31m${text}\u001b[0m`
   const green = (text: string) => `\u001b[32m${text}\u001b[0m`
   const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`
@@ -120,7 +120,7 @@ test('statuses are colored by their meaning', () => {
   assert.equal(hasColours({ terminal: { out: false, err: true }, env: {} }, 'out'), false)
 })
 
-test('each of the 256-color shades is readable on light and dark backgrounds', () => {
+test('each of the 256 terminal colors is readable on light and dark backgrounds', () => {
   for (const env of [{ TERM: 'xterm-256color' }, { TERM: 'screen', COLORTERM: 'truecolor' }]) {
     const painted = painterFor({ terminal: { out: true, err: true }, env }, 'out')!
     for (const meaning of ['good', 'waiting', 'bad'] as const) {
@@ -158,7 +158,7 @@ test('a table fits the terminal without truncating names', () => {
   assert.equal(fitRows(head, rows, 10)[0]![0], 'a-long-name-that-stays')
 })
 
-test('binary data passes through a template unchanged', () => {
+test('binary data passes through an output template unchanged', () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
   assert.deepEqual(new Uint8Array(bytesToWrite(textOfBytes(bytes)) as Uint8Array), bytes)
   const both = Buffer.concat([Buffer.from('é☃😀'), bytes, Buffer.from('😀')])
@@ -166,7 +166,7 @@ test('binary data passes through a template unchanged', () => {
   assert.equal(bytesToWrite(textOfBytes(Buffer.from('é☃😀'))), 'é☃😀')
 })
 
-test('template output is raw for programs and escaped on a terminal', async () => {
+test('template output is raw for other programs and escaped on a terminal', async () => {
   const value = { a: 'x\r\u001b[31m' }
   for (const [seen, text] of [
     [true, 'x^M^[[31m'],

@@ -91,7 +91,7 @@ for (const line of [
     assert.deepEqual(ours, theirs)
   })
 
-test('rollout with -o prints the objects that store the revisions', async () => {
+test('orchctl rollout with -o prints the objects that store the revisions', async () => {
   const run = async (line: string) =>
     (await orchctl(['-n', 'ours', ...line.split(' ')], { env: { KUBECONFIG: configOf(server) } })).stdout
   assert.match(await run('rollout history ds/logs -o name'), /^controllerrevision\.apps\/logs-1\n(?:controller.*\n)*$/)
@@ -176,13 +176,13 @@ describe('rollout progress messages', () => {
       assert.equal(progress.done, done)
     })
 
-  test('a rollout with a partition counts only the pods above the partition', () => {
+  test('the rollout status of a workload with a partition counts only the pods above the partition', () => {
     const partitioned = { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }, replicas: 3 }
     const text = of('StatefulSet', partitioned, { ...seen, readyReplicas: 3, updatedReplicas: 1 }).text
     assert.equal(text, 'partitioned roll out complete: 1 new pods have been updated...\n')
   })
 
-  test('a rollout that cannot finish is an error', () => {
+  test('orchctl rollout status returns an error for a rollout that cannot finish', () => {
     const conditions = [{ type: 'Progressing', reason: 'ProgressDeadlineExceeded' }]
     assert.throws(() => of('Deployment', {}, { ...seen, conditions }), /exceeded its progress deadline/)
     assert.throws(

@@ -46,7 +46,7 @@ async function run(args: readonly string[], more: Surroundings = {}): Promise<Ra
 
 const defaulted = 'Defaulted container "app" out of: app, side\n'
 
-test('exec runs a command and returns its output and exit code', async () => {
+test('orchctl exec runs a command and returns its output and exit code', async () => {
   assert.deepEqual(await run(['exec', 'web', '-c', 'side', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7']), {
     code: 7,
     stdout: 'out\n',
@@ -60,7 +60,7 @@ test('exec runs a command and returns its output and exit code', async () => {
   assert.deepEqual(await run(['exec', 'web', '-q', '-c', 'app', '--', 'true']), { code: 0, stdout: '', stderr: '' })
 })
 
-test('exec forwards and closes standard input', async () => {
+test('orchctl exec forwards and closes standard input', async () => {
   const input = 'x'.repeat(300_000)
   const ran = await run(['exec', '-i', 'web', '-c', 'app', '--', 'wc', '-c'], { stdin: input })
   assert.deepEqual([ran.code, ran.stdout.trim()], [0, '300000'])
@@ -77,7 +77,7 @@ test('the output of a remote command cannot control the terminal, except for col
   )
 })
 
-test('exec reports errors from the server and from the command', async () => {
+test('orchctl exec reports errors from the server and from the command', async () => {
   assert.match(
     (await run(['exec', 'web', '-c', 'nope', '--', 'x'])).stderr,
     /^error: container nope not found in pod web; its containers are: app/,
@@ -91,13 +91,13 @@ test('exec reports errors from the server and from the command', async () => {
   assert.match((await run(['exec', '-t', 'web', '--', 'x'])).stderr, /-i \(--stdin\) is required for -t/)
 })
 
-test('attach connects to the main process of a container', async () => {
+test('orchctl attach connects to the main process of a container', async () => {
   const ran = await run(['attach', 'web', '-c', 'app', '-i', '-q'], { stdin: 'hello\n' })
   assert.deepEqual(ran, { code: 0, stdout: 'hello\n', stderr: '' })
   assert.match(front.asked.at(-1)!, /^attach web\?container=app&stdin=true/)
 })
 
-test('tree prints owners and dependents with their state', async () => {
+test('orchctl tree prints owners and dependents with their state', async () => {
   const made = await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'root' } })
   const owner = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid })
   const inner = await client.post('/api/v1/namespaces/default/configmaps', {
@@ -115,7 +115,7 @@ test('tree prints owners and dependents with their state', async () => {
   )
 })
 
-test('logs prints the logs of a pod, all its containers, a deployment or a selector', async () => {
+test('orchctl logs prints the logs of a pod, all its containers, a deployment or a selector', async () => {
   const plain = (name: string) => `${name}: one\n\u001b[31mred\u001b[0m\u001b]0;title\u0007\n`
   assert.deepEqual(await run(['logs', 'web']), { code: 0, stdout: plain('web/app'), stderr: defaulted })
   assert.equal((await run(['logs', 'web', '--all-containers'])).stdout, plain('web/app') + plain('web/side'))
@@ -139,7 +139,7 @@ test('logs prints the logs of a pod, all its containers, a deployment or a selec
   )
 })
 
-test('cp copies files and directories to and from a container', async () => {
+test('orchctl cp copies files and directories to and from a container', async () => {
   mkdirSync(join(directory, 'site/deep'), { recursive: true })
   const long = `${'n'.repeat(120)}.txt`
   writeFileSync(join(directory, 'site/a.txt'), 'a'.repeat(5000))
@@ -164,7 +164,7 @@ test('cp copies files and directories to and from a container', async () => {
   assert.match((await run(['cp', 'a', 'b'])).stderr, /one of source and destination must be POD:PATH/)
 })
 
-test('cp works with a server that cannot close a single stream', async () => {
+test('orchctl cp works with a server that cannot close a single stream', async () => {
   front.protocol = 'v4.channel.k8s.io'
   try {
     writeFileSync(join(directory, 'v4.txt'), 'four')
@@ -175,7 +175,7 @@ test('cp works with a server that cannot close a single stream', async () => {
   }
 })
 
-test('cp retries broken connections up to --retries times', async () => {
+test('orchctl cp retries broken connections up to --retries times', async () => {
   front.breaks = 2
   const failed = await run(['cp', 'web:v4.txt', 'again.txt', '-c', 'app', '--retries=1'])
   assert.deepEqual([failed.code, failed.stderr.match(/retrying/g)?.length], [1, 1])
@@ -197,7 +197,7 @@ const linkTo = (name: string, target: string) => {
   return header
 }
 
-test('cp rejects archive entries that would leave the target directory by name or through links', async () => {
+test('orchctl cp rejects archive entries that would leave the target directory by name or through links', async () => {
   const outside = join(directory, 'outside')
   const target = join(directory, 'inside')
   const evil: readonly (readonly [Buffer[], RegExp])[] = [
@@ -232,7 +232,7 @@ async function until(running: ReturnType<typeof startOrchctl>, pattern: RegExp):
   }
 }
 
-test('port-forward handles each connection separately', async (t) => {
+test('orchctl port-forward handles each connection separately', async (t) => {
   const echo = createServer((socket) => socket.pipe(socket))
   await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
   t.after(() => echo.close())
@@ -260,7 +260,7 @@ test('port-forward handles each connection separately', async (t) => {
   assert.match((await run(['port-forward', 'web'])).stderr, /at least 1 PORT is required/)
 })
 
-test('proxy serves the API on a local port to this machine only', async (t) => {
+test('orchctl proxy serves the API on a local port to this machine only', async (t) => {
   const site = mkdtempSync(join(tmpdir(), 'orchctl-www-'))
   t.after(() => rmSync(site, { recursive: true }))
   mkdirSync(join(site, 'inner'))
@@ -302,7 +302,7 @@ test('proxy serves the API on a local port to this machine only', async (t) => {
   assert.equal((await running.ended).code, 0)
 })
 
-test('proxy rejects writes from pages with other origins and accepts writes from its own pages', async (t) => {
+test('orchctl proxy rejects writes from pages with other origins and accepts writes from its own pages', async (t) => {
   const direct = { env: { KUBECONFIG: join(server.directory, 'admin.kubeconfig') }, directory }
   const running = startOrchctl(['proxy', '--port=0'], direct)
   t.after(() => running.stop())

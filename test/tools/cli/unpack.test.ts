@@ -30,14 +30,14 @@ function openFiles(): string[] {
 
 const reader = () => new TarReader(unpackInto({ prefix: 'dir', target, warn: () => {} }))
 
-test('an archive that ends within a file leaves no file open', async () => {
+test('a tar archive that ends within a file leaves no file open', async () => {
   const broken = reader()
   await broken.write(Buffer.concat([file('dir/whole', 'text'), header('dir/half', 1000), Buffer.from('half of it')]))
   await assert.rejects(async () => await broken.end(), /ended in the middle of a file/)
   assert.deepEqual(openFiles(), [])
 })
 
-test('nothing more is extracted from an archive after an error', async () => {
+test('nothing more is extracted from a tar archive after an error', async () => {
   for (const [name, fault, expected] of [
     ['junk', Buffer.alloc(512, 'x'), /not send a valid tar archive/],
     ['outside', file('dir/../../out', 'x'), /outside of the target/],
@@ -54,7 +54,7 @@ test('nothing more is extracted from an archive after an error', async () => {
   }
 })
 
-test('a file that cannot be written is closed', async () => {
+test('a file that cannot be written during extraction is closed', async () => {
   const unpacker = unpackInto({ prefix: 'dir', target, warn: () => {} })
   const failing = new TarReader({
     ...unpacker,

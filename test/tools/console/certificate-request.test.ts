@@ -20,7 +20,7 @@ for (const { keyOptions, key } of [
   { keyOptions: ['rsa:2048'], key: 'RSA 2048 bits' },
   { keyOptions: ['ed25519'], key: 'Ed25519' },
 ])
-  test(`a certificate request with a key of type ${key} is decoded like on the server`, (t) => {
+  test(`the console decodes a certificate request with a key of type ${key} like the server`, (t) => {
     const pem = requestBy(t, keyOptions)
     const decoded = decodeRequest(pem.toString('base64'))
     const { subject, names: expected } = signerRelevantPart(readCertificateRequest(pem))
@@ -30,7 +30,7 @@ for (const { keyOptions, key } of [
     assert.equal(decoded.names.others, 1)
   })
 
-test('decoding bytes that are not a certificate request fails', () => {
+test('the console rejects bytes that are not a certificate request', () => {
   const asPem = (bytes: Buffer) =>
     btoa(`-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`)
   for (const encoded of [

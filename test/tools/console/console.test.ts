@@ -56,7 +56,7 @@ async function applyAs(manager: string, name: string, data: { [key: string]: str
 }
 
 describe('console files', () => {
-  test('the console page allows only its own resources, and its files can be cached forever', async () => {
+  test('the console page allows only its own resources, and browsers can cache its files forever', async () => {
     const page = await admin.get('/console/', { 'accept-encoding': 'br' })
     assert.equal(page.status, 200)
     const policy = page.headers['content-security-policy']!
@@ -84,7 +84,7 @@ describe('console files', () => {
     assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 300_000, sizes.join(', '))
   })
 
-  test('a console file is read from disk once for any number of requests', async () => {
+  test('a console file is read from disk only once for any number of requests', async () => {
     const [name = ''] = /[\w-]+\.js/.exec((await admin.get('/console/')).text) ?? []
     const files = await Promise.all([readConsoleFile(name), readConsoleFile(name)])
     assert.ok(files[0])
@@ -136,7 +136,7 @@ describe('console files', () => {
 describe('the console in a browser', () => {
   let page: Page
 
-  test('the link that orch up prints signs in once and is immediately removed from the URL', async () => {
+  test('the console link that orch up prints signs in once and is immediately removed from the URL', async () => {
     const [, link] = /See: {2}(\S+)/.exec(server.output())!
     page = await browser.open(link!)
     await page.getByText('orch-admin').waitFor()
@@ -150,7 +150,7 @@ describe('the console in a browser', () => {
     assert.equal(again.status, 401)
   })
 
-  test('a page opened before discovery completes shows its content', async () => {
+  test('a console page opened before discovery completes shows its content', async () => {
     const page = await browser.open(`${server.url}/console/`)
     const known = Promise.withResolvers<void>()
     await page.route(/\/api\/v1$/, async (route) => {
@@ -165,7 +165,7 @@ describe('the console in a browser', () => {
     await page.context().close()
   })
 
-  test('a table shows writes by other clients, and can be filtered, sorted and opened by keyboard', async () => {
+  test('a console table shows writes by other clients, and can be filtered, sorted and opened by keyboard', async () => {
     await admin.post(`${inDefault}/configmaps`, configMap('first', {}, { labels: { app: 'web' } }))
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByRole('link', { name: 'first', exact: true }).waitFor()
@@ -182,7 +182,7 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { name: 'first' }).waitFor()
   })
 
-  test('a conflicting edit names the field owner, and taking over the field applies the edit', async () => {
+  test('a conflicting edit in the console names the field owner, and taking over the field applies the edit', async () => {
     await applyAs('deployer', 'shared', { colour: 'red', size: '1' })
     await goTo(page, '#/object/core/v1/configmaps/default/shared?tab=form')
     const colour = page.getByRole('textbox', { name: 'colour' })
@@ -211,7 +211,7 @@ describe('the console in a browser', () => {
       .waitFor()
   })
 
-  test('YAML can be edited by keyboard, and removing a field that another manager owns sends a patch', async () => {
+  test('YAML in the console can be edited by keyboard, and removing a field of another manager sends a patch', async () => {
     await page.getByRole('button', { name: 'Edit' }).press('Enter')
     const editor = page.getByLabel('The object as YAML')
     await editor.focus()
@@ -228,7 +228,7 @@ describe('the console in a browser', () => {
     assert.deepEqual(body.data, { colour: 'green' })
   })
 
-  test('the history of an object is shown, and a change can be reverted', async () => {
+  test('the console shows the history of an object and can revert a change', async () => {
     const { body } = await admin.get('/apis/ops.orch.io/v1')
     const isServed = body.resources.some(({ name }: { name: string }) => name === 'objecthistories')
     await goTo(page, '#/object/core/v1/configmaps/default/shared')
@@ -243,7 +243,7 @@ describe('the console in a browser', () => {
     assert.notEqual((await admin.get(`${inDefault}/configmaps/shared`)).body.data.colour, 'green')
   })
 
-  test("a certificate request can be decoded, checked against its signer's rules and approved", async () => {
+  test("the console decodes a certificate request, checks it against its signer's rules and can approve it", async () => {
     const pem = makeRequest({ commonName: 'ada', organizations: ['developers'] }, generateKey())
     const spec = {
       signerName: 'orch.io/apiserver-client',
@@ -270,7 +270,7 @@ describe('the console in a browser', () => {
     assert.equal(body.status.conditions[0].type, 'Approved')
   })
 
-  test('markup and control characters in names and texts are shown literally', async () => {
+  test('the console shows markup and control characters in names and texts literally', async () => {
     const hostile = '<img src=x onerror="globalThis.broken=1">\u202e\u0007\u001b[31m'
     const annotations = { note: hostile, long: 'x'.repeat(200_000) }
     assert.equal(
@@ -286,7 +286,7 @@ describe('the console in a browser', () => {
     assert.equal(await page.locator('main img').count(), 0)
   })
 
-  test('the values of a Secret are hidden until the user reveals them', async () => {
+  test('the console hides the values of a Secret until the user reveals them', async () => {
     await admin.post(`${inDefault}/secrets`, { metadata: { name: 'password' }, stringData: { password: 'hunter2' } })
     await goTo(page, '#/object/core/v1/secrets/default/password?tab=yaml')
     await page.getByText('••••••••').waitFor()
@@ -295,7 +295,7 @@ describe('the console in a browser', () => {
     await page.getByText('aHVudGVyMg==').waitFor()
   })
 
-  test('the overview of a Secret lists its keys with their sizes', async () => {
+  test('the console overview of a Secret lists its keys with their sizes', async () => {
     await admin.post(`${inDefault}/secrets`, { metadata: { name: 'keys' }, stringData: { password: 'hunter2' } })
     await goTo(page, '#/object/core/v1/secrets/default/keys')
     const card = page.locator('.card', { hasText: 'Data' })
@@ -305,7 +305,7 @@ describe('the console in a browser', () => {
     await card.getByText('hunter2').waitFor()
   })
 
-  test('the sidebar groups kinds by task, and custom resources separately', async () => {
+  test('the console sidebar groups kinds by task, and custom resources separately', async () => {
     const sideBar = page.getByRole('navigation', { name: 'Pages' })
     assert.deepEqual(
       (await sideBar.locator('summary').allTextContents()).filter((each) => each !== 'Custom'),
@@ -315,7 +315,7 @@ describe('the console in a browser', () => {
     assert.deepEqual((await workloads.allTextContents()).slice(0, 4), ['Pod', 'Deployment', 'StatefulSet', 'DaemonSet'])
   })
 
-  test('the overview lists a failing Deployment, and its page shows replicas and images', async () => {
+  test('the console overview lists a failing Deployment, and its page shows replicas and images', async () => {
     const labels = { app: 'stuck' }
     const container = { name: 'c', image: 'registry.example/stuck:1', resources: { requests: { cpu: '1000' } } }
     const spec = {
@@ -338,7 +338,7 @@ describe('the console in a browser', () => {
     await summary.getByText('registry.example/stuck:1').waitFor()
   })
 
-  test('the table of Events links each Event by its age, not by its name', async () => {
+  test('the console table of Events links each Event by its age, not by its name', async () => {
     await goTo(page, '#/list/core/v1/events?namespace=default')
     const row = page.getByRole('row').filter({ hasText: 'FailedScheduling' }).first()
     await row.waitFor()
@@ -346,7 +346,7 @@ describe('the console in a browser', () => {
     assert.match(first!, /^\d+[smh]/)
   })
 
-  test('a page that is 400 pixels wide shows the status and age of each Pod', async () => {
+  test('a console page that is 400 pixels wide shows the status and age of each Pod', async () => {
     await goTo(page, '#/list/core/v1/pods?namespace=default')
     await page
       .getByRole('link', { name: /^stuck-/ })
@@ -362,7 +362,7 @@ describe('the console in a browser', () => {
     await page.setViewportSize({ width: 1280, height: 720 })
   })
 
-  test('the page of a Pod has a log and a shell', async () => {
+  test('the console page of a Pod has a log and a shell', async () => {
     const spec = { containers: [{ name: 'main', image: 'busybox', command: ['sh', '-c', 'echo started; sleep 3600'] }] }
     assert.equal((await admin.post(`${inDefault}/pods`, { metadata: { name: 'shell' }, spec })).status, 201)
     await goTo(page, '#/object/core/v1/pods/default/shell')
@@ -381,7 +381,7 @@ describe('the console in a browser', () => {
     await page.getByText('The shell has ended').waitFor()
   })
 
-  test('the command palette opens a kind, a page or an object', async () => {
+  test('the command palette of the console opens a kind, a page or an object', async () => {
     await page.keyboard.press('Control+k')
     await page.getByLabel('Jump to', { exact: true }).fill('cm default/shared')
     await page.keyboard.press('Enter')
@@ -394,7 +394,7 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { name: 'Quotas' }).waitFor()
   })
 
-  test('a long table renders only the visible rows, and the End key leads to the last row', {
+  test('a long console table renders only the visible rows, and the End key leads to the last row', {
     timeout: 300_000,
   }, async () => {
     const many = long ? 10_000 : 120
@@ -419,7 +419,7 @@ describe('the console in a browser', () => {
     await page.getByText('1 object,').waitFor()
   })
 
-  test('the page reports a removed kind and a restarted server, and recovers', async () => {
+  test('the console reports a removed kind and a restarted server, and recovers', async () => {
     const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
     const schema = { openAPIV3Schema: { type: 'object' } }
     const definition = {
@@ -474,7 +474,7 @@ describe('the console in a browser', () => {
     browser.takeFaults()
   })
 
-  test('a user without permission sees an explanation', async () => {
+  test('the console shows an explanation to a user without permission', async () => {
     const rbac = { apiGroup: 'rbac.authorization.orch.io' }
     const rules = [{ verbs: ['create'], apiGroups: ['ops.orch.io'], resources: ['accessexplanations'] }]
     const paths = `/apis/${rbac.apiGroup}/v1`
@@ -496,7 +496,9 @@ describe('the console in a browser', () => {
     browser.takeFaults()
   })
 
-  test('axe finds no accessibility violations in light and dark themes', { timeout: 300_000 }, async () => {
+  test('axe finds no accessibility violations in the light and dark themes of the console', {
+    timeout: 300_000,
+  }, async () => {
     const object = '#/object/core/v1/configmaps/default/shared'
     const some = [`${object}?tab=form`]
     const others = workPages.map((each) => `#/operations/${each}`)

@@ -56,7 +56,7 @@ const inDefault = '/api/v1/namespaces/default'
 const rbac = { apiGroup: 'rbac.authorization.orch.io' }
 
 describe('operations pages of the console', { timeout }, () => {
-  test('the certificate requests page shows the result of each rule, and a request can be denied by keyboard', async () => {
+  test('the console page for certificate requests shows the result of each rule, and a request can be denied by keyboard', async () => {
     const pem = makeRequest({ commonName: 'mallory', organizations: ['system:nodes'] }, generateKey())
     const spec = {
       signerName: 'orch.io/apiserver-client',
@@ -75,7 +75,7 @@ describe('operations pages of the console', { timeout }, () => {
     assert.deepEqual([body.status.conditions[0].type, body.status.certificate], ['Denied', undefined])
   })
 
-  test('the access page shows who may perform an action, and why another user may not', async () => {
+  test('the console page for access shows who may perform an action, and why another user may not', async () => {
     await create(`/apis/${rbac.apiGroup}/v1/clusterroles`, {
       metadata: { name: 'pod-reader' },
       rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
@@ -99,7 +99,7 @@ describe('operations pages of the console', { timeout }, () => {
     await page.getByText('verbs: [delete]').waitFor()
   })
 
-  test('the admission page shows active plugins, circuit breakers with their last error, and a dry run for an object', async () => {
+  test('the console page for admission shows active plugins, circuit breakers with their last error, and a dry run', async () => {
     const webhooks = await Webhooks.start(shared)
     await create('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
     const broken = webhook(webhooks, '/bad-json', { name: 'broken.example.com', failurePolicy: 'Ignore' })
@@ -120,7 +120,7 @@ describe('operations pages of the console', { timeout }, () => {
     assert.equal((await admin.get(`${inDefault}/configmaps/example`)).status, 404)
   })
 
-  test('the namespaces page shows what blocks terminating namespaces until they are gone', async () => {
+  test('the console page for namespaces shows what blocks terminating namespaces until they are gone', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'going' } })
     const kept = { metadata: { name: 'kept', finalizers: ['example.com/keep'] } }
     await create('/api/v1/namespaces/going/configmaps', kept)
@@ -134,7 +134,7 @@ describe('operations pages of the console', { timeout }, () => {
     await page.getByRole('heading', { name: 'going' }).waitFor({ state: 'detached' })
   })
 
-  test('the quota page shows bars that follow usage', async () => {
+  test('the console page for quotas shows bars that follow usage', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'small' } })
     // Every namespace contains the CA certificate. An object created at the same moment as a quota is counted later.
     const certificate = '/api/v1/namespaces/small/configmaps/kube-root-ca.crt'
@@ -152,7 +152,7 @@ describe('operations pages of the console', { timeout }, () => {
     assert.match(page.url(), /namespace=default/)
   })
 
-  test('the nodes page shows a map of each pod with its node and state', async () => {
+  test('the console page for nodes shows a map of each pod with its node and state', async () => {
     await create('/api/v1/nodes', { metadata: { name: 'node-a' }, spec: { unschedulable: true } })
     const status = { conditions: [{ type: 'Ready', status: 'True' }] }
     await patch('/api/v1/nodes/node-a/status', { status })
@@ -173,7 +173,7 @@ describe('operations pages of the console', { timeout }, () => {
     await page.getByRole('heading', { name: 'placed' }).waitFor()
   })
 
-  test('the graph of an object links to its owners and dependents', async () => {
+  test('the console graph of an object links to its owners and dependents', async () => {
     const owner = await create(`${inDefault}/configmaps`, { metadata: { name: 'owner' } })
     const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid, controller: true }
     const middle = await create(`${inDefault}/configmaps`, {
@@ -194,7 +194,7 @@ describe('operations pages of the console', { timeout }, () => {
     await page.getByRole('heading', { name: 'leaf-b' }).waitFor()
   })
 
-  test('the health page shows live charts, including the size of the store on disk', async () => {
+  test('the console page for health shows live charts, including the size of the store on disk', async () => {
     const onDisk = await serve(shared, ['--history-duration=10m'])
     const other = await browser.open(`${onDisk.url}/console/`)
     await signIn(other)
@@ -216,7 +216,7 @@ const work = workPages.map((each) => `#/operations/${each}`)
 const tabs = ['overview', 'yaml', 'form', 'relations', 'history'].map((each) => `${object}?tab=${each}`)
 
 describe('every page of the console', { timeout }, () => {
-  test('axe finds no accessibility violations on any page, wide and narrow, in light and dark themes', async () => {
+  test('axe finds no accessibility violations on any console page, wide and narrow, in light and dark themes', async () => {
     for (const width of [1400, 400])
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 900 })
@@ -233,7 +233,7 @@ describe('every page of the console', { timeout }, () => {
     await page.setViewportSize({ width: 1400, height: 900 })
   })
 
-  test('every control of a page can be reached with Tab', async () => {
+  test('every control of a console page can be reached with Tab', async () => {
     for (const place of ['#/', '#/list/core/v1/configmaps', ...tabs, ...work]) {
       await goTo(page, place)
       await page.getByRole('heading', { level: 1 }).waitFor()
@@ -242,7 +242,7 @@ describe('every page of the console', { timeout }, () => {
     }
   })
 
-  test('all steps from signing in to a deletion can be done by keyboard alone', async () => {
+  test('all console steps from signing in to a deletion can be done by keyboard alone', async () => {
     await create(`${inDefault}/configmaps`, { metadata: { name: 'typed' } })
     const other = await browser.open(`${server.url}/console/`)
     await other.keyboard.press('Tab')
@@ -277,7 +277,7 @@ async function pressUntilFocused(on: Page, text: string): Promise<void> {
 }
 
 describe('signing in to the console', { timeout }, () => {
-  test("a user can sign in with the browser's client certificate", async () => {
+  test("a user can sign in to the console with the browser's client certificate", async () => {
     const { certificate, key } = pairOf(server, 'admin')
     const other = await browser.open(`${server.url}/console/`, {
       clientCertificates: [{ origin: server.url, cert: Buffer.from(certificate), key: Buffer.from(key) }],
@@ -289,7 +289,7 @@ describe('signing in to the console', { timeout }, () => {
     await other.context().close()
   })
 
-  test('signing in without a certificate shows an error', async () => {
+  test('signing in to the console without a certificate shows an error', async () => {
     const other = await browser.open(`${server.url}/console/`)
     await other.getByRole('button', { name: 'Use the client certificate of this browser' }).press('Enter')
     await other.getByText('That did not work').waitFor()
@@ -297,7 +297,7 @@ describe('signing in to the console', { timeout }, () => {
     await other.context().close()
   })
 
-  test('the sign-in link from a server with workers is valid once, on any worker', async () => {
+  test('the console sign-in link from a server with workers is valid once, on any worker', async () => {
     const many = await startUp(shared, ['--workers=2', '--console-link=true'])
     const [, link] = /See: {2}(\S+)/.exec(many.output())!
     const other = await browser.open(link!)
@@ -317,7 +317,7 @@ describe('signing in to the console', { timeout }, () => {
 })
 
 describe('events during a console session', { timeout }, () => {
-  test('when credentials expire, the page reports it and continues after another sign-in', async () => {
+  test('when credentials expire, the console reports this and continues after another sign-in', async () => {
     await create(`${inDefault}/serviceaccounts`, { metadata: { name: 'guest' } })
     const { status } = await create(`${inDefault}/serviceaccounts/guest/token`, {})
     const other = await browser.open(`${server.url}/console/`)
@@ -332,7 +332,7 @@ describe('events during a console session', { timeout }, () => {
     await other.context().close()
   })
 
-  test('after a watch falls behind, the objects are listed again and the table is live', async () => {
+  test('after a watch falls behind, the console lists the objects again and the table is live', async () => {
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')
     await page.getByText('Live').waitFor()
     const lists: string[] = []
@@ -364,7 +364,7 @@ describe('events during a console session', { timeout }, () => {
     browser.takeFaults()
   })
 
-  test('the page reports that the kind of an open object was removed', async () => {
+  test('the console reports that the kind of an open object was removed', async () => {
     const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
     const definition = {
       metadata: { name: 'gears.example.com' },
@@ -389,7 +389,7 @@ describe('events during a console session', { timeout }, () => {
     browser.takeFaults()
   })
 
-  test('a user with few permissions sees on each page which permissions are missing', async () => {
+  test('each console page shows a user with few permissions which permissions are missing', async () => {
     const role = {
       metadata: { name: 'own' },
       rules: [{ verbs: ['get'], apiGroups: [''], resources: ['resourcequotas'] }],

@@ -34,7 +34,7 @@ function signature({
 
 const entry = (jws: string, text = kubeconfig) => ({ kubeconfig: text, 'jws-kubeconfig-abcdef': jws })
 
-test('a cluster-info signed with the token is accepted and names the profile', () => {
+test('a cluster-info document signed with the token is accepted and names the profile', () => {
   assert.equal(verified(entry(signature({})), token).vendor.profile, 'orch')
   assert.equal(verified(entry(signature({ key: token.secret })), token).vendor.profile, 'kubernetes')
 })
@@ -58,7 +58,7 @@ for (const [what, data, message] of [
   ['no entry', { kubeconfig }, /has no signature for the token abcdef/],
   ['no kubeconfig', { 'jws-kubeconfig-abcdef': signature({}) }, /no kubeconfig/],
 ] as const)
-  test(`a cluster-info is rejected: ${what}`, () => {
+  test(`a cluster-info document is rejected: ${what}`, () => {
     assert.throws(() => verified(data, token), { name: 'JoinError', message })
   })
 
@@ -89,7 +89,7 @@ async function impostor(t: { after(run: () => Promise<void>): void }, data: obje
 const configWith = (certificate: string) =>
   `clusters:\n- name: ""\n  cluster:\n    certificate-authority-data: ${Buffer.from(certificate).toString('base64')}\n`
 
-test('a man in the middle is rejected and does not learn the token', async (t) => {
+test('a man in the middle of a join is rejected and does not learn the token', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const { certificate } = selfSignedCertificate('true', { dns: [], ips: ['127.0.0.1'] }, Date.now())
   const text = configWith(certificate)
@@ -103,7 +103,7 @@ test('a man in the middle is rejected and does not learn the token', async (t) =
   assert.equal(forging.seen.length, 1)
 })
 
-test('only CA certificates that match a pin are trusted, wherever they are in the bundle', async (t) => {
+test('only CA certificates that match a pinned hash are trusted, wherever they are in the bundle', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {
@@ -134,7 +134,7 @@ test('only CA certificates that match a pin are trusted, wherever they are in th
   assert.throws(() => pinsOf('nothing'), /is not a PEM certificate/)
 })
 
-test('a CA that matches no pin is rejected although the token is valid', async (t) => {
+test('a CA that matches no pinned hash is rejected although the token is valid', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {

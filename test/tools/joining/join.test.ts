@@ -51,7 +51,7 @@ test('nodes and users can join a cluster', async (t) => {
   const joinAs = (name: string, ...flags: string[]) =>
     orch('join', `--server=${url}`, `--node-name=${name}`, `--kubeconfig=${out(name)}`, ...flags)
 
-  await t.test('without credentials, only cluster-info is readable in its namespace', async () => {
+  await t.test('without credentials, a client can read only cluster-info in its namespace', async () => {
     const { token: _, ...bare } = server.credentials()
     const transport = new HttpTransport(bare)
     const stranger = new Client(transport.send)
@@ -103,27 +103,30 @@ test('nodes and users can join a cluster', async (t) => {
     assert.equal(joined.code, 0, joined.stderr)
   })
 
-  await t.test('if no CA hash is specified, only the token is verified and a message says so', async () => {
+  await t.test('if no CA hash is specified, only the token is verified, and a message reports this', async () => {
     const { code, stderr } = await joinAs('n2', `--token=${token}`)
     assert.equal(code, 0, stderr)
     assert.match(stderr, /--ca-cert-hash is not set/)
   })
 
-  await t.test('a wrong token secret, a wrong hash and an existing file are each rejected in one line', async () => {
-    const wrong = `${id}.ffffffffffffffff`
-    for (const [flags, message] of [
-      [['n3', `--token=${wrong}`], /does not match the token/],
-      [['n3', `--token=${token}`, `--ca-cert-hash=sha256:${'0'.repeat(64)}`], /does not match --ca-cert-hash/],
-      [['n3', '--token=short'], /a token must have the form/],
-      [['n1', `--token=${token}`], /already exists/],
-    ] as const) {
-      const [name, ...rest] = flags
-      const { code, stderr } = await joinAs(name, ...rest)
-      assert.equal(code, 1)
-      assert.match(stderr, message)
-      assert.ok(!stderr.includes('ffffffffffffffff') && !stderr.includes('    at '), stderr)
-    }
-  })
+  await t.test(
+    'a wrong token secret, a wrong hash and an existing file are each rejected with a one-line error',
+    async () => {
+      const wrong = `${id}.ffffffffffffffff`
+      for (const [flags, message] of [
+        [['n3', `--token=${wrong}`], /does not match the token/],
+        [['n3', `--token=${token}`, `--ca-cert-hash=sha256:${'0'.repeat(64)}`], /does not match --ca-cert-hash/],
+        [['n3', '--token=short'], /a token must have the form/],
+        [['n1', `--token=${token}`], /already exists/],
+      ] as const) {
+        const [name, ...rest] = flags
+        const { code, stderr } = await joinAs(name, ...rest)
+        assert.equal(code, 1)
+        assert.match(stderr, message)
+        assert.ok(!stderr.includes('ffffffffffffffff') && !stderr.includes('    at '), stderr)
+      }
+    },
+  )
 
   await t.test(
     'a node agent joins with a token, runs pods, continues with its certificate and renews the certificate',

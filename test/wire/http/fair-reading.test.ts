@@ -97,7 +97,7 @@ test('small chunks are joined while the reader of a connection is behind, in ord
   assert.ok(chunks.length < 100, `${chunks.length} chunks`)
 })
 
-test('the connections of one client share its time in each turn, and all of them deliver everything', async () => {
+test('the connections of one client share its time in each event-loop turn, and all of them deliver everything', async () => {
   const sockets: Socket[] = []
   for (let i = 0; i < 6; i++) sockets.push(await openFull())
   const turns = new Map<number, number>()

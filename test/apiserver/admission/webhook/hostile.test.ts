@@ -53,7 +53,7 @@ test('a webhook that closes the connection after reading the review is not calle
 const maxMs = 15_000
 
 for (const path of failing)
-  test(`${path}: the failure policy is applied before the timeout`, async () => {
+  test(`${path}: the failure policy of the webhook is applied before the timeout`, async () => {
     const refused = await create(`/${path}`, { failurePolicy: 'Fail' })
     assert.equal(refused.answer.status, 500, refused.answer.text)
     assert.match(refused.answer.body.message, /failed calling webhook/)
@@ -65,7 +65,7 @@ for (const path of failing)
   })
 
 for (const path of ['deep-patch', 'prototype-patch'])
-  test(`${path}: the write succeeds or fails with an error in time`, async () => {
+  test(`${path}: a write with a hostile webhook succeeds or fails with an error in time`, async () => {
     const { answer, ms } = await create(`/${path}`, { failurePolicy: 'Fail', timeoutSeconds: 2 })
     assert.ok([201, 422, 500].includes(answer.status), answer.text.slice(0, 500))
     assert.ok(ms < maxMs, `${ms} ms`)

@@ -44,7 +44,7 @@ test('a circuit breaker opens after five failures, probes every ten seconds and 
   assert.deepEqual([breaker.refusal('a'), breaker.state.open], [undefined, false])
 })
 
-test('an open breaker allows a few probes, at most one per tenant, and none from the tenant whose calls failed', () => {
+test('an open circuit breaker allows a few probes, at most one for each tenant, and none for the tenant whose calls failed', () => {
   let now = 0
   const breaker = new Breaker({ now: () => now, monotonic: () => now })
   for (let i = 0; i < 5; i++) breaker.failed('late', 'attacker')
@@ -60,7 +60,7 @@ test('an open breaker allows a few probes, at most one per tenant, and none from
   assert.deepEqual(allowed(), ['attacker', 'a', 'b', 'c'])
 })
 
-test('webhooks with failurePolicy Ignore share the request timeout, and other webhooks get their full timeout', () => {
+test('webhooks with failurePolicy Ignore share the timeout of the request, and other webhooks get their full timeout', () => {
   const ignored = { timeoutMs: 10_000, ignoresFailures: true } as Webhook
   for (const allCalls of [1, 20, 59, 60, 500]) {
     let leftMs = 60_000
@@ -74,7 +74,7 @@ test('webhooks with failurePolicy Ignore share the request timeout, and other we
   assert.equal(timeFor(ignored, { ...two, leftMs: 10 }), 1000, 'a share is never below a second')
 })
 
-test('the breaker for an unreachable webhook opens, is reported, and closes after a configuration change', async () => {
+test('the circuit breaker of an unreachable webhook opens, is reported, and closes after a configuration change', async () => {
   const name = 'broken.example.com'
   const dead = await Webhooks.start({ after })
   await configure(client, 'validating', 'broken', [webhook(dead, '/allow', { name, failurePolicy: 'Ignore' })])
@@ -107,7 +107,7 @@ test('a webhook that crashes on some objects is still called for other objects',
   await unconfigure(client, 'validating', 'crashing')
 })
 
-test('objects that make a webhook hang do not open its breaker for other namespaces', async () => {
+test('objects that make a webhook hang do not open the circuit breaker for other namespaces', async () => {
   await client.post('/api/v1/namespaces', { metadata: { name: 'victim', labels: { hooked: 'yes' } } })
   const hanging = webhook(webhooks, '/hang-or-deny', { failurePolicy: 'Ignore', timeoutSeconds: 1 })
   await configure(client, 'validating', 'hanging', [hanging])
@@ -159,13 +159,13 @@ function probedWebhook(path: string, settings: object = {}) {
   return { breaker: hook!.breaker, ask, time }
 }
 
-test('even an invalid response closes an open breaker, so that bad objects cannot keep the breaker open', async () => {
+test('even an invalid response closes an open circuit breaker, so that bad objects cannot keep it open', async () => {
   const { breaker, ask } = probedWebhook('/bad-json')
   assert.equal(await ask(), undefined)
   assert.equal(breaker.state.open, false)
 })
 
-test('after a probe fails because its client disconnected or the webhook crashed, the next call probes again', async () => {
+test('after a circuit breaker probe fails because its client disconnected or the webhook crashed, the next call is a probe', async () => {
   const left = probedWebhook('/hang')
   await assert.rejects(left.ask(AbortSignal.timeout(50)), { code: 504 })
   assert.deepEqual([left.breaker.state.open, left.breaker.refusal('namespace hooked')], [true, undefined])
@@ -174,7 +174,7 @@ test('after a probe fails because its client disconnected or the webhook crashed
   assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal('namespace hooked')], [true, undefined])
 })
 
-test('a webhook that responds never opens the breaker, regardless of its response', async () => {
+test('a webhook that responds never opens its circuit breaker, whatever the response is', async () => {
   await configure(client, 'validating', 'odd', [webhook(webhooks, '/bad-json', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: `odd${i}` } })).status, 201)
@@ -182,7 +182,7 @@ test('a webhook that responds never opens the breaker, regardless of its respons
   await unconfigure(client, 'validating', 'odd')
 })
 
-test('a denial never opens the breaker', async () => {
+test('a denial by a webhook never opens the circuit breaker', async () => {
   await configure(client, 'validating', 'denying', [webhook(webhooks, '/deny/403/no')])
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: 'never' } })).status, 403)
   const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
@@ -338,7 +338,7 @@ test('every server that shares a store applies a new webhook configuration withi
   t.diagnostic(`acts after ${Math.round(slowest)} ms`)
 })
 
-test('the webhook admission plugins can be disabled together with their API versions', async (t) => {
+test('the webhook admission plugins can be disabled together with the API versions of their configurations', async (t) => {
   const group = 'admissionregistration.orch.io/v1'
   const off = ['mutating', 'validating'].map((sort) => `${group}/${sort}webhookconfigurations=false`).join(',')
   const plain = await serve(t, [
@@ -350,7 +350,7 @@ test('the webhook admission plugins can be disabled together with their API vers
   assert.equal((await plain.client().post('/api/v1/namespaces', { metadata: { name: 'free' } })).status, 201)
 })
 
-test('a stored webhook without a supported review version is not called, and its failure policy applies', async () => {
+test('a stored webhook configuration without a supported review version is not called, and its failure policy applies', async () => {
   const stored = { name: 'old.example.com', admissionReviewVersions: ['v99'], sideEffects: 'None', rules: [everything] }
   const ask = async (failurePolicy: 'Fail' | 'Ignore') => {
     const clock = { now: () => 0, monotonic: () => 0 }

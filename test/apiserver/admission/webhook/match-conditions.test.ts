@@ -16,7 +16,7 @@ const when = (...expressions: string[]) => ({
 const failing = 'object.data.none == 1'
 
 for (const sort of ['mutating', 'validating'] as const)
-  test(`a ${sort} webhook is called only if all of its conditions are true`, async () => {
+  test(`a ${sort} webhook is called only if all its match conditions are true`, async () => {
     await configure(client, sort, 'conditional', [
       webhook(
         webhooks,
@@ -47,7 +47,7 @@ for (const sort of ['mutating', 'validating'] as const)
     await unconfigure(client, sort, 'conditional')
   })
 
-test('invalid conditions are rejected', async () => {
+test('invalid match conditions of webhooks are rejected', async () => {
   const rows: [object, string][] = [
     [when('1'), 'webhooks[0].matchConditions[0].expression'],
     [when('params.x'), 'webhooks[0].matchConditions[0].expression'],

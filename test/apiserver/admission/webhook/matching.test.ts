@@ -30,12 +30,12 @@ async function select(request: object): Promise<{ isMatch: boolean; dependencies
 
 const namespaces = { group: '', plural: 'namespaces' }
 
-test('webhook matching for a write in a namespace depends on the labels of the namespace', async () => {
+test('the labels of the namespace decide whether a webhook matches a write in the namespace', async () => {
   const request = { type: { group: '', plural: 'configmaps' }, subresource: '', namespace: 'n', name: 'a' }
   assert.deepEqual(await select(request), { isMatch: true, dependencies: [stale] })
 })
 
-test('webhook matching for a deletion or status write of a namespace uses the latest stored labels', async () => {
+test('the latest stored labels decide whether a webhook matches a deletion or status write of a namespace', async () => {
   for (const namespace of ['', 'n']) {
     const deletion = { type: namespaces, subresource: '', namespace, name: 'n', object: undefined }
     assert.deepEqual(await select(deletion), { isMatch: false, dependencies: [] })
@@ -44,7 +44,7 @@ test('webhook matching for a deletion or status write of a namespace uses the la
   }
 })
 
-test('webhook matching for an update of a namespace uses the new labels', async () => {
+test('the new labels decide whether a webhook matches an update of a namespace', async () => {
   const update = { type: namespaces, subresource: '', namespace: '', name: 'n', object: stale.object }
   assert.deepEqual(await select(update), { isMatch: true, dependencies: [] })
 })

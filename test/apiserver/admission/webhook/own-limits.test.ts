@@ -44,7 +44,7 @@ test('a webhook response with a flood of trailers does not cause other webhooks 
   assert.equal((await attack).status, 201)
 })
 
-test('if no connection to a webhook is free, the request fails with a retryable error instead of skipping the webhook', async () => {
+test('a request that finds no free connection to a webhook fails with a retryable error instead of skipping the webhook', async () => {
   // Both webhooks share the connections to one address.
   await configure(client, 'validating', 'hostile', [hostileWebhook(webhooks.clientConfig('/hang'))])
   await configure(client, 'validating', 'denied', [deny({ timeoutSeconds: 1 })])

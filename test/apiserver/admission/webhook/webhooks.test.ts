@@ -114,7 +114,7 @@ test('webhooks are not called if nothing is configured or no rule matches', asyn
   })
 })
 
-test('admission reviews for an update and for a deletecollection contain all fields', async () => {
+test('admission reviews for updates and collection deletes contain all fields', async () => {
   const rules = [{ ...everything, operations: ['UPDATE', 'DELETE'] }]
   await client.post(maps, { metadata: { name: 'whole', labels: { l: 'w' } }, data: { k: 'v' } })
   await withConfigured('validating', [webhook(webhooks, '/allow', { rules, timeoutSeconds: 7 })], async () => {
@@ -148,7 +148,7 @@ test('admission reviews for an update and for a deletecollection contain all fie
   })
 })
 
-test('an admission review contains the grace period of a deletion and the pod that a Binding names', async () => {
+test('admission reviews contain the grace period of a deletion and the pod of a Binding', async () => {
   const pods = '/api/v1/namespaces/hooked/pods'
   const rules = [{ ...everything, operations: ['CREATE', 'DELETE'], resources: ['pods', 'bindings'] }]
   const hook = webhook(webhooks, '/allow', { rules, objectSelector: undefined })
@@ -173,7 +173,7 @@ test('an admission review contains the grace period of a deletion and the pod th
   })
 })
 
-test('webhooks are called for every kind of write, with the operation that is performed', async () => {
+test('webhooks are called for every kind of write, with the actual operation', async () => {
   const rules = [{ ...everything, operations: ['*'] }]
   await withConfigured('validating', [webhook(webhooks, '/deny/403/every way', { rules })], async () => {
     await client.post('/api/v1/namespaces/free/configmaps', { metadata: { name: 'way' } })
@@ -262,7 +262,7 @@ test('webhooks are called for custom kinds, all subresources and connect request
   await client.delete(`/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.${group}`)
 })
 
-test('forbidden patches from a webhook are rejected', async () => {
+test('forbidden patches in webhook responses are rejected', async () => {
   const cases: [unknown, number, RegExp][] = [
     [[{ op: 'replace', path: '/metadata/namespace', value: 'free' }], 400, /namespace/],
     [[{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /must not change the kind/],
@@ -283,7 +283,7 @@ test('forbidden patches from a webhook are rejected', async () => {
     )
 })
 
-test('invalid managedFields from a webhook are discarded with a warning', async () => {
+test('invalid managedFields in webhook responses are discarded with a warning', async () => {
   const ruin = encoded([{ op: 'add', path: '/metadata/managedFields', value: [{ manager: 'x', operation: 'Odd' }] }])
   await withConfigured('mutating', [webhook(webhooks, ruin)], async () => {
     const { status, body, headers } = await client.post(`${maps}?fieldManager=me`, {
@@ -367,7 +367,7 @@ test('a webhook configuration that could lock out its owners causes warnings', a
   assert.deepEqual([answer.status, answer.headers.warning], [201, undefined])
 })
 
-test('a preview lists only the matching objects that the caller may list', async () => {
+test('a preview of a webhook configuration lists only the matching objects that the caller may list', async () => {
   const hook = webhook(webhooks, '/allow', { objectSelector: { matchLabels: { previewed: 'yes' } } })
   await client.post(maps, { metadata: { name: 'seen', labels: { previewed: 'yes' } } })
   await client.post('/api/v1/namespaces/free/configmaps', {
@@ -435,7 +435,7 @@ test('metrics count webhook calls, rejections and ignored failures', async () =>
   })
 })
 
-test('webhook credentials are sent only to the hosts they are configured for', async (t) => {
+test('the server sends webhook credentials only to the hosts for which they are configured', async (t) => {
   const kubeconfig = join(server.directory, 'webhooks.kubeconfig')
   const users = [{ name: `127.0.0.1:${webhooks.port}`, user: { token: 'for-this-one' } }]
   writeFileSync(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', users }))

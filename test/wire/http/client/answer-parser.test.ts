@@ -79,7 +79,7 @@ const cases: readonly (readonly [text: string, outcome: string])[] = [
   [`${ok}content-encoding: gzip\r\n\r\n`, 'the response is compressed, which was not requested'],
 ]
 
-test('a response is parsed in the same way, regardless of how it is split into chunks', () => {
+test('an HTTP response is parsed in the same way, however it is split into chunks', () => {
   for (const [text, outcome] of cases)
     for (const pieceSize of [text.length || 1, 7, 1])
       assert.equal(read(text, pieceSize), outcome, `${JSON.stringify(text.slice(0, 200))} by ${pieceSize}`)

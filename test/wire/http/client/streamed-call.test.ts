@@ -74,7 +74,7 @@ const total = pieces.length * 32 * 1024
 
 const echo = await http((request, response) => void request.pipe(response))
 
-test('a body arrives unchanged, with and without a length, and the connection is reused', async () => {
+test('a streamed request body arrives unchanged, with and without a length, and the connection is reused', async () => {
   for (const length of [undefined, total]) {
     const { status, body } = await call(echo, { method: 'POST', body: bodyOf(pieces, length) })
     assert.equal(status, 200)
@@ -83,7 +83,7 @@ test('a body arrives unchanged, with and without a length, and the connection is
   assert.equal(echo.sockets.length, 1)
 })
 
-test('a body that is incomplete, or shorter or longer than announced, fails the request', async () => {
+test('a streamed request body that is incomplete, or shorter or longer than announced, fails the request', async () => {
   const requests: IncomingMessage[] = []
   const server = await http((request) => void requests.push(request.resume()))
   const broken = { ...bodyOf(pieces), isWhole: () => false }
@@ -104,7 +104,7 @@ test('a response that arrives before the request body is complete is delivered, 
   await soon(() => body.stream.readableEnded)
 })
 
-test('a response is received no faster than it is read', async () => {
+test('a streamed response is received only as fast as the caller reads it', async () => {
   const bytes = 32 * 1024 * 1024
   const server = await raw(
     (socket) =>
@@ -125,7 +125,7 @@ test('a stream of many small chunks is not rejected because of its framing overh
   assert.equal((await buffer((await call(server)).body)).length, count)
 })
 
-test('small parts of a response are joined while its reader is behind', async () => {
+test('small parts of a streamed response are joined while its reader is behind', async () => {
   const count = 30_000
   const server = await raw(
     (socket) => void socket.end(`${ok}transfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`),
@@ -155,14 +155,14 @@ test('responses to HEAD have no body', async () => {
   assert.equal(server.sockets.length, 1)
 })
 
-test('a truncated body ends with an error', async () => {
+test('a truncated response body ends with an error', async () => {
   for (const framing of ['content-length: 10', 'transfer-encoding: chunked']) {
     const server = await raw((socket) => void socket.end(`${ok}${framing}\r\n\r\n5\r\n`))
     await assert.rejects(buffer((await call(server)).body), { fault: 'cut' })
   }
 })
 
-test('aborting a call or destroying its body closes the connection', async () => {
+test('aborting a call or destroying the response body closes the connection', async () => {
   const closed: Promise<unknown>[] = []
   const server = await raw((socket) => {
     closed.push(once(socket, 'close'))
@@ -178,7 +178,7 @@ test('aborting a call or destroying its body closes the connection', async () =>
   assert.equal(closed.length, 2)
 })
 
-test('the timeout no longer applies once the response head has arrived', async (t) => {
+test('the timeout of a call no longer applies once the response head has arrived', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let finish = () => {}
   const server = await raw((socket) => {
@@ -202,7 +202,7 @@ test('the timeout no longer applies once the response head has arrived', async (
   await late
 })
 
-test('a switched connection is handed over with the data that followed the response', async () => {
+test('a connection that switched protocols is handed over with the data that followed the response', async () => {
   const server = await raw((socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\n\r\nfirst')
     socket.on('data', (bytes) => void socket.end(bytes))
@@ -259,7 +259,7 @@ async function hanging() {
   return { sockets, poolOf }
 }
 
-test('a connection that is still being opened is closed when its call or its pool ends', async () => {
+test('a connection that is still opening is closed when its call or its pool ends', async () => {
   const { sockets, poolOf } = await hanging()
   const stop = new AbortController()
   const ended = poolOf({})
