@@ -1,6 +1,6 @@
 /**
- * Cost of an apply compared with a plain PUT: only the work on the object, without transport and store.
- * Prints microseconds per operation and the ratio to the PUT. Run with `bin/node bench/apply.ts`.
+ * Measures the cost of an apply compared with a plain PUT. Includes only the work on the object, without transport and
+ * store. Prints microseconds per operation and the ratio to the PUT. Run with `bin/node bench/apply.ts`.
  */
 import { parseJson, stringifyJson } from '../src/api/codec/json.ts'
 import type { Json, JsonObject } from '../src/api/json/json.ts'
@@ -86,7 +86,9 @@ function applied(live: ApiObject | undefined, body: Buffer): ApiObject {
   return { ...object, metadata: { ...object.metadata, managedFields: [...result.managedFields] } }
 }
 
-/** Returns microseconds of CPU time per operation, the best of several rounds to reduce the effect of other load. */
+/**
+ * Returns microseconds of CPU time per operation. Takes the best of several rounds to reduce the effect of other load.
+ */
 function time(work: () => unknown): number {
   for (let i = 0; i < 2000; i++) work()
   const rounds = Array.from({ length: 7 }, () => {

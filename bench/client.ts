@@ -45,7 +45,8 @@ export class Client {
   }
 
   /**
-   * Calls `onEvents` with the number of events that a chunk completed and its size. Resolves when the response begins.
+   * Calls `onEvents` with the size of a chunk and the number of events that the chunk completed. Resolves when the
+   * response begins.
    */
   async watch(
     path: string,

@@ -1,6 +1,6 @@
 /**
- * Limits of etcd and the connection to it: raw puts and reads through the store's own connection, for comparison with
- * our commits and reads. Needs a running etcd. Returns the rates without printing them.
+ * Measures the limits of etcd and the connection to it: raw puts and reads through the store's own connection, for
+ * comparison with the server's commits and reads. Needs a running etcd. Returns the rates without printing them.
  */
 import { Connection } from '../src/storage/store/etcd/connection.ts'
 import { encodePut, encodeRange, methods } from '../src/storage/store/etcd/messages.ts'
@@ -14,7 +14,7 @@ export interface RawLoad {
   readonly valueBytes?: number
 }
 
-/** Measures puts per second by `clients` concurrent clients, each with its own key. */
+/** Measures puts per second by `clients` concurrent clients, each of which writes its own key. */
 export async function measureRawPuts(options: RawLoad): Promise<number> {
   const value = new Uint8Array(options.valueBytes ?? 1_000).fill(120)
   return await rate(options, (connection, id) =>
@@ -22,9 +22,7 @@ export async function measureRawPuts(options: RawLoad): Promise<number> {
   )
 }
 
-/**
- * Measures linearizable reads per second by `clients` concurrent clients. The store's own reads are linearizable too.
- */
+/** Measures linearizable reads per second by `clients` concurrent clients. Reads by the store are linearizable too. */
 export async function measureRawReads(options: RawLoad): Promise<number> {
   return await rate(options, (connection, id) =>
     connection.call(methods.range, encodeRange({ key: keyOf(id) }), { effect: 'read' }),

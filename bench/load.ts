@@ -1,7 +1,7 @@
 /**
- * External load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body differs, this
- * process sends the load itself. Compares two servers under the same load. The two alternate, so that other load on the
- * machine affects both.
+ * Generates external load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body
+ * differs, this process sends the load itself. Compares two servers under the same load, which alternate so that other
+ * load on the machine affects both.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,23 +14,23 @@ export interface Load {
   readonly requests: number
   readonly failed: number
   readonly seconds: number
-  /** Milliseconds. Absent if the tool does not report them. */
+  /** Latency in milliseconds. Undefined if the tool does not report it. */
   readonly p50?: number
   readonly p99?: number
 }
 
-/** Whole seconds, because the tools accept no others. */
+/** Duration in whole seconds, because the tools accept no fractions. */
 export type Drive = (side: Side, seconds: number) => Promise<Load>
 
 export interface Measured extends Load {
   readonly perSecond: number
   /** Microseconds of the server's CPU time per request. */
   readonly cpu: number
-  /** CPUs in use: by the server's event loop, by the whole server, and by the load generator. */
+  /** Number of CPUs in use: by the server's event loop, by the whole server, and by the load generator. */
   readonly loop: number
   readonly server: number
   readonly generator: number
-  /** CPUs used by programs outside of the benchmark. */
+  /** Number of CPUs in use by programs outside of the benchmark. */
   readonly others: number
 }
 
@@ -50,9 +50,9 @@ export async function run(tool: keyof typeof packages, args: readonly string[]):
 
 export interface Http1Options {
   readonly connections: number
-  /** Accept header. Defaults to JSON. */
+  /** Accept header of the requests. Defaults to JSON. */
   readonly accept?: string
-  /** Bearer token. Defaults to that of the benchmark's superuser. */
+  /** Bearer token of the requests. Defaults to the token of the benchmark's superuser. */
   readonly bearer?: string
   readonly script?: string
   readonly scriptArgs?: readonly string[]
@@ -99,7 +99,7 @@ function socketErrors(output: string): number {
 
 export interface Http2Options {
   readonly connections: number
-  /** Accept header. Defaults to JSON. */
+  /** Accept header of the requests. Defaults to JSON. */
   readonly accept?: string
   readonly streams: number
 }
@@ -121,7 +121,7 @@ export interface Sent {
   readonly body: string
 }
 
-/** Sends sequential requests by several clients, which share connections like those of one program. */
+/** Several clients send sequential requests, and share connections like the clients of one program. */
 export function http2Each(next: (index: number) => Sent, { connections, streams }: Http2Options): Drive {
   return async (side, seconds) => {
     const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
@@ -150,7 +150,7 @@ export async function compare(
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
-  // The two servers alternate, and each is first equally often, so that trends over time affect both.
+  // The two servers alternate, and each server is first equally often, so that trends over time affect both.
   for (let round = 0; round < rounds; round++)
     for (const one of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
       const { side, drive } = { ours, bare }[one]
@@ -180,7 +180,7 @@ export async function measure(side: Side, drive: Drive, seconds: number): Promis
   }
 }
 
-/** Includes the processes that the server needs. */
+/** CPU time includes the processes that the server needs. */
 function cpuOfSide({ pid, helpers = [] }: Side): Cpu {
   const { total, main } = cpuOf(pid)
   return { total: helpers.reduce((sum, helper) => sum + cpuOf(helper).total, total), main }
@@ -218,7 +218,7 @@ export function limitOf({ loop, server, generator, others }: Measured): string {
   return server + generator >= 2 * full ? 'the processors' : 'waiting'
 }
 
-/** Returns the latencies for a note, if the load generator reports them. */
+/** Returns a note with the latencies if the load generator reports them. */
 export function latencies({ p50, p99 }: Load): string {
   return p50 === undefined || p99 === undefined ? '' : `p50 ${short(p50)} ms, p99 ${short(p99)} ms; `
 }
@@ -229,7 +229,10 @@ export function limits(ours: Measured, bare: Measured): string {
   return one === other ? `limit: ${one}` : `limit: ${one} / ${other}`
 }
 
-/** Returns the columns for two servers under the same load. On a shared machine, CPU time decides. */
+/**
+ * Returns the columns that compare two servers under the same load. On a shared machine, the CPU time is the decisive
+ * column.
+ */
 export function compared(bound: number, ours: Measured, bare: Measured): Omit<Row, 'name' | 'note'> {
   const byRate = ours.perSecond / bare.perSecond
   const byCpu = bare.cpu / ours.cpu

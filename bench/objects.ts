@@ -1,6 +1,6 @@
 /**
- * The objects of all rows: ConfigMaps with 1 kB of JSON, ten per value of the label `ten`.
- * `fill` writes them directly to a store's directory, so that 100,000 take seconds.
+ * Creates the objects of all rows: ConfigMaps with 1 kB of JSON, ten for each value of the label `ten`. `fill` writes
+ * them directly to the directory of a store, so that 100,000 objects take seconds.
  */
 import { randomUUID } from 'node:crypto'
 import { encodeStored } from '../src/api/codec/stored.ts'
@@ -18,10 +18,10 @@ export function pathOf(index: number): string {
   return `${collection}/${nameOf(index)}`
 }
 
-/** Pads the JSON of a served object to 1 kB. */
+/** Adds padding so that the JSON of a served object has 1 kB. */
 const padding = 'a line of some text. '.repeat(40).slice(0, 524)
 
-/** Returns the request body. `text` distinguishes one state from another. */
+/** Returns the request body. `text` distinguishes the states of an object. */
 export function objectJson(name: string, text: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { padding, text } })
 }

@@ -1,12 +1,12 @@
 /**
- * Plots the growth of costs (SVG): one line per kind of work, its cost over the number of objects. Both scales are
- * logarithmic, so a constant cost is a level line.
+ * Plots the growth of costs as SVG. Each line shows the cost of one kind of work over the number of objects. Both
+ * scales are logarithmic, so a constant cost is a horizontal line.
  */
 import { short } from './table.ts'
 
 export interface Series {
   readonly name: string
-  /** Number of objects and cost in microseconds. */
+  /** Number of objects, and cost in microseconds. */
   readonly points: readonly (readonly [number, number])[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * The two compared servers, each in its own process: `startOrch` and `startBare`. A Bench owns all servers and
- * directories. `close` stops and removes them. Prepared directories are reused within a run.
+ * Starts the two compared servers, each in its own process: `startOrch` and `startBare`. A Bench owns all servers and
+ * directories, and `close` stops and removes them. Prepared directories are reused within a run.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -16,15 +16,15 @@ import { fill } from './objects.ts'
 const root = dirname(import.meta.dirname)
 
 export const token = 'bench-token'
-/** Token of a user with only the permissions that a row grants. */
+/** Token of a user who has only the permissions that a row grants. */
 export const readerToken = 'reader-token'
 
-/** Token of another such user. */
+/** Token of a second user who has only the permissions that a row grants. */
 export const quietToken = 'quiet-token'
 
 export interface Side {
   readonly pid: number
-  /** Other processes that the server needs, such as its store. Their CPU time counts as the server's. */
+  /** Other processes that the server needs, such as its store. Their CPU time is added to that of the server. */
   readonly helpers?: readonly number[]
   readonly port: number
   /** https://127.0.0.1:port */
@@ -46,7 +46,7 @@ export class Bench {
   readonly #profiles: string | undefined
   #serverCount = 0
 
-  /** Creates a bench. `profiles` is the directory for CPU profiles of our server. */
+  /** Creates a bench. `profiles` is the directory for the server's CPU profiles. */
   constructor(profiles?: string) {
     this.#profiles = profiles
   }
@@ -61,7 +61,7 @@ export class Bench {
     return directory
   }
 
-  /** Returns a directory like `fill`, but shares it among all rows of a run. */
+  /** Like `fill`, but all rows of a run share the directory. */
   filled(count: number): Promise<string> {
     let directory = this.#filled.get(count)
     if (directory === undefined) {
@@ -71,7 +71,9 @@ export class Bench {
     return directory
   }
 
-  /** Creates a directory whose store contains this many objects, with certificates and namespaces. */
+  /**
+   * Creates a directory with certificates, and with a store that contains namespaces and the given number of objects.
+   */
   async fill(count: number): Promise<string> {
     const directory = this.newDirectory()
     await (await this.startOrch(directory)).stop()
@@ -79,12 +81,12 @@ export class Bench {
     return directory
   }
 
-  /** Starts our API server, optionally with additional flags. */
+  /** Starts `orch apiserver`, optionally with additional flags. */
   async startOrch(directory: string, more: readonly string[] = []): Promise<Side> {
     return await this.#startOrch('apiserver', directory, more)
   }
 
-  /** Starts our API server with its control loops. */
+  /** Starts `orch apiserver` and its control loops. */
   async startOrchUp(directory: string, more: readonly string[] = []): Promise<Side> {
     return await this.#startOrch('up', directory, more)
   }
@@ -121,8 +123,8 @@ export class Bench {
   }
 
   /**
-   * Starts the real kube-controller-manager and kube-scheduler instead of our loops, for a server with the profile
-   * `kubernetes` in this directory whose service account key is `serviceAccountKey`.
+   * Starts the real kube-controller-manager and kube-scheduler instead of the built-in control loops. The server in
+   * this directory must have the profile `kubernetes` and the service account key `serviceAccountKey`.
    */
   startKubeManagers(directory: string, { origin }: Side, binaries: string): Pick<Side, 'pid' | 'stop'>[] {
     const pki = join(directory, 'data/pki')
@@ -148,7 +150,7 @@ export class Bench {
     ]
   }
 
-  /** Starts the bare server with the certificates of a directory that our server has used. */
+  /** Starts the bare server with the certificates in a directory that `orch apiserver` has used. */
   async startBare(directory: string, files: BareFiles = {}): Promise<Side> {
     const own = this.newDirectory()
     const save = (name: string, bytes: Buffer) => {
@@ -170,7 +172,7 @@ export class Bench {
     return await this.#own(child, /port (\d+)/)
   }
 
-  /** Starts the real kube-apiserver on an etcd of its own, both with their default settings. */
+  /** Starts the real kube-apiserver with its own etcd, both with default settings. */
   async startKubeApiserver(binaries: { readonly apiserver: string; readonly etcd: string }): Promise<Side> {
     const directory = this.newDirectory()
     const [client, peer, port] = await Promise.all([freePort(), freePort(), freePort()])
@@ -253,7 +255,7 @@ export function serviceAccountKey(directory: string): string {
   return file
 }
 
-/** Returns the run time of one of our commands in seconds. */
+/** Returns the run time of an orch command in seconds. */
 export async function timeOf(args: readonly string[]): Promise<number> {
   const start = performance.now()
   await once(spawn(join(root, 'bin/node'), args, { stdio: 'ignore' }), 'exit')
@@ -303,7 +305,7 @@ function portOf(child: ChildProcess, serving: RegExp): Promise<number> {
 
 const maxOutput = 64 * 1024
 
-/** Returns the bytes of one response. Rejects if it is not a success. */
+/** Returns the bytes of one response. Rejects if the response is not a success. */
 export function fetchBytes({ port }: Side, path: string, accept = 'application/json'): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, accept }

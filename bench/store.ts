@@ -1,8 +1,8 @@
 /**
- * Durable commits of the embedded store by one client and by 64, compared with a bare loop of lmdb transactions of the
- * same batch sizes in the same run. Also the cost of compaction for a writer. Prints ratios, which are comparable
- * across machines.
- * `bin/node bench/store.ts [seconds]`. Other benchmarks call `benchStore`.
+ * Measures durable commits of the embedded store by one client and by 64 clients, compared with a bare loop of lmdb
+ * transactions of the same batch sizes in the same run. Also measures the cost of compaction for a writer. Prints
+ * ratios, which are comparable across machines. Run with `bin/node bench/store.ts [seconds]`. Other benchmarks call
+ * `benchStore`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,7 @@ export async function benchStore(seconds: number): Promise<StoreFigures> {
   return { commits, ...(await compactionCost(seconds)) }
 }
 
-/** Commits as fast as responses arrive. Each client rewrites its own keys in turn. */
+/** Commits as fast as responses arrive. Each client rewrites its own keys one after another. */
 async function commitLoop(store: LmdbStore, clients: number, seconds: number): Promise<Commits> {
   const times: number[] = []
   const start = performance.now()
@@ -76,7 +76,8 @@ async function commitLoop(store: LmdbStore, clients: number, seconds: number): P
 }
 
 /**
- * Measures the limit of lmdb alone: the same records in transactions of the same size on this thread, without clients.
+ * Measures the limit of lmdb alone: the same records in transactions of the same size, on this thread and without
+ * clients.
  */
 function bareLoop(directory: string, batch: number, seconds: number): number {
   const tables = openTables(directory)

@@ -1,21 +1,21 @@
-/** The rows of a run and their output: one table whose ratios are comparable across machines. */
+/** The rows of a run and their output: one table, whose ratios are comparable across machines. */
 
 export interface Row {
   readonly name: string
-  /** Result of the server and the bare limit of the same run, as text with units. */
+  /** Results of the server and of the bare limit in the same run, as text with units. */
   readonly ours: string
   readonly bare: string
   readonly ratio?: number
   /** Ratio of CPU time per request, which is valid even on a shared machine. */
   readonly byCpu?: number
   readonly target?: string
-  /** Whether the target is met. Absent if there is no target. */
+  /** Whether the target is met. Undefined if there is no target. */
   readonly met?: boolean
-  /** CPU time of the server per request: ours / bare. */
+  /** Ratio of CPU time per request between the server and the bare limit. */
   readonly cpu?: string
-  /** Caveat for the reader, such as that the generator was the bottleneck. */
+  /** Caveat for the reader, for example that the load generator was the bottleneck. */
   readonly note?: string
-  /** The numbers behind the texts. */
+  /** The numbers from which the texts were formatted. */
   readonly figures: { readonly [name: string]: number }
 }
 
@@ -38,7 +38,7 @@ function cells(row: Row): string[] {
   return [row.name, row.ours, row.bare, part(row.ratio), part(row.byCpu), target, row.cpu ?? '', row.note ?? '']
 }
 
-/** Formats three significant digits. */
+/** Formats a number with three significant digits. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '-'
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2

@@ -1,10 +1,12 @@
-/** Resource usage of a process from /proc (Linux): CPU time of all threads and of the main thread, and memory. */
+/**
+ * Reads the resource usage of a process from /proc (Linux): CPU time of all threads and of the main thread, and memory.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 export interface Cpu {
   /** Seconds of CPU time of all threads. */
   readonly total: number
-  /** Seconds of CPU time of the event-loop thread. At one second per second the loop is saturated. */
+  /** Seconds of CPU time of the event-loop thread. The event loop is saturated at one second per second. */
   readonly main: number
 }
 
@@ -31,7 +33,7 @@ export function cpuOfThreads(pid: number): Map<string, ThreadCpu> {
         const [user, system] = statTimes(`${folder}/${id}/stat`)
         return [[id, { name: readFileSync(`${folder}/${id}/comm`, 'utf8').trim(), seconds: user! + system! }]]
       } catch {
-        // The thread has just ended.
+        // The thread ended a moment ago.
         return []
       }
     }),
@@ -50,7 +52,7 @@ export function cpuOfMachine(): number {
   return (user! + nice! + system! + irq! + softirq! + steal!) / ticksPerSecond
 }
 
-/** Returns utime, stime, cutime and cstime in seconds. The command name before them may contain blanks. */
+/** Returns utime, stime, cutime and cstime in seconds. The command name, which precedes them, may contain blanks. */
 function statTimes(file: string): number[] {
   const text = readFileSync(file, 'utf8')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -58,7 +60,7 @@ function statTimes(file: string): number[] {
 }
 
 export interface Memory {
-  /** Bytes in memory: all, private to the process, and the peak since `resetPeak`. */
+  /** Bytes in memory: all bytes, bytes private to the process, and the peak since `resetPeak`. */
   readonly resident: number
   readonly own: number
   readonly peak: number

@@ -1,8 +1,8 @@
 /**
- * Checks that every function, class and constant exported in src/ is imported by another file in src/, the tests, the
+ * Checks that every function, class and constant that src/ exports is imported by another file in src/, the tests, the
  * bench or the scripts. Types may be exported without an import because they belong to the signatures of other exports.
- * Checks also that every export that another room imports, types included, has a doc comment.
- * Reads the text, not a syntax tree. A file that is imported as a whole or at run time counts as used.
+ * Also checks that every export that another room imports, including types, has a doc comment. Reads the sources as
+ * text, not as a syntax tree. A file that is imported as a whole or at run time counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -20,12 +20,12 @@ const namedImport = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)
 const whole =
   /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
 
-/** Libraries of users (`orch/client`). All exports of these files count as used. */
+/** Files of the libraries for users (`orch/client`). All exports of these files count as used. */
 const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).href)) as {
   readonly libraries: { readonly [name: string]: string }
 }
 
-/** Imported names as `file name`, and those that a file of another room imports. */
+/** Imported names as `file name`, and the names that a file of another room imports. */
 const used = new Set<string>()
 const usedElsewhere = new Set<string>()
 const usedWhole = new Set<string>(Object.values(libraries))

@@ -56,8 +56,8 @@ console.log(
 process.exitCode = faults.length > 0 ? 1 : 0
 
 /**
- * Reports a count that differs from its limit. The limit must equal the current count, so that an improvement is not
- * lost again.
+ * Reports a count that differs from its limit. The limit must equal the current count, so that no improvement is lost
+ * later.
  */
 function offLimit(count: number, limit: number, what: string): string[] {
   if (count > limit) return [`${count} ${what}, ${limit} are allowed: use an options object (--list names them)`]
@@ -86,12 +86,12 @@ function functionsOf(file: string, text: string): Found[] {
   })
 }
 
-/** Whether a body follows the parameters. */
+/** Whether a function body follows the parameters. */
 function isFunction(rest: string, arrow: boolean): boolean {
   return arrow ? /^\s*(?::[^=;\n]*)?\s*=>/.test(rest) : /^\s*(?::[^;{]*(?:\{[^{}]*\}[^;{]*)*)?\{/.test(rest)
 }
 
-/** Returns the end of the function: that of its block, or else of its line. */
+/** Returns the end of the function: the end of its block or, without a block, of its line. */
 function endOf(text: string, close: number): number {
   const body = /^[^\n]*?\{\s*(?:\n|$)/m.exec(text.slice(close + 1))
   if (body === null || body.index > 0) return text.indexOf('\n', close)

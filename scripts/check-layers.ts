@@ -1,6 +1,7 @@
 /**
  * Checks that imports in `src/` follow `layers.ts`: a group imports only earlier groups, a room imports only lower
- * rooms, and there are no import cycles. Type imports count. Prints all violations and exits with 1 if there are any.
+ * rooms, and there are no import cycles. Type imports count as imports. Prints all violations and exits with 1 if there
+ * are any.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -18,7 +19,7 @@ const done = new Set<string>()
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
-/** Position of each room: its group and its layer there. */
+/** Position of each room: its group, and its layer in the group. */
 const places = new Map<string, readonly [number, number]>()
 for (const [group, { name, layers }] of groups.entries()) {
   if (layers.length === 0) places.set(name, [group, 0])

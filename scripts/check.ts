@@ -1,12 +1,15 @@
-/** Formatter, linter, types, layers, functions, exports and phrases: every check that does not run the code. */
+/**
+ * Runs the formatter, the linter and the checks of types, layers, functions, exports and phrases: every check that does
+ * not execute the code.
+ */
 import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 
 const root = dirname(import.meta.dirname)
 
-/** Several compiler threads would check the same types repeatedly, and other checks need the cores. */
+/** Several compiler threads would check the same types repeatedly, and the other checks need the cores. */
 const oneThread = '--singleThreaded'
-/** A repeated check of the types takes a fraction of the time of the first. */
+/** The cache makes a repeated type check take a fraction of the time of the first check. */
 const incremental = (name: string) => ['--incremental', '--tsBuildInfoFile', join(root, `.tools/${name}.tsbuildinfo`)]
 
 const checks: readonly (readonly [string, readonly string[]])[] = [

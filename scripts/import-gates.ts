@@ -25,7 +25,9 @@ function changesOf(states: readonly string[]): string {
   return changes.join(' ')
 }
 
-/** Set the gates of a whole stage. Every version has them, although the table omits them for some. */
+/**
+ * These names set the gates of a whole stage. Every version has them, although the table omits them for some versions.
+ */
 const stages = ['AllAlpha', 'AllBeta']
 
 const lines = rows.flatMap((row) => {

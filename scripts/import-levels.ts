@@ -15,7 +15,7 @@ mkdirSync(target, { recursive: true })
 for (const name of ['versions.tsv', 'kinds.tsv', 'gates.tsv', 'admission-plugins.tsv'])
   copyFileSync(join(source, name), join(target, name))
 
-/** Markers of upstream validation are of no use to tests of names and types. */
+/** Tests of names and types do not need the markers of upstream validation. */
 const withoutMarkers = (key: string, value: unknown) => (key === 'declared' ? undefined : value)
 const fields = JSON.parse(readFileSync(join(source, 'fields.json'), 'utf8'))
 writeFileSync(join(target, 'fields.json.gz'), gzipSync(JSON.stringify(fields, withoutMarkers), { level: 9 }))
@@ -27,7 +27,10 @@ const documentsIn = (name: string) =>
 for (const name of ['discovery', 'flow'])
   writeFileSync(join(target, `${name}.json.gz`), gzipSync(JSON.stringify(documentsIn(name)), { level: 9 }))
 
-/** One row per flag: its name, its type, and for each recorded version its default, `-` if the version lacks it. */
+/**
+ * Each row contains a flag: its name, its type, and for each recorded version its default, or `-` if the version does
+ * not have the flag.
+ */
 const flagVersions = readdirSync(join(source, 'flags'))
 const rows = new Map<string, string[]>()
 for (const [i, file] of flagVersions.entries())
@@ -43,5 +46,5 @@ const head = ['flag', 'type', ...flagVersions.map((file) => file.replace('.tsv',
 const sorted = [...rows.values()].sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
 writeFileSync(join(target, 'flags.tsv'), `${[head, ...sorted].map((row) => row.join('\t')).join('\n')}\n`)
 
-/** Roles repeat in all versions. The window of gzip is too small to see that. */
+/** Roles repeat in all versions. The window of gzip is too small for it to find these repetitions. */
 writeFileSync(join(target, 'roles.json.br'), brotliCompressSync(JSON.stringify(documentsIn('roles'))))

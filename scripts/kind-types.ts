@@ -45,7 +45,9 @@ function referenceName({ $ref }: JsonObject): string {
   return String($ref).slice('#/definitions/'.length)
 }
 
-/** Returns the kind, or the kind with its version if the name is taken, as in src/client/requests/built-in-kinds.ts. */
+/**
+ * Returns the name of the kind. If the name is taken, adds the version, as in src/client/requests/built-in-kinds.ts.
+ */
 function publicName({ kind, version }: Kind, taken: Set<string>): string {
   const name = taken.has(kind) ? `${kind}V${version.slice(1)}` : kind
   taken.add(name)

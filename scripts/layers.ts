@@ -1,15 +1,16 @@
 /**
  * The groups and rooms of `src/`, from the bottom up, and the limits of single rooms. A room is a folder in a group,
- * such as `apiserver/http`. `check-layers.ts` checks them and ARCHITECTURE.md draws them.
+ * such as `apiserver/http`. `check-layers.ts` checks imports against this file, and ARCHITECTURE.md shows the groups
+ * and rooms.
  */
 
 interface Group {
   readonly name: string
-  /** Rooms from the bottom up. Rooms of one layer do not import each other. A group without layers is one room. */
+  /** Rooms from the bottom up. Rooms of one layer do not import each other. A group without layers is a single room. */
   readonly layers: readonly (readonly string[])[]
 }
 
-/** A group imports earlier groups. A room also imports lower rooms of its own group. */
+/** A group imports only earlier groups. A room may also import lower rooms of its own group. */
 export const groups: readonly Group[] = [
   {
     name: 'base',
@@ -65,7 +66,10 @@ export const groups: readonly Group[] = [
 
 const values = ['api/json', 'api/model', 'api/versions', 'api/selectors']
 
-/** Rooms that may import less than their layer allows: only these groups and rooms, `base` and themselves. */
+/**
+ * Rooms that may import less than their layer allows. Each of them may import only these groups and rooms, `base` and
+ * itself.
+ */
 export const only: { readonly [room: string]: readonly string[] } = {
   'storage/store': ['wire'],
   'client/requests': values,
@@ -98,7 +102,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'apiserver/outbound': ['wire', ...values],
 }
 
-/** Additional rooms for type-only imports, which leave nothing in a bundle. */
+/** Additional rooms for imports of types only, which add nothing to a bundle. */
 export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'client/requests': ['api/kinds'],
   'client/informers': ['api/kinds'],
@@ -112,10 +116,10 @@ export const onlyTypes: { readonly [room: string]: readonly string[] } = {
 /** Rooms that also run in browsers. They import neither Node modules nor packages. */
 export const browserRooms: readonly string[] = ['client/requests', 'client/informers']
 
-/** The page of the console runs only in a browser. It is a separate program that no other file imports. */
+/** The console page runs only in a browser. It is a separate program that no other file imports. */
 export const page = 'tools/console/page/'
 
-/** Rooms and groups that may import the store, because only they understand its bytes. */
+/** Rooms and groups that may import the store, because only these understand its bytes. */
 export const storeReaders: readonly string[] = [
   'storage',
   'apiserver/registry',
@@ -126,7 +130,7 @@ export const storeReaders: readonly string[] = [
   'testing',
 ]
 
-/** Packages, and the only folder that may import each. */
+/** Packages, each with the only folder that may import it. */
 export const drivers: { readonly [name: string]: string } = {
   lmdb: 'storage/store/lmdb',
   jose: 'apiserver/authn',
@@ -140,7 +144,7 @@ export function roomOf(file: string): string {
   return groups.some(({ name, layers }) => name === group && layers.length === 0) ? group : `${group}/${folder}`
 }
 
-/** Whether a room or its group is among these. */
+/** Whether a list contains a room or its group. */
 export function isAmong(room: string, names: readonly string[]): boolean {
   return names.includes(room) || names.includes(room.split('/')[0]!)
 }

@@ -1,7 +1,8 @@
 /**
- * Finds the texts of this repository that people read, by category: comments, API descriptions, help, log messages, errors,
- * test names, documentation and commit subjects. `sample-texts.ts` draws samples from them, `check-phrases.ts` checks them.
- * Reads the sources as text, not as a syntax tree: a few texts that are put together from parts are missed.
+ * Finds the texts of this repository that people read, by category: comments, API descriptions, help, log messages,
+ * errors, test names, documentation and commit subjects. `sample-texts.ts` draws samples from these texts, and
+ * `check-phrases.ts` checks them. The sources are read as text, not as a syntax tree, so a few texts that consist of
+ * several parts are missed.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
@@ -9,16 +10,19 @@ import { dirname, join } from 'node:path'
 
 const root = dirname(import.meta.dirname)
 
-/** A text, and the file that contains it. */
+/** A text and the file that contains it. */
 export interface Text {
   readonly file: string
   readonly text: string
 }
 
-/** An expression in a template literal. Its braces and template literals are nested at most once. */
+/**
+ * Matches an expression in a template literal. Braces and template literals in the expression may be nested at most
+ * once.
+ */
 const placeholder = String.raw`\$\{(?:[^${'`'}{}]|\{[^{}]*\}|${'`'}[^${'`'}]*${'`'})*\}`
 
-/** A string literal on one line, without its quotes. */
+/** Matches a string literal on one line, and captures the text without its quotes. */
 const literal = String.raw`(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|${'`'}((?:[^${'`'}\\$]|\\.|\$(?!\{)|${placeholder})*)${'`'})`
 
 const patterns = {
@@ -32,7 +36,7 @@ const patterns = {
   tests: new RegExp(String.raw`^\s*(?:await )?(?:t\.)?test\(\s*${literal}`, 'gm'),
 }
 
-/** The categories, each with a function that finds its texts. */
+/** The categories, each with a function that finds the texts of the category. */
 export const categories: { readonly [category: string]: () => readonly Text[] } = {
   descriptions: () => inFiles('src/{api,apiserver}/**/*.ts', patterns.descriptions),
   help: () => inFiles('src/{tools/cli,tools/joining,server}/**/*.ts', patterns.help),
@@ -68,7 +72,7 @@ function isProse(text: string): boolean {
   return /[a-z]+ [a-z]/i.test(text)
 }
 
-/** Returns doc comments, and lines of `//` that follow each other as one comment. */
+/** Returns doc comments. Adjacent lines that start with `//` count as one comment. */
 function commentsOf({ file, text }: Text): readonly Text[] {
   // A block begins after a space or a bracket: the `/*` in a media type such as `application/*` is not a comment.
   const blocks = [...text.matchAll(/(?<![^\s({[,])\/\*\*?([\s\S]*?)\*\//g)].map(([, block]) =>
@@ -80,7 +84,9 @@ function commentsOf({ file, text }: Text): readonly Text[] {
     .filter((comment) => isProse(comment.text))
 }
 
-/** Sentences outside of code blocks, tables and headings. Neither inline code nor a colon ends a sentence. */
+/**
+ * Returns the sentences outside of code blocks, tables and headings. Neither inline code nor a colon ends a sentence.
+ */
 function sentencesOf({ file, text }: Text): readonly Text[] {
   const prose = text.replaceAll(/```[\s\S]*?```/g, '').replaceAll(/^(?:\||#|<).*$/gm, '')
   return prose
@@ -93,7 +99,7 @@ function sentencesOf({ file, text }: Text): readonly Text[] {
     .map((sentence) => ({ file, text: sentence }))
 }
 
-/** Returns the latest subjects. A clone without history has none. */
+/** Returns the subjects of the latest commits, or nothing in a clone without history. */
 function commitSubjects(): readonly Text[] {
   try {
     const subjects = execFileSync('git', ['log', '-200', '--no-merges', '--format=%s'], { cwd: root, encoding: 'utf8' })

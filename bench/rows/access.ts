@@ -1,6 +1,6 @@
 /**
- * Cost of authorization: a GET by a user with one of 10,000 bindings, compared with one of 10, and a start with that
- * many. The index is keyed by user name, so the number of bindings should not matter.
+ * Measures the cost of authorization: a GET by a user with one of 10,000 bindings, compared with one of 10 bindings,
+ * and a start with 10,000 bindings. The index is keyed by user name, so the number of bindings should not matter.
  */
 
 import type { Lookup, ObjectName } from '../../src/api/model/lookup.ts'
@@ -39,7 +39,7 @@ interface Prepared {
   readonly side: Side
 }
 
-/** Starts a server in which the reader has one of this many bindings. */
+/** Starts a server with the given number of bindings. One of them binds the reader. */
 async function prepare(bench: Bench, count: number): Promise<Prepared> {
   const directory = bench.newDirectory()
   const side = await bench.startOrch(directory)
@@ -78,7 +78,7 @@ function startRow(slow: number, quick: number): Row {
   }
 }
 
-/** Lookups of the index per second, for a user with permissions in one of many namespaces. */
+/** Measures lookups of the index per second, for a user with permissions in one of many namespaces. */
 async function decisionRow(): Promise<Row> {
   const { lookup, load } = memory(many)
   const policy = new Policy(lookup)
@@ -104,7 +104,7 @@ async function decisionRow(): Promise<Row> {
   return { name: 'decisions', ours: perSecond(rate), bare: '', note: `${many} RoleBindings`, figures: { rate } }
 }
 
-/** Roles and bindings in memory. */
+/** Creates roles and bindings in memory. */
 function memory(count: number): { lookup: Lookup; load: () => void } {
   const objects = new Map<string, ApiObject>()
   const put = (plural: string, object: object) => {

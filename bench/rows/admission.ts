@@ -1,6 +1,7 @@
 /**
- * Cost of admission: creating a pod with the default controls, compared with creating a ConfigMap of the same size on
- * the same server. Also the same pod in a namespace with a quota, which is charged before the pod is stored.
+ * Measures the cost of admission: creating a pod with the default admission plugins, compared with creating a ConfigMap
+ * of the same size on the same server. Also creates the same pod in a namespace with a quota, which is charged before
+ * the pod is stored.
  */
 import { join } from 'node:path'
 import { Client } from '../client.ts'
@@ -12,7 +13,7 @@ import type { Row } from '../table.ts'
 const connections = 64
 const script = join(import.meta.dirname, '../writes.lua')
 
-/** Returns a load of creates. Each run creates objects with new names. */
+/** Returns a load that creates objects. Each run uses new names. */
 export function creates(path: string, body: string): Drive {
   let driven = 0
   return (side, seconds) => {
@@ -53,7 +54,7 @@ export const admissionRows = {
   },
 }
 
-/** Creates service accounts, which no control loop creates here, and a quota that is never full. */
+/** Creates service accounts, which no control loop creates in this benchmark, and a quota that is never full. */
 async function prepare(client: Client): Promise<void> {
   const post = (path: string, object: object) => client.send('POST', path, JSON.stringify(object))
   await post('/api/v1/namespaces', { metadata: { name: 'counted' } })

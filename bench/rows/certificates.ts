@@ -1,6 +1,7 @@
 /**
- * Certificates: a controller manager in a separate process approves and signs 1,000 requests of node agents. Measures
- * from the first request to the last certificate and compares with signing alone. Each takes three writes and a review.
+ * Measures certificates: a controller manager in a separate process approves and signs 1,000 requests of node agents.
+ * Measures the time from the first request to the last certificate, and compares it with signing alone. Each request
+ * takes three writes and a review.
  */
 
 import { createPrivateKey } from 'node:crypto'

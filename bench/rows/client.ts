@@ -1,7 +1,7 @@
 /**
- * `orch/client` compared with `@kubernetes/client-node`: a typed list of 10,000 objects from the same server, each
- * client in a separate process, alternating. The other client is installed for the run, so the row needs npm's
- * registry. Without it, the row reports that.
+ * Compares `orch/client` with `@kubernetes/client-node`: a typed list of 10,000 objects from the same server. Each
+ * client runs in a separate process, and the clients alternate. The other client is installed for the run, so the row
+ * needs npm's registry. Without the registry, the row reports that it was skipped.
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const root = dirname(dirname(import.meta.dirname))
 const other = '@kubernetes/client-node@2.0.1'
 const rounds = 5
 
-/** Milliseconds per list, without the first list of a process. */
+/** Milliseconds per list, excluding the first list of a process. */
 interface Lists {
   readonly ms: number
   readonly cpuMs: number

@@ -19,7 +19,7 @@ import { waitsDuring } from './stalls.ts'
 const nodes = 100
 const replicas = 1000
 const pauseMs = 100
-/** Timeout, for a machine that is too slow for this row. */
+/** Timeout for a machine that is too slow for this row. */
 const maxRunMs = 240_000
 
 const collection = '/apis/apps/v1/namespaces/default/deployments'
@@ -49,7 +49,7 @@ const steps: readonly Step[] = [
   },
 ]
 
-/** A server, the programs that work with it, and their total usage. */
+/** A server, the programs that work with it, and their total resource usage. */
 interface Cluster {
   readonly side: Side
   readonly others: readonly Pick<Side, 'pid' | 'stop'>[]

@@ -1,6 +1,6 @@
 /**
- * Deleting many objects at once: a namespace with its content, and dependents of one owner. Also the memory of the
- * garbage collector.
+ * Measures the deletion of many objects at once: a namespace with its contents, and the dependents of one owner. Also
+ * measures the memory of the garbage collector.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DiscoveredType } from '../../src/client/requests/discovery.ts'
@@ -77,7 +77,10 @@ async function makeMaps(client: Client, ownerReferences: object[]): Promise<void
     )
 }
 
-/** Returns the body of a ConfigMap. Other programs may create ConfigMaps in a namespace, so ours have a label. */
+/**
+ * Returns the body of a ConfigMap. Other programs may create ConfigMaps in a namespace, so those of the benchmark have
+ * a label.
+ */
 function mapText(name: string, ownerReferences: object[]): string {
   const metadata = { name, labels: { ours: 'yes' }, ownerReferences }
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata })

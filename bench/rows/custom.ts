@@ -1,5 +1,5 @@
 /**
- * A custom resource compared with ConfigMap, whose objects have the same members: creates, creates with CEL validation
+ * Compares a custom resource with ConfigMap, whose objects have the same members: creates, creates with CEL validation
  * rules, creates with 50 watches, and lists. Each kind has its own server.
  */
 

@@ -1,6 +1,6 @@
 /**
- * 300 different custom resource definitions, 60 of them as large as a Pod template: the time until each kind is served,
- * its memory, and the latency of requests to other kinds meanwhile.
+ * Measures 300 different custom resource definitions, 60 of them as large as a Pod template: the time until each kind
+ * is served, the memory, and the latency of requests to other kinds during that time.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -10,7 +10,7 @@ import { cpuOf, memoryOf } from '../usage.ts'
 import { waitsDuring } from './stalls.ts'
 
 const count = 300
-/** Every n-th definition is as large as a Pod template. */
+/** Every definition at a multiple of this number is as large as a Pod template. */
 const largeEvery = 5
 const group = 'many.example.com'
 const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
@@ -49,9 +49,7 @@ async function measure(bench: Bench): Promise<Row[]> {
   ]
 }
 
-/**
- * Waits until the garbage of the start has been collected, which takes some seconds after the server has become idle.
- */
+/** Waits until the garbage of the start has been collected, some seconds after the server has become idle. */
 async function own(side: Side): Promise<number> {
   await fetchBytes(side, '/readyz')
   await setTimeout(restMs)

@@ -1,7 +1,7 @@
 /**
- * Cost of everything that an operator can enable: audit of every request to a file, fairness and history, compared with
- * a server without them. Metrics are always on. The user is not exempt from fairness. For the cost of history alone,
- * see `history.ts`.
+ * Measures the cost of everything that an operator can enable: an audit of every request to a file, priority and
+ * fairness, and history, compared with a server without these features. Metrics are always on. The user is not exempt
+ * from fairness. For the cost of history alone, see `history.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * The same event to 300 watchers with a connection of HTTP/1.1 each, from one writer and from 16 that write
- * concurrently, compared with a bare server that writes the same bytes to as many connections. The bytes that h2load
- * received prove that no watcher missed events.
+ * Measures the delivery of the same event to 300 watchers, each with an HTTP/1.1 connection, from one writer and from
+ * 16 concurrent writers. Compares it with a bare server that writes the same bytes to the same number of connections.
+ * The bytes that h2load received prove that no watcher missed events.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'
@@ -14,7 +14,7 @@ import { type FanOut, startBare, startOurs, watchOthers } from './watch.ts'
 const watchers = 300
 const writerCounts = [1, 16] as const
 const writeMs = 4000
-/** Until all watches have begun. */
+/** Resolves when all watches have begun. */
 const settleMs = 1000
 
 export const fanOutRows = {
@@ -38,7 +38,7 @@ interface Figures {
   readonly cpu: number
   /** Fraction of the expected bytes that the watchers received. */
   readonly received: number
-  /** CPUs used by other programs meanwhile. */
+  /** Number of CPUs that other programs used during the run. */
   readonly others: number
 }
 
@@ -52,7 +52,7 @@ async function figuresOf(target: FanOut, writers: number): Promise<Figures> {
   const before = cpuOf(side.pid).total
   const events = (await writeFor(target, client, writers)) * watchers
   const received = (await crowd) / ((await single) * watchers)
-  // Includes the end of the watches, because a server may send its last events only then.
+  // Includes the end of the watches, because a server may send its last events only at the end.
   const cpu = cpuOf(side.pid).total - before
   client.close()
   const delivered = events * received
@@ -61,7 +61,7 @@ async function figuresOf(target: FanOut, writers: number): Promise<Figures> {
   return figures
 }
 
-/** Resolves to the bytes that this many watchers received, when the server has ended their watches. */
+/** Resolves, when the server has ended the watches, to the bytes that all watchers together received. */
 async function receivedBytes({ side, path }: FanOut, count: number): Promise<number> {
   const output = await run('h2load', [
     ...['--h1', '-t1', `-c${count}`, `-n${count}`, '-H', `authorization: Bearer ${token}`, `${side.origin}${path}`],
@@ -69,7 +69,7 @@ async function receivedBytes({ side, path }: FanOut, count: number): Promise<num
   return Number(/\((\d+)\) data/.exec(output)?.[1] ?? Number.NaN)
 }
 
-/** Returns the number of writes. */
+/** Returns the number of writes in the run. */
 async function writeFor({ write }: FanOut, client: Client, writers: number): Promise<number> {
   const end = performance.now() + writeMs
   let writes = 0

@@ -1,4 +1,7 @@
-/** Cost of a write, a page of 500 and an event with 1,000 to 300,000 objects. None should grow. */
+/**
+ * Measures the cost of a write, a page of 500 objects and a watch event with 1,000 to 300,000 stored objects. None of
+ * these costs should grow.
+ */
 import { Client } from '../client.ts'
 import { http1, measure } from '../load.ts'
 import { collection, nameOf, objectJson, pathOf } from '../objects.ts'
@@ -61,7 +64,7 @@ async function eventTime(side: Side, size: number): Promise<number> {
   return quantile(times, 0.5) * 1000
 }
 
-/** Returns the rows as lines of a plot. */
+/** Returns the rows as the lines of a plot. */
 export function growthSeries(rows: readonly Row[]): Series[] {
   const names = new Map<string, (readonly [number, number])[]>()
   for (const { name, figures } of rows) {

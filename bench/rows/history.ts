@@ -1,6 +1,7 @@
 /**
- * Cost of object history: CPU time of creates and updates of 1 kB, compared with a server without history. Also the
- * size of the data file after several times as many updates as the retention keeps, which shows its limit.
+ * Measures the cost of object history: CPU time of creates and updates of 1 kB, compared with a server without history.
+ * Also measures the size of the data file after several times as many updates as the retention keeps, which shows that
+ * the size is limited.
  */
 import { join } from 'node:path'
 import { dataFileSize } from '../../src/storage/store/lmdb/directory.ts'
@@ -13,7 +14,7 @@ import { http2Updates } from './writes.ts'
 const objectCount = 500
 const retention = '--history-retention=24h,16Mi'
 const none = '--history-retention=0'
-/** Drops old versions for watches early, so that only history remains. */
+/** Drops old versions early, so that watches keep none of them and only history remains. */
 const briefly = '--history-duration=5s'
 const updateSeconds = 20
 

@@ -1,7 +1,7 @@
 /**
- * Our server beside kube-apiserver on etcd, both with default settings: reads, lists and writes of ConfigMaps of 1 kB.
- * The CPU time of kube-apiserver includes that of its etcd. The two alternate, so that other load on the machine affects
- * both. Runs only if ORCH_BENCH_KUBE_APISERVER and ORCH_BENCH_ETCD name their programs.
+ * Compares the server with kube-apiserver on etcd, both with default settings: reads, lists and writes of ConfigMaps
+ * with 1 kB. The CPU time of kube-apiserver includes its etcd. The two servers alternate, so that other load on the
+ * machine affects both. Runs only if ORCH_BENCH_KUBE_APISERVER and ORCH_BENCH_ETCD name the programs.
  */
 import { existsSync } from 'node:fs'
 import { Client } from '../client.ts'
@@ -17,7 +17,7 @@ const seconds = 3
 
 interface Load {
   readonly name: string
-  /** `run` distinguishes the objects of each run. */
+  /** The parameter `run` distinguishes the objects of each run. */
   readonly drive: (run: string) => Drive
 }
 

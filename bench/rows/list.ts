@@ -1,4 +1,7 @@
-/** LISTs of 10,000 and of 500 objects, compared with the same bytes streamed in 64 KiB chunks, and the memory of one list. */
+/**
+ * Measures LISTs of 10,000 and of 500 objects, compared with the same bytes streamed in chunks of 64 KiB, and the
+ * memory of one list.
+ */
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { connect } from 'node:tls'
@@ -49,7 +52,7 @@ async function listRow(name: string, drive: (path: string) => Drive, sides: Side
   }
 }
 
-/** Returns by how much the first list raises the peak memory. Later lists reuse that memory. */
+/** Returns the increase of the peak memory that the first list causes. Later lists reuse the memory. */
 async function peakOf(side: Side, path: string): Promise<number> {
   await fetchBytes(side, '/readyz')
   await setTimeout(1000)

@@ -1,6 +1,6 @@
 /**
- * orchctl compared with kubectl on the same server in the same run: the time from the start of the program to its end,
- * and its CPU time. The goal is not to be slower.
+ * Compares orchctl with kubectl on the same server in the same run: the time from the start of the program to its end,
+ * and its CPU time. orchctl should not be slower than kubectl.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ interface Spent {
 type Run = (program: Program, args: readonly string[]) => Spent
 
 function runner(config: string, cache: string): Run {
-  // Debian's kubectl, which the tests also use, if it is unpacked here.
+  // Path of Debian's kubectl, which the tests also use, if it is unpacked in this repository.
   const tools = join(root, '.tools/usr/bin')
   const path = [...(existsSync(tools) ? [tools] : []), process.env.PATH].join(delimiter)
   const programs = { orchctl: join(root, 'bin/orchctl'), kubectl: 'kubectl' }
@@ -94,12 +94,12 @@ function childrenCpu(): number {
 
 interface Comparison {
   readonly args: readonly string[]
-  /** Command that orchctl runs before each measurement, without being measured. */
+  /** Command that orchctl runs before each measurement. Its time is not measured. */
   readonly before?: readonly string[]
   readonly times: number
 }
 
-/** Compares both programs. They alternate, so that other load on the machine affects both. */
+/** Compares both programs, which alternate so that other load on the machine affects both. */
 function compare(name: string, run: Run, { args, before, times }: Comparison): Row {
   const spent: { readonly [P in Program]: Spent[] } = { orchctl: [], kubectl: [] }
   for (let i = 0; i < times; i++)

@@ -1,6 +1,7 @@
 /**
- * Cost of priority and fairness without queueing: GET and create by a user who is not exempt, compared with a server
- * without limits. And its benefit: the latency of a quiet user while another one floods the server.
+ * Measures the cost of priority and fairness without queueing: GET and create by a user who is not exempt, compared
+ * with a server without limits. Also measures the benefit: the latency of a quiet user while another user floods the
+ * server.
  */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -44,7 +45,7 @@ export async function prepare(bench: Bench, flags: readonly string[]): Promise<S
   return side
 }
 
-/** Returns a load of creates. Each run creates objects with new names. */
+/** Returns a load that creates objects. Each run uses new names. */
 export function creates(): Drive {
   let driven = 0
   return (side, seconds) => {
@@ -65,12 +66,12 @@ export async function costRow(
 }
 
 const floodSeconds = 8
-/** By then the flood has opened its connections. Handshakes are not measured here. */
+/** By now, the flood has opened its connections. This row does not measure handshakes. */
 const handshakesMs = 3000
 
 /**
- * Measures the latency of a quiet user. Another user writes from 400 connections as fast as responses arrive, while the
- * quiet one reads ten times a second.
+ * Measures the latency of a quiet user who reads ten times a second. Meanwhile, another user writes from 400
+ * connections as fast as responses arrive.
  */
 async function neighbourRow(side: Side): Promise<Row> {
   const client = await Client.connect(side, quietToken)

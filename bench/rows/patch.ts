@@ -1,6 +1,6 @@
 /**
- * Cost of changing one field in an object of 5 kB: apply and the three patch types, compared with a plain PUT in the
- * same run. An apply without changes writes nothing and should cost less.
+ * Measures the cost of changing one field in an object of 5 kB: apply and the three patch types, compared with a plain
+ * PUT in the same run. An apply without changes writes nothing and should cost less.
  */
 import { join } from 'node:path'
 import { compare, compared, type Drive, http1, limits } from '../load.ts'
@@ -61,7 +61,8 @@ export const patchRows = {
   name: 'patch',
   async run(bench: Bench): Promise<Row[]> {
     const side = await bench.startOrch(bench.newDirectory())
-    // The first round of applies creates the objects. The PUTs use other objects, so that neither undoes the other.
+    // The first round of applies creates the objects. The PUTs use other objects, so that applies and PUTs do not undo
+    // each other.
     for (const prefix of [patched, replaced]) await sends({ ...applied, body: whole('at first') }, prefix, '')(side, 1)
     const rows: Row[] = []
     for (const [name, way] of ways) rows.push(await patchRow(name, side, way))

@@ -1,6 +1,7 @@
 /**
- * Cost of admission policies: creating a ConfigMap with policies that evaluate it, or with many that do not match,
- * compared with a server without policies. Also the latency of reads beside many policies.
+ * Measures the cost of admission policies: creating a ConfigMap with policies that evaluate it, or with many policies
+ * that do not match, compared with a server without policies. Also measures the latency of reads on a server with many
+ * policies.
  */
 import { Client } from '../client.ts'
 import { compare, compared, type Drive, http1, limits } from '../load.ts'
@@ -57,7 +58,7 @@ async function row(name: string, bound: number, ours: Loaded, bare: Loaded): Pro
   return { name, ...compared(bound, measured.ours, measured.bare), note }
 }
 
-/** GET by 32 clients, whose p99 must not suffer from installed policies. */
+/** Sends GETs by 32 clients, whose 99th percentile of latency must not rise with installed policies. */
 async function readRow(side: Side, without: Side): Promise<Row> {
   const drive = http1('/api/v1/namespaces/default', { connections: 32 })
   return await row('GET beside 1,000 policies', 0.9, { side, drive }, { side: without, drive })

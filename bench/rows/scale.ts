@@ -16,7 +16,7 @@ import { waitsDuring } from './stalls.ts'
 const [nodes = 5000, pods = 10_000] = (process.env.ORCH_SCALE ?? '').split(',').filter(Boolean).map(Number)
 const senders = 16
 const pauseMs = 250
-/** Timeout, for a machine that is too slow for this row. */
+/** Timeout for a machine that is too slow for this row. */
 const maxRunMs = 1_200_000
 
 const podPath = '/api/v1/namespaces/default/pods'
@@ -26,7 +26,7 @@ const podSpec = { containers: [{ name: 'web', image: 'web:1', resources: { reque
 
 interface Step {
   readonly name: string
-  /** Number of objects that the processor time is divided by. */
+  /** Number of objects by which the CPU time is divided. */
   readonly count: number
   readonly targetSeconds?: number
   readonly begin: (client: Client) => Promise<void>

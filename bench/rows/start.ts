@@ -1,4 +1,7 @@
-/** Time from the start of the process to the first 200 of /readyz, compared with the start of Node alone. */
+/**
+ * Measures the time from the start of the process to the first 200 response of /readyz, compared with the start of Node
+ * alone.
+ */
 import { type Bench, fetchBytes, timeOf } from '../servers.ts'
 import { atMost, quantile, type Row, short } from '../table.ts'
 
@@ -31,7 +34,7 @@ async function timeToReady(bench: Bench, directory: string): Promise<number> {
 
 const enough = 5
 
-/** Returns the median of a few runs, or of as many as fit into some seconds. */
+/** Returns the median of a few runs, or of the runs that fit into some seconds. */
 async function median(times: number, run: () => Promise<number>): Promise<number> {
   const values: number[] = []
   let spent = 0

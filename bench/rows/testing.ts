@@ -1,6 +1,6 @@
 /**
- * `orch/testing` in a warm process: a start up to its first write, a reset, twenty servers at once, and a suite of 100
- * tests.
+ * Measures `orch/testing` in a warm process: a start up to its first write, a reset, twenty servers at once, and a
+ * suite of 100 tests.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -33,7 +33,7 @@ export const testingRows = {
   },
 }
 
-/** Runs in a separate process, because this one has loaded modules that users have not. */
+/** Runs in a separate process, because this process has loaded modules that users have not loaded. */
 function measure(): { readonly [name: string]: number } {
   const program = join(root, 'bench/testing-program.mjs')
   const { status, stdout, stderr } = spawnSync(join(root, 'bin/node'), ['--expose-gc', program], { encoding: 'utf8' })

@@ -1,6 +1,7 @@
 /**
- * Cost of a service account token: a GET with one compared with a GET with a static token, on one server with the same
- * permissions. Also how long a token is still accepted after its account has been deleted, under constant requests.
+ * Measures the cost of a service account token: a GET with such a token compared with a GET with a static token, on one
+ * server with the same permissions. Also measures how long a token is still accepted after its account has been
+ * deleted, under constant requests.
  */
 import { request } from 'node:https'
 import { Client } from '../client.ts'
@@ -13,7 +14,7 @@ const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
 
 const warmSeconds = 5
-/** Many short turns, so that other load on the machine affects both. */
+/** Uses many short turns, so that other load on the machine affects both tokens. */
 const rounds = 9
 
 export const tokenRows = {
@@ -39,8 +40,8 @@ export const tokenRows = {
 }
 
 /**
- * Measures both tokens in many alternating turns. One server handles both, so it must be warm before the first
- * measurement, or the second would be better. The median turn by CPU time counts.
+ * Measures both tokens in many alternating turns. One server handles both tokens, so the server must be warm before the
+ * first measurement, or the second token would look faster. The result is the median turn by CPU time.
  */
 async function inTurns(side: Side, bearers: readonly [string, string]): Promise<{ ours: Measured; bare: Measured }> {
   const drives = bearers.map((bearer) => http1(path, { connections: 32, bearer }))
@@ -52,7 +53,7 @@ async function inTurns(side: Side, bearers: readonly [string, string]): Promise<
   return { ours: ours!, bare: bare! }
 }
 
-/** Creates one object and a role for both users to read it. */
+/** Creates an object, and a role that lets both users read it. */
 async function prepare(client: Client): Promise<void> {
   const post = (at: string, object: object) => client.send('POST', at, JSON.stringify(object))
   await post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'one' }, data: { k: 'v'.repeat(800) } })

@@ -1,7 +1,7 @@
 /**
- * Cost of admission webhooks: creating a ConfigMap with one validating webhook that responds at once, compared with
- * none; creating one with 50 configurations that match nothing; and the latency of other requests while a webhook
- * responds with expensive patches.
+ * Measures the cost of admission webhooks: creating a ConfigMap with one validating webhook that responds at once,
+ * compared with no webhook; creating a ConfigMap with 50 configurations that match nothing; and the latency of other
+ * requests while a webhook responds with expensive patches.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -90,7 +90,7 @@ export const webhookRows = {
   },
 }
 
-/** Measures one case. Both servers are new for each case, so that they contain the same number of objects. */
+/** Measures one case. Each case uses two new servers, so that both contain the same number of objects. */
 async function measure(bench: Bench, { name, bound, prepare }: Case, clientConfig: object): Promise<Row> {
   const [plain, busy] = [
     await bench.startOrch(bench.newDirectory()),
@@ -111,9 +111,8 @@ const attackers = 4
 const attackMs = 10_000
 
 /**
- * Four clients create objects with a mutating webhook, and short requests of another client are timed: while the
- * webhook responds at once, and while it responds with an expensive patch. The patch may fail, so the circuit breaker
- * opens as usual.
+ * Times short requests of one client while four clients create objects with a mutating webhook. The webhook first
+ * responds at once, and then with an expensive patch. The patch may fail, so the circuit breaker opens as usual.
  */
 async function waitsBeside(bench: Bench, path: string, { url, caBundle }: ClientConfig): Promise<Row> {
   const bare = await waitsWith(bench, { url, caBundle })

@@ -1,7 +1,8 @@
 /**
- * `--workers`: the gain of a second and a fourth event loop, compared with a bare Node server with as many threads, and
- * their cost: CPU time per request, the latency of a single durable create, and memory. Also with more workers than
- * cores, and with `auto`, which has one worker at rest and is measured after it had time to add others.
+ * Measures `--workers`: the gain of a second and a fourth event loop, compared with a bare Node server with the same
+ * number of threads, and their cost: CPU time per request, the latency of a single durable create, and memory. Also
+ * measures more workers than cores, and `auto`, which starts with one worker and is measured after it had time to add
+ * others.
  */
 import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
@@ -27,9 +28,9 @@ interface Rates {
   readonly create: Measured
   readonly lone: Measured
   readonly bare: Measured
-  /** Results by number of writers. */
+  /** Results, by number of writers. */
   readonly fanOut: { readonly [writers: number]: FanOut }
-  /** Private bytes when idle. */
+  /** Private bytes of the idle server. */
   readonly memory: number
 }
 
@@ -96,7 +97,10 @@ interface FanOut {
 const watchers = 300
 const watchSeconds = 12
 
-/** Watchers with a connection each, and several writers that wait for each response. */
+/**
+ * Connects each watcher separately. Several writers send writes, and each writer waits for the response before its next
+ * write.
+ */
 async function fanOut(side: Side, writers: number): Promise<FanOut> {
   const watching = h2loadWatchers(side)
   const clients = await Promise.all(Array.from({ length: writers }, () => Client.connect(side)))
@@ -166,7 +170,7 @@ function rowsOf(workers: Count, now: Rates, one: Rates): Row[] {
   ]
 }
 
-/** Returns the additional memory. `auto` was measured at rest, with one worker. */
+/** Returns the additional memory of the workers. `auto` was measured while it had one worker. */
 function furtherMemory(workers: Count, more: number): string {
   if (workers === 1) return ''
   return workers === 'auto'

@@ -1,6 +1,6 @@
 /**
- * Durable creates and updates by 64 clients, compared with a bare loop of lmdb transactions of 64 on the same disk, over
- * HTTP/1.1 and HTTP/2. Creates by a single client are compared with transactions of one.
+ * Measures durable creates and updates by 64 clients, over HTTP/1.1 and HTTP/2. Compares them with a bare loop of lmdb
+ * transactions with 64 records on the same disk, and creates by a single client with transactions of one record.
  */
 import { join } from 'node:path'
 import { openTables, write } from '../../src/storage/store/lmdb/tables.ts'
@@ -33,7 +33,7 @@ export function http2Creates(prefix: string): Drive {
   }, shared)
 }
 
-/** Updates the first `count` objects in turn. `salt` distinguishes runs. */
+/** Updates the first `count` objects one after another. `salt` distinguishes the runs. */
 export function http2Updates(count: number, salt: string): Drive {
   return http2Each((index) => {
     const name = nameOf(index % count)
@@ -83,7 +83,10 @@ async function writeRow(name: string, side: Side, drive: Drive, { bare }: { bare
 const bareSeconds = 2
 const value = Buffer.alloc(1024, 'value ')
 
-/** One record per write, `size` per transaction, each transaction synced: the minimum cost of durability. */
+/**
+ * Writes one record per commit and `size` records per transaction, and syncs each transaction. This is the minimum cost
+ * of durability.
+ */
 function bareLoop(directory: string, keyOf: (index: number) => number, size = clients): number {
   const tables = openTables(directory)
   const start = performance.now()

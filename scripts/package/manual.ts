@@ -1,6 +1,7 @@
 /**
- * The manual pages of both programs: one per program and one per command. They come from the definitions that `--help`
- * prints, so they cannot differ from it. The text depends only on the code: the pages have no date.
+ * Generates the manual pages of both programs: one for each program and one for each command. The pages are generated
+ * from the definitions that `--help` prints, so both always agree. The text depends only on the code: the pages contain
+ * no date.
  */
 import { version } from '../../src/api/model/version.ts'
 import { explanation } from '../../src/base/flags/flag-help.ts'
@@ -11,19 +12,19 @@ import type { CommandEntry, CommandGroup } from '../../src/tools/cli/commands/en
 import { connectionFlags } from '../../src/tools/cli/connection/connection-flags.ts'
 import { entry, escaped, inFont, literal, paragraphs, section, subsection } from './roff.ts'
 
-/** What a page says, in plain text. */
+/** The contents of a page, in plain text. */
 interface Page {
-  /** The words of the command, such as `orchctl config view`. The page is named after them. */
+  /** The words of the command, such as `orchctl config view`. They are also the name of the page. */
   readonly command: string
   readonly summary: string
-  /** What follows the command, one line per variant. */
+  /** The text after the command, one line per variant. */
   readonly forms: readonly string[]
   readonly about: string
   readonly flagGroups?: { readonly [title: string]: Flags }
   readonly commands?: readonly { readonly name: string; readonly summary: string }[]
-  /** Examples with or without a description. */
+  /** Examples, with or without a description. */
   readonly examples?: readonly (readonly [description: string, ...commands: string[]])[]
-  /** Commands with pages of their own. */
+  /** Commands that have their own pages. */
   readonly seeAlso: readonly string[]
 }
 
@@ -77,7 +78,7 @@ async function clientPages(): Promise<Page[]> {
   return [overview, ...pages.flat()]
 }
 
-/** Returns the page of a command of orchctl and the pages of its subcommands. */
+/** Returns the page of an orchctl command and the pages of its subcommands. */
 async function pagesOf(node: CommandEntry | CommandGroup, parent: string): Promise<Page[]> {
   const command = `${parent} ${node.name}`
   const subcommands = 'commands' in node ? node.commands : []
@@ -103,7 +104,7 @@ function write(page: Page): string {
   const name = pageName(page.command)
   const lines = [
     `.TH "${escaped(name.toUpperCase())}" 1 "" "orch ${escaped(version)}" "orch manual"`,
-    // Left-aligned text without hyphenation, because words are often names that users copy.
+    // Text is left-aligned without hyphenation, because words are often names that users copy.
     '.ad l',
     '.nh',
     ...section('NAME', [`${escaped(name)} \\- ${escaped(page.summary)}`]),

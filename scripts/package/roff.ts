@@ -1,6 +1,9 @@
-/** Writes roff, the markup of manual pages. Text is escaped here only, so no input can become a request. */
+/**
+ * Writes roff, the markup language of manual pages. Only this module escapes text, so no input can become a roff
+ * request.
+ */
 
-/** A font of the man macros: `B` for what the user types as it is, `I` for placeholders. */
+/** A font of the man macros: `B` for literal text that the user types, `I` for placeholders. */
 type Font = 'B' | 'I'
 
 const escapes: { readonly [character: string]: string } = {
@@ -13,10 +16,10 @@ const escapes: { readonly [character: string]: string } = {
   '~': '\\(ti',
 }
 
-/** Words longer than this need places where a line may end. */
+/** Length above which a word needs points at which a line may break. */
 const longWord = 30
 
-/** Returns plain text as one line of roff, which is never a request. */
+/** Returns plain text as one line of roff that is never a request. */
 export function escaped(text: string): string {
   const words = text.trim().split(/\s+/)
   return guard(text.trim()) + words.map(escapedWord).join(' ')
@@ -32,7 +35,7 @@ function escapedCharacter(character: string): string {
   return escapes[character] ?? (code < 127 ? character : `\\[u${code.toString(16).toUpperCase().padStart(4, '0')}]`)
 }
 
-/** A line that starts with a dot is a request. An empty character in front of the dot makes it text. */
+/** A line that starts with a dot is a request. An empty character before the dot turns the line into text. */
 function guard(text: string): string {
   return text.startsWith('.') ? '\\&' : ''
 }
@@ -42,17 +45,17 @@ export function inFont(font: Font, text: string): string {
   return text === '' ? '' : `\\f${font}${escaped(text)}\\fR`
 }
 
-/** Returns a section with its title. Without lines, there is none. */
+/** Returns a section with its title, or nothing if the section has no lines. */
 export function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`.SH "${escaped(title)}"`, ...lines]
 }
 
-/** Returns a part of a section with its title. */
+/** Returns a subsection with its title. */
 export function subsection(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`.SS "${escaped(title)}"`, ...lines]
 }
 
-/** Returns an entry of a list: roff for the term, and plain text below it. */
+/** Returns an entry of a list, with roff for the term and plain text below it. */
 export function entry(term: string, text: string): string[] {
   return ['.TP', term, escaped(text)]
 }
@@ -62,7 +65,7 @@ export function paragraphs(text: string): string[] {
   return text.split(/\n+/).flatMap((part, index) => (index === 0 ? [escaped(part)] : ['.PP', escaped(part)]))
 }
 
-/** Returns lines that keep their spaces and are not filled. */
+/** Returns lines that keep their spaces and line breaks. */
 export function literal(lines: readonly string[]): string[] {
   const text = lines.flatMap((line) => line.split('\n'))
   return ['.nf', ...text.map((line) => `${guard(line)}${Array.from(line, escapedCharacter).join('')}`), '.fi']

@@ -47,7 +47,7 @@ export async function ensureTokenSecret(
   return 'done'
 }
 
-/** Whether one of these Secrets is a token of the account and the account lists it. */
+/** Whether the account lists one of these Secrets, and the Secret contains a token of the account. */
 function hasListed({ vendor }: TokenSecretMaking, account: ServiceAccount, currentSecrets: Iterable<Secret>): boolean {
   const secretNames = new Set((account.secrets ?? []).map((each) => each.name))
   for (const secret of currentSecrets)

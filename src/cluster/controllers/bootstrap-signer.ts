@@ -32,16 +32,14 @@ export interface BootstrapSignerParts {
   readonly client: Client
   readonly vendor: Vendor
   readonly clock: Clock
-  /** The `cluster-info` ConfigMap only. */
+  /** Watches only the ConfigMap `cluster-info`. */
   readonly configMaps: Informer<ConfigMap>
   /** Bootstrap token Secrets. */
   readonly tokens: Informer<Secret>
 }
 
 const onlyKey = 'cluster-info'
-/**
- * Maximum time until the tokens are checked again, even if none expires earlier, because the system clock may change.
- */
+/** Maximum time until the loop checks the tokens again. The limit is needed because the system clock may change. */
 const maxWaitMs = 10 * 60_000
 
 export function bootstrapSignerLoop(parts: BootstrapSignerParts): Loop {
@@ -77,7 +75,7 @@ function maySign(secret: Secret, now: number): boolean {
 
 type Data = { [key: string]: string }
 
-/** Returns the data with signatures by exactly these tokens. */
+/** Returns the data of the ConfigMap with signatures by exactly these tokens. */
 function signed(vendor: Vendor, { data = {} }: ConfigMap, tokens: readonly Secret[]): Data {
   const others = Object.entries(data).filter(([key]) => !key.startsWith(signaturePrefix))
   const { kubeconfig } = data
@@ -106,7 +104,7 @@ async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: 
   try {
     await ignoreNotFound(client.update(kinds.ConfigMap, next, { signal }))
   } catch (error) {
-    // Another client has changed the ConfigMap. That change triggers this loop again.
+    // Another client has changed the ConfigMap, and that change triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

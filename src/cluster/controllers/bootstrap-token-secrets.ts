@@ -1,4 +1,4 @@
-/** Selects and reads bootstrap token Secrets. Used by the loops that handle them. */
+/** Selects and reads bootstrap token Secrets, for the loops that handle them. */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'
 import { bootstrapTokenType, tokenEnd } from '../../api/model/bootstrap-token.ts'

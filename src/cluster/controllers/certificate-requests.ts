@@ -1,4 +1,4 @@
-/** Decodes CertificateSigningRequests and creates their conditions. Used by the loops that handle them. */
+/** Decodes CertificateSigningRequests and creates their conditions, for the loops that handle the requests. */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
 import { type CertificateRequest, readCertificateRequest } from '../../api/pki/certificate-request.ts'
@@ -17,8 +17,8 @@ export function isPending(request: CertificateSigningRequest): boolean {
 }
 
 /**
- * Decodes the request. Returns the parse error if it cannot be decoded, because a stored request may be older than the
- * current validation.
+ * Decodes the request, or returns the parse error. A stored request may be older than the current validation, and
+ * therefore may be impossible to decode.
  */
 export function decodeRequest({ spec }: CertificateSigningRequest): CertificateRequest | MalformedInput {
   try {

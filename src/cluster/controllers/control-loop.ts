@@ -20,7 +20,9 @@ import type { PodRanges } from './nodes/node-ipam.ts'
 import type { NodeHealthOptions } from './nodes/node-lifecycle.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
-/** An entry of the table: the versions that have the loop, and its name, service account and factory. */
+/**
+ * An entry of the table of control loops: the versions that have the loop, and its name, service account and factory.
+ */
 export interface ControlLoop extends Availability {
   /** Name of the loop in `--controllers`. */
   readonly name: string
@@ -32,8 +34,8 @@ export interface ControlLoop extends Availability {
    */
   readonly cluster?: boolean
   /**
-   * Service account of the loop in the system namespace. Its role is `system:controller:<account>` unless `roles` names
-   * others. If undefined, the loop runs as the manager itself.
+   * Service account of the loop in the system namespace. The role of the account is `system:controller:<account>`
+   * unless `roles` names other roles. If undefined, the loop runs as the manager itself.
    */
   readonly account?: string
   /** Source component of the loop's events, if kube-controller-manager uses a different name than the account. */
@@ -50,15 +52,15 @@ export interface ControlLoop extends Availability {
 /** Reason why a selected loop does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether the loop does not run with the default flags. If so, this is not logged. */
+  /** Whether the default flags already prevent the loop from running. If so, the reason is not logged. */
   readonly isUsual?: boolean
 }
 
-/** Dependencies of a loop. */
+/** Dependencies of a control loop. */
 export interface LoopContext {
-  /** Client that authenticates as the loop's own account. */
+  /** Client that authenticates as the service account of the loop. */
   readonly client: Client
-  /** Records events about objects, as the loop's own account. */
+  /** Records events about objects, as the service account of the loop. */
   readonly recorder: EventRecorder
   /** Returns an informer for a selection of objects. Loops with the same selection share one informer. */
   readonly informer: <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
@@ -70,13 +72,12 @@ export interface LoopContext {
   readonly options: LoopOptions
 }
 
-/** Options set by flags, and services that only a server in the same process provides. */
+/** Options that flags set, and services that only a server in the same process provides. */
 export interface LoopOptions {
   /** Time in milliseconds without changes after which a quota is recounted. */
   readonly quotaSyncMs: number
   /**
-   * Runs a function while no write that affects quota is in progress. Undefined if this process does not handle all
-   * writes.
+   * Runs a function while no write that affects quota is in progress. Undefined if other processes also handle writes.
    */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
   /** Parent directory of the built-in provisioner's volumes. If undefined, the provisioner does not run. */
@@ -108,12 +109,12 @@ export interface LoopOptions {
   readonly scheduler?: SchedulerSettings
   /** Grace period for silent nodes, and the eviction rates for nodes that are not ready. */
   readonly nodeHealth?: NodeHealthOptions
-  /** CIDR ranges from which nodes get their pod ranges. If undefined, nodes get none. */
+  /** CIDR ranges from which the pod CIDRs of nodes are allocated. If undefined, nodes get no pod CIDRs. */
   readonly podRanges?: PodRanges
   /** Maximum number of terminated pods to keep. 0 means no limit. */
   readonly maxEndedPods?: number
   readonly autoscaling?: AutoscalingOptions
-  /** Keys of the built-in signers. If undefined, they sign nothing. */
+  /** Keys of the built-in signers. If undefined, the built-in signers sign nothing. */
   readonly signing?: {
     readonly authorities: SigningAuthorities
     /** Maximum lifetime of a certificate, in milliseconds. */

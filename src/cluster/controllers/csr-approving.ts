@@ -102,7 +102,10 @@ function aliveNode(node: string): Condition {
   return newCondition('Denied', 'NodeIsAlive', `the node ${node} exists and its agent is alive: ${way}`)
 }
 
-/** Returns the permissions that allow the approval. Each of them is sufficient and has its own approval message. */
+/**
+ * Returns the permissions that allow the approval, each with its approval message. One of the permissions is
+ * sufficient.
+ */
 function waysFor({ spec }: CertificateSigningRequest, { subject }: CertificateRequest) {
   const forItself = { right: 'selfnodeclient', message: 'the node agent renews its own client certificate' }
   const forAny = { right: 'nodeclient', message: 'the requester may request client certificates for node agents' }
@@ -141,7 +144,7 @@ async function decide(
       client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'approval', signal }),
     )
   } catch (error) {
-    // Another client has changed the request. That change triggers this loop again.
+    // Another client has changed the request, and that change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

@@ -29,7 +29,10 @@ export interface CleanerParts {
 const hourMs = 3_600_000
 const decidedMs = hourMs
 const pendingMs = 24 * hourMs
-/** Maximum time until a request is checked again, even if it is due much later, because the system clock may change. */
+/**
+ * Maximum time until the loop checks a request again, even if the request is due much later. The limit is needed
+ * because the system clock may change.
+ */
 const maxWaitMs = hourMs / 6
 
 export function csrCleanerLoop(parts: CleanerParts): Loop {
@@ -48,16 +51,16 @@ export function csrCleanerLoop(parts: CleanerParts): Loop {
 }
 
 /**
- * Returns the time to delete the request: one hour or one day as described above, or the certificate's expiry if that
- * is earlier.
+ * Returns the time to delete the request: one hour after the decision, one day after the creation, or the expiry of the
+ * certificate if that is earlier.
  */
 function endOf(request: CertificateSigningRequest): number {
   return Math.min(endOfState(request), endOfCertificate(request))
 }
 
 /**
- * The conditions to check, in order of precedence. Failed is the final state of a request, so it takes precedence over
- * the time of the approval.
+ * The conditions to check, in order of precedence. Failed is the final state of a request, so its time takes precedence
+ * over the time of the approval.
  */
 const statesFromTheLast = ['Failed', 'Denied', 'Approved']
 
@@ -91,7 +94,7 @@ async function remove(
   try {
     await ignoreNotFound(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
   } catch (error) {
-    // Another client has changed the request. That change triggers this loop again.
+    // Another client has changed the request, and that change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

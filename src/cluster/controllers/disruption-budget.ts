@@ -33,9 +33,9 @@ function share(value: number | string, all: number): number {
 }
 
 export interface Disrupted {
-  /** Pods whose eviction was approved, with the approval time. */
+  /** Pods whose eviction was approved but that still exist, with the approval time. */
   readonly pods: { readonly [name: string]: string }
-  /** Milliseconds until the first of these pods becomes overdue. */
+  /** Milliseconds until the deletion of the first evicted pod is overdue. */
   readonly recheckMs: number | undefined
   /** Pods that still exist after the deletion timeout. */
   readonly overdue: readonly Pod[]

@@ -41,7 +41,7 @@ export interface DisruptionParts {
   readonly budgets: Informer<PodDisruptionBudget>
   readonly pods: Informer<Pod>
   readonly replicaSets: Informer<ReplicaSet>
-  /** Other built-in kinds that control pods or ReplicaSets, keyed by `group/Kind`. */
+  /** Other built-in kinds that control pods or ReplicaSets. The keys are `group/Kind`. */
   readonly scaled: { readonly [kind: string]: Informer<Scaled> }
 }
 
@@ -61,8 +61,8 @@ export function disruptionLoop(parts: DisruptionParts): Loop {
     sources: [
       fromInformer(budgets),
       fromInformer(pods, (change) => selection.keysOf(change)),
-      // The owners are read while a budget is reconciled. Their changes trigger nothing, because their pods change as
-      // well.
+      // The loop reads the owners of the pods while it reconciles a budget. Changes of owners trigger nothing, because
+      // their pods change as well.
       ...owners.map((informer) => fromInformer(informer, () => [])),
     ],
     reconcile: (key, signal) => reconcile(state, key, signal),
@@ -142,7 +142,7 @@ async function expectedScale(
   return [...replicas.values()].reduce((sum, each) => sum + each, 0)
 }
 
-/** The error if the controller of a pod has no scale. */
+/** Thrown if the controller of a pod has no scale. */
 class NoScaleError extends Error {
   override readonly name = 'NoScaleError'
 }
@@ -153,8 +153,8 @@ interface Scale {
 }
 
 /**
- * Returns the number of replicas that an owner specifies. Returns undefined if the owner no longer exists. Throws if
- * its kind has no scale.
+ * Returns the number of replicas that an owner specifies, or undefined if the owner no longer exists. Throws if the
+ * kind of the owner has no scale.
  */
 async function scaleOf(
   state: State,

@@ -46,7 +46,7 @@ const dayMs = 24 * 60 * 60_000
 /** The clean-up period if none is set: a year. */
 export const defaultUnusedTokenMs = 365 * dayMs
 
-/** The parts with the pods by the keys of the Secrets that they refer to. */
+/** Dependencies of the loop, including the pods by the keys of the Secrets to which the pods refer. */
 interface Cleaning extends LegacyTokenCleanerParts {
   readonly podsBySecret: Index<Pod>
 }
@@ -93,7 +93,7 @@ function isListed({ vendor, accounts }: Cleaning, { metadata }: Secret): boolean
   return (account.secrets ?? []).some((each) => each.name === name)
 }
 
-/** Whether servers have recorded the use of tokens for a whole period, not counting their first day. */
+/** Whether servers have recorded the use of tokens for a whole period, excluding the first day. */
 async function isTracked({ client, clock, periodMs }: Cleaning, signal: AbortSignal): Promise<boolean> {
   const name = { namespace: 'kube-system', name: trackingConfigMap }
   const configMap = await ignoreNotFound(client.get(kinds.ConfigMap, name, { signal }))
@@ -116,7 +116,7 @@ async function clean({ client, vendor, clock, periodMs }: Cleaning, { metadata }
     const options = { preconditions: { uid, resourceVersion }, signal }
     await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // The Secret has changed. Its change triggers this loop again.
+    // The Secret has changed, and the change triggers this loop again.
     if (!isConflict(error)) throw error
   }
 }

@@ -19,7 +19,7 @@ export interface ManagerParts {
   /** Returns a client for a service account in the system namespace, or for the manager if no account is given. */
   readonly clientAs: (account?: string) => Client
   readonly vendor: Vendor
-  /** The emulated version, which determines the loops to run. Loops of other versions do not run. */
+  /** The emulated Kubernetes version, which determines the loops to run. */
   readonly emulation: Emulation
   readonly clock: Clock
   readonly options: LoopOptions

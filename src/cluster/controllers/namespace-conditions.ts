@@ -19,7 +19,7 @@ export interface Sweep {
 
 export type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number]
 
-/** Creates an empty sweep. `undiscovered` lists the types whose discovery failed. */
+/** Creates the result of a pass that has found nothing yet. `undiscovered` lists the types whose discovery failed. */
 export function newSweep(undiscovered: readonly string[]): Sweep {
   return { undiscovered, failures: [], remaining: new Map(), finalizers: new Map() }
 }
@@ -37,8 +37,8 @@ interface Finding {
 }
 
 /**
- * Returns the five conditions of the API. Each contains the findings of the sweep, or its healthy state if there are
- * none.
+ * Returns the five namespace conditions of the API. Each condition contains the findings of the pass, or its healthy
+ * state if there are none.
  */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [
@@ -67,7 +67,9 @@ export function conditionsOf({ undiscovered, failures, remaining, finalizers }: 
 
 type Told = readonly [reason: string, message: string]
 
-/** Returns one condition. Each of these conditions names a problem, so True indicates a problem. */
+/**
+ * Returns one namespace condition. Each of these conditions names a problem, so the status True indicates a problem.
+ */
 function finding(type: string, troubles: readonly string[], { ok, bad }: { ok: Told; bad: Told }): Finding {
   if (troubles.length === 0) return { type, status: 'False', reason: ok[0], message: ok[1] }
   return { type, status: 'True', reason: bad[0], message: `${bad[1]}: ${shortened(troubles)}` }
@@ -84,7 +86,7 @@ function counted(counts: ReadonlyMap<string, number>, what: string): string[] {
   return [...counts].map(([name, count]) => `${name} (${count} ${what})`).sort()
 }
 
-/** Merges the findings into the conditions. Returns undefined if no condition changes. */
+/** Merges the findings of a pass into the conditions. Returns undefined if no condition changes. */
 export function withConditions(
   conditions: readonly Condition[],
   findings: readonly Finding[],
@@ -106,7 +108,7 @@ export function withConditions(
   ]
 }
 
-/** Returns the transition time of a condition. If its status is unchanged, the time is unchanged too. */
+/** Returns the transition time of a condition, which changes only together with the status. */
 function since(before: Condition | undefined, { status }: Finding, now: number): string {
   return (before?.status === status && before.lastTransitionTime) || timestamp(now)
 }

@@ -93,7 +93,7 @@ const typesAtOnce = 8
 
 interface EmptiedNamespace {
   readonly name: string
-  /** Returns whether the namespace is still terminating. Reads it from the server each time. */
+  /** Returns whether the namespace is still terminating. Each call reads the namespace from the server. */
   readonly isGoing: () => Promise<boolean>
   readonly signal: AbortSignal
 }
@@ -166,9 +166,9 @@ async function deleteAll(
         await ignoreNotFound(client.delete(type, { namespace, name }, { propagationPolicy, preconditions, signal }))
       }
   } catch (error) {
-    // An object was changed after the list. The next pass deletes it.
+    // The object was changed after the list. The next pass deletes it.
     if (isConflict(error)) return
-    // The list's snapshot has expired. The next pass deletes the remaining objects.
+    // The snapshot of the list has expired. The next pass deletes the remaining objects.
     if (!isExpired(error)) throw error
   }
 }
@@ -212,7 +212,7 @@ interface Change {
   readonly change: (object: Namespace) => Namespace | undefined
 }
 
-/** Changes this namespace if it still waits for this loop. Never changes a new namespace with the same name. */
+/** Changes the namespace if it still waits for this loop. Never changes a new namespace with the same name. */
 async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { change, ...options }: Change) {
   const name = { name: metadata.name! }
   const guarded = (object: Namespace) =>

@@ -23,7 +23,7 @@ export interface Counting extends UsageContext {
   readonly signal: AbortSignal
 }
 
-/** Returns the usage of each of these resources. */
+/** Returns the usage of each given resource. */
 export async function countUsage(counting: Counting, names: readonly string[]): Promise<{ [name: string]: string }> {
   const used = readAmounts(Object.fromEntries(names.map((name) => [name, '0'])))
   for (const [type, ofType] of byType(names, counting)) {
@@ -52,7 +52,7 @@ function byType(names: readonly string[], { vendor }: Counting): Map<CountedType
 async function addUp(counting: Counting, type: CountedType): Promise<Amounts> {
   const { client, namespace, spec, signal } = counting
   const sum = new Map<string, Quantity>()
-  // A server of an older version does not serve the type, so it has no such objects.
+  // A server of an older version does not serve the type, so the usage is zero.
   if (!(await versionsOf(client, type, signal)).includes('v1')) return sum
   const listedType: ResourceType = { ...type, version: 'v1', namespaced: true }
   for await (const { items } of client.pages(listedType, { namespace, signal }))
@@ -72,8 +72,8 @@ async function countObjects(counting: Counting, type: CountedType, names: readon
 }
 
 /**
- * Returns the number of objects of a type: lists one object and adds the remaining item count. A type that is not
- * served has no objects.
+ * Returns the number of objects of a type. Requests a list with one object, and adds the remaining item count. A type
+ * that is not served has no objects.
  */
 async function numberOf({ client, namespace, signal }: Counting, type: CountedType): Promise<number> {
   for (const version of await versionsOf(client, type, signal)) {

@@ -41,13 +41,12 @@ export interface ResourceQuotaLoopParts {
   /** Time in milliseconds without changes after which a quota is recounted. Also the interval of later recounts. */
   readonly quietMs: number
   /**
-   * Runs a function while no write that affects quota is in progress. Undefined if this process does not handle all
-   * writes.
+   * Runs a function while no write that affects quota is in progress. Undefined if other processes also handle writes.
    */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
-/** A version of a quota, the time at which it was first seen or counted, and the result of the count. */
+/** A version of a quota, the time at which the version was first seen or counted, and the result of the count. */
 interface Seen {
   readonly version: string
   readonly since: number
@@ -115,14 +114,14 @@ function soon({ clock, quietMs }: ResourceQuotaLoopParts): number {
   return clock.monotonic() + Math.min(soonMs, quietMs)
 }
 
-/** Returns the milliseconds until the quota is counted even though it keeps changing. */
+/** Returns the milliseconds until the quota must be counted, even if it keeps changing. */
 function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }: Seen): number {
   return whileStill === undefined ? Number.POSITIVE_INFINITY : countBy - clock.monotonic()
 }
 
 /**
- * Counts and writes while no write is in progress. A write during the count would change the quota's version. If the
- * server cannot guarantee this now, the loop retries after `quietMs`.
+ * Counts and writes while no other write is in progress. A write during the count would change the version of the
+ * quota. If the server cannot guarantee this at the moment, the loop retries after `quietMs`.
  */
 async function countStill(
   parts: ResourceQuotaLoopParts,
@@ -142,7 +141,7 @@ async function countStill(
   return outcome ?? { afterMs: parts.quietMs }
 }
 
-/** Reads the quota from the store. Lists quotas because the role of this loop does not allow get. */
+/** Reads the quota from the store. Uses a list request because the role of this loop does not allow get. */
 async function recentQuota(
   { client }: ResourceQuotaLoopParts,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -187,7 +186,7 @@ async function write(
   }
 }
 
-/** Returns the greater of the counted and the charged amount for each resource. */
+/** Returns the greater of the counted and the charged amount of each resource. */
 function greaterOf(counted: Amounts, used: Amounts): Amounts {
   const isMore = (name: string) => compareQuantities(readAmount(counted, name)!, readAmount(used, name)!) > 0
   return Object.fromEntries(Object.keys(counted).map((name) => [name, (isMore(name) ? counted : used)[name]!]))

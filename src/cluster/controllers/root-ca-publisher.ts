@@ -1,6 +1,6 @@
 /**
- * Publishes the CA with which pods verify the API server: a ConfigMap `kube-root-ca.crt` in every namespace that is not
- * terminating. The loop recreates the ConfigMap if it is deleted and repairs it if it is changed.
+ * Publishes the CA that pods use to verify the API server: a ConfigMap `kube-root-ca.crt` in every namespace that is
+ * not terminating. The loop recreates the ConfigMap if it is deleted and repairs it if it is changed.
  */
 
 import type { ConfigMap } from '../../api/kinds/core/config-map.ts'
@@ -29,7 +29,7 @@ export interface RootCaParts {
 const description = 'CA that clients inside the cluster use to verify the API server.'
 /** Interval for checking the CA itself, which may be replaced while the loop runs. */
 const recheckMs = 60_000
-/** The key for all namespaces. It is not a valid namespace name. */
+/** Key that represents all namespaces. It is not a valid namespace name. */
 const wholeCluster = '*'
 
 export function rootCaPublisherLoop(parts: RootCaParts): Loop {

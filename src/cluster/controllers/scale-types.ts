@@ -28,7 +28,7 @@ export class ScaleTypes {
     this.#types = new TtlCache(clock)
   }
 
-  /** Returns the type of this kind. Undefined if the server does not serve it. */
+  /** Returns the type of this kind, or undefined if the server does not serve the kind. */
   async typeOf({ apiVersion = '', kind = '' }: KindReference, signal: AbortSignal): Promise<ResourceType | undefined> {
     const types = await this.#types.get(apiVersion, () => this.#find(apiVersion, signal))
     return types.find((type) => type.kind === kind)

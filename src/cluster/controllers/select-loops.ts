@@ -6,7 +6,7 @@ import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 import type { ControlLoop } from './control-loop.ts'
 
 /**
- * Returns the names of the selected loops. Throws UsageError for an unknown name. `cluster` determines whether `*`
+ * Returns the names of the selected loops. Throws UsageError for an unknown name. `cluster` specifies whether `*`
  * includes the cluster loops.
  */
 export function selectLoops(
@@ -32,7 +32,7 @@ function checkWord(word: string, loopNames: readonly string[]): void {
   )
 }
 
-/** Whether the first word that refers to the loop includes it. Undefined if no word refers to it. */
+/** Whether the first word that refers to the loop includes the loop. Undefined if no word refers to the loop. */
 function isChosen(name: string, words: readonly string[]): boolean | undefined {
   const own = words.find((word) => word === name || word === `-${name}`)
   return own === undefined ? undefined : own === name

@@ -52,7 +52,7 @@ export class PodSelection<T extends ObjectBase> {
     return new Set(states.flatMap((pod) => this.selecting(pod)).map(objectKey))
   }
 
-  /** Returns the index keys that cover all selected pods with the fewest other pods. */
+  /** Returns the index keys that cover all selected pods and the fewest other pods. */
   #smallestCandidateSet(namespace: string | undefined, selector: SelectorObject): string[] {
     const labelChoices = requirementsOf(selector).flatMap((each) =>
       each.op === 'in' ? [[...new Set(each.values)].map((value) => indexKey(namespace, `${each.key}=${value}`))] : [],

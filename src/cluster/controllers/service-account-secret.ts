@@ -37,14 +37,14 @@ export interface TokenSecretParts {
   /** Service account token Secrets. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
-  /** Returns the CA certificates (PEM) with which clients verify the server. Empty if they are unknown. */
+  /** Returns the CA certificates (PEM) with which clients verify the server, or '' if the certificates are unknown. */
   readonly authority: () => string
   readonly issue: LegacyTokenOf
   /** Whether every account gets a token Secret automatically. */
   readonly makeSecrets?: boolean
 }
 
-/** Signs the account's token to be stored in this Secret. */
+/** Signs a token of the account for this Secret. */
 export type LegacyTokenOf = (token: {
   readonly namespace: string
   readonly name: string
@@ -85,8 +85,8 @@ function noteGone(parts: TokenSecretParts, goneSecrets: GoneSecrets, secret: Sec
 }
 
 /**
- * Reconciles an account. Removes deleted Secrets from the list before creating a new Secret, so that the account never
- * lists both.
+ * Reconciles an account. Removes deleted Secrets from the account's list before creating a new Secret, so that the
+ * account never lists both.
  */
 async function reconcileAccount(
   parts: TokenSecretParts,
@@ -103,7 +103,7 @@ async function reconcileAccount(
   return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
 }
 
-/** Returns those Secrets that the store no longer contains. A restore may have brought some of them back. */
+/** Returns the Secrets that the store no longer contains. A restore may have brought some of the Secrets back. */
 async function missingSecrets(
   { client }: TokenSecretParts,
   { namespace, names, signal }: { namespace: string; names: readonly string[]; signal: AbortSignal },
@@ -139,7 +139,7 @@ async function reconcile(parts: TokenSecretParts, key: string, signal: AbortSign
   return 'done'
 }
 
-/** Reads the account from the store. An annotation that is not a valid account name matches no account. */
+/** Reads the account of a Secret from the store. An annotation that is not a valid account name matches no account. */
 async function recentAccount(
   { client }: TokenSecretParts,
   name: ObjectName,
@@ -155,7 +155,7 @@ function isOf(parts: TokenSecretParts, secret: Secret, { metadata }: ServiceAcco
   return accountOf(parts, secret) === metadata.name && (uid === '' || uid === metadata.uid)
 }
 
-/** Deletes the Secret if it is unchanged. If it has changed, the change triggers this loop again. */
+/** Deletes the Secret if it is unchanged. If the Secret has changed, the change triggers this loop again. */
 async function remove({ client }: TokenSecretParts, { metadata }: Secret, signal: AbortSignal): Promise<void> {
   const { uid = '', resourceVersion = '', namespace = '', name = '' } = metadata
   const deletion = client.delete(kinds.Secret, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
@@ -180,7 +180,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** Fills a Secret. Keeps an existing token, because clients may use it. */
+/** Fills a Secret. Keeps an existing token, because clients may already use the token. */
 async function fill(
   parts: TokenSecretParts,
   { metadata }: Secret,

@@ -1,7 +1,8 @@
 /**
- * Marks ServiceCIDRs as ready, and delays the deletion of those in use. A terminating ServiceCIDR is not ready, so no
- * Service gets an address from it. The loop removes its finalizer when no IPAddress belongs to it alone, but at least
- * some seconds after the deletion, because API servers may still commit addresses that they chose before.
+ * Marks ServiceCIDRs as ready, and delays the deletion of ServiceCIDRs in use. A terminating ServiceCIDR is not ready,
+ * so no Service gets an address from it. The loop removes the finalizer of a ServiceCIDR when no IPAddress belongs to
+ * that ServiceCIDR alone, but at least some seconds after the deletion, because API servers may still commit addresses
+ * that they chose before.
  */
 import type { IPAddress } from '../../api/kinds/networking/ip-address.ts'
 import type { ServiceCIDR } from '../../api/kinds/networking/service-cidr.ts'
@@ -57,7 +58,10 @@ async function reconcile(parts: ServiceCidrParts, range: ServiceCIDR, signal: Ab
   return 'done'
 }
 
-/** Whether an IPAddress belongs to this ServiceCIDR and to no other that stays. Lists the IPAddresses in pages. */
+/**
+ * Whether an IPAddress belongs to this ServiceCIDR and to no other ServiceCIDR that remains. Lists the IPAddresses in
+ * pages.
+ */
 async function isUsed(
   { client, ranges, addresses }: ServiceCidrParts,
   range: ServiceCIDR,
@@ -82,7 +86,7 @@ function rangesOf({ spec }: ServiceCIDR): IpRange[] {
   return (spec?.cidrs ?? []).flatMap((text) => parseRange(text) ?? [])
 }
 
-/** Adds the finalizer, or removes it from a terminating ServiceCIDR. */
+/** Adds the finalizer to a ServiceCIDR, or removes the finalizer from a terminating ServiceCIDR. */
 async function setFinalizer({ client, ranges, finalizer }: ServiceCidrParts, range: ServiceCIDR, signal: AbortSignal) {
   const { uid, name = '' } = range.metadata
   const change = (object: ServiceCIDR): ServiceCIDR | undefined => {

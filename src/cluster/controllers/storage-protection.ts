@@ -62,7 +62,7 @@ async function volumesUse(client: Client, name: string, signal: AbortSignal): Pr
 
 type IsUsed<T> = (object: T, signal: AbortSignal) => Promise<boolean>
 
-/** Bounds of the delay between two checks of a terminating object. */
+/** Minimum and maximum delay between two checks of a terminating object. */
 const backoff = { firstMs: 100, longestMs: 5_000 }
 
 function protectionLoop<T extends ApiObject>(name: string, parts: ProtectionParts<T>, isUsed: IsUsed<T>): Loop {

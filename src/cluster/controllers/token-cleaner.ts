@@ -23,7 +23,10 @@ export interface TokenCleanerParts {
   readonly informer: Informer<Secret>
 }
 
-/** Maximum time until a token is checked again, even if it expires much later, because the system clock may change. */
+/**
+ * Maximum time until the loop checks a token again, even if the token expires much later. The limit is needed because
+ * the system clock may change.
+ */
 const maxWaitMs = 10 * 60_000
 
 export function tokenCleanerLoop(parts: TokenCleanerParts): Loop {
@@ -47,7 +50,7 @@ async function remove({ client }: TokenCleanerParts, { metadata }: Secret, signa
   try {
     await ignoreNotFound(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
-    // Another client has changed the Secret. That change triggers this loop again.
+    // Another client has changed the Secret, and that change triggers this loop again.
     if (!isConflict(error)) throw error
   }
   return 'done'

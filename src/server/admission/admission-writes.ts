@@ -1,4 +1,4 @@
-/** Writes made by admission plugins. The objects that they create pass admission like those of clients. */
+/** Lets admission plugins write objects. The objects that plugins create pass admission like the objects of clients. */
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
@@ -22,8 +22,8 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      // The write does not wait in the queue. If the request deletes a quota which counts quotas, it is already at the
-      // head of the queue of the object that is changed here.
+      // The write does not wait in the queue. A request that deletes a quota, and thereby changes a quota that counts
+      // quotas, is already at the head of the queue of the object that is changed here.
       await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }

@@ -1,6 +1,6 @@
 /**
- * Builds the admission chain from the flags and the configuration file. The server does not start if there is an
- * unknown plugin, a configuration for a plugin that has none, or an unknown field, so that no setting is ignored.
+ * Builds the admission chain from the flags and the configuration file. No setting is ignored: an unknown plugin, a
+ * configuration for a plugin that accepts none, or an unknown field prevents the server from starting.
  */
 import { type Admission, type Control, chain } from '../../apiserver/admission/admission.ts'
 import type { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
@@ -30,7 +30,7 @@ export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<Warn
 export interface MadeAdmission {
   /** Admission for requests of clients. */
   readonly admission: Admission
-  /** Admission for deletions that the server makes on its own. */
+  /** Admission for deletions by the server itself. */
   readonly accounting: Admission
   /** All plugins, in the order of execution. */
   readonly controls: readonly ControlState[]
@@ -61,8 +61,8 @@ export async function makeAdmission(
   const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
-  // The configuration of a disabled plugin is also checked. If it were invalid, the server would fail once the plugin
-  // is enabled.
+  // The configuration of a disabled plugin is also checked. An invalid configuration would otherwise prevent the server
+  // from starting once the plugin is enabled.
   const configured = [...configurations].map(([name, { source }]) => findControl(name, version, source))
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
   const activeControls = await Promise.all(entries.filter(isRunning).map(make))
@@ -88,15 +88,15 @@ export async function makeAdmission(
   }
 }
 
-/** The plugins that call webhooks, and the resource that configures each plugin. */
+/** The plugins that call webhooks, each with the resource that configures it. */
 const webhookControls = {
   MutatingAdmissionWebhook: 'mutatingwebhookconfigurations',
   ValidatingAdmissionWebhook: 'validatingwebhookconfigurations',
 }
 
 /**
- * Warns about webhook configurations that have no effect. Clients that write a webhook configuration get a success
- * response and expect the server to call the webhook.
+ * Warns about stored webhook configurations that have no effect because a plugin is disabled. Clients that write a
+ * webhook configuration get a success response and expect the server to call the webhook.
  */
 function warnOfUncalledWebhooks(activeControls: readonly Control[], { servedTypes, log }: AdmissionParts): void {
   const servedResources = new Set(servedTypes().map(({ resource }) => resource))

@@ -27,7 +27,7 @@ interface AggregationContext {
   readonly opened: AsyncDisposableStack
 }
 
-/** Resolves after the first attempt to write the ConfigMap. The caches must be loaded. */
+/** Resolves after the first attempt to write the ConfigMap. The caches must be loaded before the call. */
 export async function startAggregation(
   dependencies: AggregationDependencies,
   { worker, opened }: AggregationContext,
@@ -53,9 +53,9 @@ export async function startAggregation(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  // If it fails, the loop logs the failure and retries. The server starts anyway.
+  // If the write of the ConfigMap fails, the loop logs the failure and retries. The server starts anyway.
   if (hasDuties(worker)) await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
-  // This is not awaited, because a backend may respond slowly and other requests do not need it.
+  // The start does not wait for the backends, because a backend may respond slowly and other requests do not need it.
   void start(aggregation.loops)
   return aggregation
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../../base/flags/flags.ts'
 import { messageOf } from '../../base/text/errors.ts'
 
 /**
- * Reads the patterns. Returns undefined if the list is empty. A pattern may match any part of an origin, as in Go.
+ * Reads the patterns, or returns undefined if the list is empty. A pattern may match any part of an origin, as in Go.
  * Throws UsageError for an invalid pattern.
  */
 export async function readAllowedOrigins(patterns: readonly string[]): Promise<IsAllowedOrigin | undefined> {

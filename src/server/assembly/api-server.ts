@@ -1,6 +1,6 @@
 /**
  * Starts an API server. `startApiServer` resolves when the server accepts requests. Each resource registers a function
- * that closes it, so `stop` and a failed start close all resources in reverse order.
+ * that closes the resource, so `stop` and a failed start close all resources in reverse order.
  */
 
 import { kindsOfVersion } from '../../api/kinds/of-version.ts'
@@ -25,7 +25,7 @@ import { type ClientMoving, openFrontend } from './frontend.ts'
 
 /** A running API server. */
 export interface ApiServer {
-  /** A URL that the server listens on, such as https://127.0.0.1:6443. */
+  /** A URL on which the server listens, such as https://127.0.0.1:6443. */
   readonly url: string
   /** The URL for clients on other hosts (`--advertise-address`). */
   readonly advertisedUrl: string
@@ -33,7 +33,7 @@ export interface ApiServer {
   readonly watches: number
   /** Returns a transport for clients in this process that act as the given user. `stop` ends their requests. */
   transport(user: User): ClientTransport
-  /** The current CA certificates in PEM format, with which clients verify this server. */
+  /** The current CA certificates in PEM format. Clients use them to verify this server. */
   readonly authority: string
   /** The self-signed CA and its key. The server accepts client certificates that this CA issued. */
   readonly signingAuthority: CertifiedKey
@@ -43,7 +43,9 @@ export interface ApiServer {
   readonly clock: TimerClock
   /** Tracks the writes of this server that quotas count. */
   readonly quotaActivity: QuotaActivity
-  /** Log, metrics and readiness notes of the control loops, shown in the server's log, `/metrics` and `/readyz`. */
+  /**
+   * Log, metrics and readiness notes of the control loops. They appear in the server's log, `/metrics` and `/readyz`.
+   */
   readonly loopRecords: LoopRecords
   /** The Kubernetes version that the server emulates. */
   readonly emulatedVersion: EmulatedVersion
@@ -52,8 +54,8 @@ export interface ApiServer {
   /** The simulated nodes of this process, which the server may connect to on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
-   * Resolves with the reason when the store fails permanently. The server is no longer ready then, but responds to
-   * requests until its owner stops it.
+   * Resolves with the reason when the store fails permanently. From then on, the server is not ready, but it responds
+   * to requests until its owner stops it.
    */
   readonly failed: Promise<StoreError>
   readonly moving: ClientMoving
@@ -72,7 +74,7 @@ export async function startApiServer(options: ServerOptions, environment: Enviro
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-/** The environment of a server. If it contains no kinds, the emulated version determines them. */
+/** The environment of a server. If the environment contains no kinds, the emulated version determines the kinds. */
 type ServerContext = FoundationContext & Pick<Environment, 'kinds'>
 
 async function assemble(

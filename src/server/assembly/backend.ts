@@ -133,8 +133,8 @@ export async function openBackend(options: EmulatedOptions, foundation: Foundati
 }
 
 /**
- * Opens the forwarder of requests to other servers. It limits them so that enough file descriptors remain for the
- * client connections of all workers.
+ * Opens the component that forwards requests to other servers. Limits the number of forwarded requests so that enough
+ * file descriptors remain for the client connections of all workers.
  */
 function openPasser(
   { otherHeaders }: FrontProxy,
@@ -163,13 +163,13 @@ interface ApiParts
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
   readonly worker: WorkerContext | undefined
-  /** Returns the address on which this server listens. Undefined before it listens. */
+  /** Returns the address on which this server listens, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
 }
 
 /**
- * Returns the authenticators: for tokens of service accounts and bootstrap tokens, for the console, and the caller's
- * own.
+ * Returns the authenticators: for service account tokens and bootstrap tokens, for the console, and those of the
+ * caller.
  */
 function strategiesOf(
   options: EmulatedOptions,

@@ -8,11 +8,13 @@ import type { Store, StoreError } from '../../storage/store/store.ts'
 import { tellUnreadable } from '../store/store-check.ts'
 
 interface CacheParts {
-  /** Resolves when the store has failed permanently. Later attempts to watch the store are not logged. */
+  /**
+   * Resolves when the store has failed permanently. The server does not log later failed attempts to watch the store.
+   */
   readonly failed: Promise<StoreError>
   readonly log: Log
   readonly eventRetention: HistoryTime
-  /** The memory that servers in this process share. Undefined if the process runs a single server. */
+  /** The memory that servers in this process share. Undefined if the process runs only one server. */
   readonly sharing: Sharing | undefined
 }
 
@@ -28,8 +30,8 @@ export function openCaches(store: Store, { failed, log, eventRetention, sharing 
 }
 
 /**
- * Built-in kinds that can be loaded after the server is ready, if they have many objects. The server itself does not
- * need their objects to authenticate, authorize or admit requests. It needs all objects of the other kinds before the
+ * Built-in kinds whose objects can be loaded after the server is ready, if there are many objects. The server does not
+ * need these objects to authenticate, authorize or admit requests. All objects of other kinds must be loaded before the
  * first request.
  */
 const loadedLater = new Set(
@@ -44,7 +46,7 @@ const loadedLater = new Set(
   ].flatMap(([group, plurals]) => (plurals as string[]).map((plural) => prefixOf(group as string, plural))),
 )
 
-/** Whether a kind can be loaded later. This includes custom kinds, whose group ends in a dot. */
+/** Whether the objects of a kind can be loaded later. This includes custom kinds, whose group ends in a dot. */
 function mayLoadLater(prefix: string): boolean {
   return loadedLater.has(prefix) || prefix.includes('./')
 }

@@ -46,7 +46,7 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
-  /** Creates the connections to nodes. The parameter looks up objects. */
+  /** Creates the connections to nodes. The parameter is a function that looks up objects. */
   readonly waysFor: (lookup: Lookup) => NodeConnector
   /** Returns the authenticator of tokens. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
@@ -72,14 +72,14 @@ export interface CatalogueParts {
 
 export interface OpenCatalogue {
   readonly catalogue: Catalogue
-  /** Read access to stored objects for other parts of the server. */
+  /** Read access to stored objects, for other parts of the server. */
   readonly lookup: Lookup
   readonly ways: NodeConnector
   /** Dependencies for serving additional types. */
   readonly registry: RegistryParts
 }
 
-/** Returns where the addresses of Services come from, and the objects that stand for them. */
+/** Returns the sources of Service addresses, and the objects that represent these addresses. */
 function addressesOf(
   options: EmulatedOptions,
   catalogue: Catalogue,

@@ -1,7 +1,7 @@
 /**
  * Opens the port before the server is ready if `--livez-grace-period` is set. While the server starts, and for at most
  * the grace period, `/livez` succeeds so that a supervisor does not restart a server with much data to load. `/readyz`
- * fails, and all other requests get a 503 response with Retry-After. When the server is ready, it handles all requests
+ * fails, and all other requests get a 503 response with Retry-After. Once the server is ready, it handles all requests
  * on the port.
  */
 
@@ -32,7 +32,7 @@ export interface EarlyPort {
 
 interface EarlyPortParts {
   readonly certificates: Pick<Certificates, 'tls'>
-  /** The time on the monotonic clock at which the start began. */
+  /** The time on the monotonic clock at which the server began to start. */
   readonly startTime: number
   readonly clock: Clock
   readonly log: Log
@@ -41,7 +41,7 @@ interface EarlyPortParts {
   readonly portSharing?: PortSharing | undefined
 }
 
-/** Opens the port. Returns undefined if it must not open before the server is ready. */
+/** Opens the port, or returns undefined if the port must not open before the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
   { certificates, startTime, clock, log, opened, counting, portSharing }: EarlyPortParts,
@@ -65,7 +65,7 @@ export async function openEarlyPort(
 
 /**
  * Opens a port until the store is open, because the certificates may be in the store. The port is then closed, so that
- * clients with certificates connect again to the final port.
+ * clients with certificates connect to the final port.
  */
 export async function openWaitingPort(
   options: ServerOptions,

@@ -18,26 +18,26 @@ export interface Environment {
   readonly clock?: TimerClock
   /** Callbacks for every request in the pipeline. */
   readonly hooks?: RequestHooks
-  /** An authenticator that runs after all others. */
+  /** An authenticator that runs after all other authenticators. */
   readonly authenticator?: Authenticator
   /** Kinds to serve. Defaults to the built-in kinds of the emulated version. */
   readonly kinds?: readonly Kind[]
   /** Whether the server creates a LimitRange in the namespace `default`. Defaults to false. */
   readonly defaultLimits?: boolean
-  /** A store to use instead of the store that the options name. The server closes it. */
+  /** A store to use instead of the store in the options. The server closes it. */
   readonly store?: Store
   /** Whether NodeRestriction runs unless a flag disables it. Defaults to false. */
   readonly restrictsNodes?: boolean
   /** Whether the server creates a default StorageClass. Defaults to false. */
   readonly defaultStorageClass?: boolean
   /**
-   * Access to the console, with which the administrator can sign in by a link. Without it, the server accepts no
-   * sign-in link.
+   * Access to the console, which lets the administrator sign in with a link. Without it, the server accepts no sign-in
+   * link.
    */
   readonly console?: ConsoleAccess | undefined
   /** The context of a worker. Set if this server is one of several workers in the process. */
   readonly worker?: WorkerContext
-  /** Aborts when the server is about to stop, even while it starts. The server is not ready from then on. */
+  /** Aborts when the server is about to stop, even while the server starts. From then on, the server is not ready. */
   readonly stopping?: AbortSignal
 }
 
@@ -51,5 +51,5 @@ export type AssemblyContext = Environment &
     readonly opened: AsyncDisposableStack
   }
 
-/** The environment before the emulated version is known, which determines the kinds. */
+/** The environment before the emulated version is known. The emulated version determines the kinds. */
 export type FoundationContext = Omit<AssemblyContext, 'kinds'>

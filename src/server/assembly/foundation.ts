@@ -1,4 +1,7 @@
-/** Opens the parts of the server that all others depend on: files that flags name, the store, keys and certificates. */
+/**
+ * Opens the parts of the server on which all other parts depend: files that flags name, the store, keys and
+ * certificates.
+ */
 
 import { vendorOf } from '../../api/model/vendor.ts'
 import { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'

@@ -34,7 +34,7 @@ import { servedPaths } from './served-paths.ts'
 import { advertisedUrl, servedUrl } from './server-urls.ts'
 import { startIdentityLease, startOwnService } from './upkeep.ts'
 
-/** Opens the pipeline that handles every request. `advertisedHost` is known once the server listens. */
+/** Opens the pipeline that handles every request. `advertisedHost` is known as soon as the server listens. */
 async function openPipeline(
   options: EmulatedOptions,
   backend: Backend,
@@ -95,7 +95,7 @@ async function openPipeline(
 
 /** How a worker moves its clients to the other workers. Clients reconnect when their connection ends. */
 export interface ClientMoving {
-  /** Ends each connection with this probability once its running requests are complete. */
+  /** Ends each connection with this probability as soon as its running requests are complete. */
   moveClients(chance: number): void
   /**
    * Stops listening. Ends watches immediately, and other connections once their requests are complete. Resolves when no

@@ -146,7 +146,7 @@ class Conversation implements ServerTransport {
     this.end()
   }
 
-  /** No flow control is needed, because the data is in the memory of this process in any case. */
+  /** Flow control is unnecessary here, because the data is in the memory of this process in any case. */
   async responseRead(): Promise<void> {}
 
   open(status: number, headers: ResponseHeaders): void {
@@ -172,12 +172,12 @@ class Conversation implements ServerTransport {
     })
   }
 
-  /** Sends a chunk. Copies it because the caller reuses its memory. */
+  /** Sends a chunk. Copies the chunk because the caller reuses its memory. */
   async pass(chunk: Buffer): Promise<void> {
     await this.write(Buffer.from(chunk))
   }
 
-  /** No more bytes follow, so nothing waits for room. */
+  /** No more bytes follow, so no reader or writer waits for room. */
   end(): void {
     this.#complete = true
     this.#wakeReader()
@@ -202,7 +202,7 @@ class Conversation implements ServerTransport {
   /** Ends the request on the server's side, whether or not the response is complete. */
   finish(error: unknown): void {
     this.#forget()
-    // This is checked first, because creating an error is expensive.
+    // This check comes first, because creating an error is expensive.
     if (!this.isOver) this.leave(new TransportError("the server's response is incomplete", { cause: error }))
   }
 

@@ -24,13 +24,13 @@ export interface ListenerParts {
    * Shared memory and channel with which workers count and evict connections. Undefined if there is a single worker.
    */
   readonly counting?: WorkerConnections | undefined
-  /** Settings for sharing the port. Undefined if no other worker listens on it. */
+  /** Settings for sharing the port. Undefined if no other worker listens on the port. */
   readonly portSharing?: PortSharing | undefined
 }
 
 /** How a worker shares the port with other workers. */
 export interface PortSharing {
-  /** Whether no other worker listens on the port yet. In this case, the port must be free. */
+  /** Whether no other worker listens on the port yet. If so, the port must be free. */
   readonly isAlone: boolean
 }
 
@@ -86,8 +86,8 @@ function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls
 }
 
 /**
- * Returns a free port: the port in the options, or any free port if that is 0. Opening a port that workers share would
- * succeed even if another program of the same user uses it, so the port is first opened exclusively for a moment.
+ * Returns a free port: the port in the options, or any free port if the option is 0. Opening a port that workers share
+ * would succeed even if another program of the same user uses it, so the port is first opened exclusively for a moment.
  */
 export async function choosePort(options: Pick<ServerOptions, 'bindAddress' | 'securePort'>): Promise<number> {
   const probe = createServer()

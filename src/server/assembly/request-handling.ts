@@ -1,4 +1,4 @@
-/** The request pipeline of this server. `steps` lists its steps in order. */
+/** The request pipeline of this server. `steps` lists the steps in order. */
 import { ApiError } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -27,7 +27,7 @@ import { SlowRequests } from '../telemetry/slow-requests.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import type { HandleAs } from './in-process-transport.ts'
 
-/** Callbacks for every request. Errors that they throw become responses, like the errors of any step. */
+/** Callbacks for every request. Errors that a callback throws become responses, like the errors of any step. */
 export interface RequestHooks {
   /** Called when the request has been parsed. */
   readonly arrived: (exchange: Exchange) => void
@@ -48,7 +48,7 @@ export interface HandlingParts {
   readonly clock: Clock
   /** Writes audit events. */
   readonly audit: AuditSteps
-  /** Whether callers with the permission may bypass admission webhooks. */
+  /** Whether callers with permission may bypass admission webhooks. */
   readonly breakGlass: boolean
   /** The flow-control step. */
   readonly limitRequests: Step
@@ -61,7 +61,7 @@ export interface HandlingParts {
   /** Timeout in milliseconds of requests other than watches. */
   readonly maxRequestMs: number
   readonly hooks?: RequestHooks | undefined
-  /** Whether pages of an origin may call this server. If undefined, no pages may. */
+  /** Whether pages of an origin may call this server. If undefined, no pages may call it. */
   readonly isAllowedOrigin: IsAllowedOrigin | undefined
 }
 
@@ -144,7 +144,7 @@ function requestFields(exchange: Exchange, clock: Clock): LogFields {
   }
 }
 
-/** Returns the user and the impersonated user, as far as they are known. */
+/** Returns the user and the impersonated user, if known. */
 function identities({ user, impersonator }: Exchange): LogFields {
   const authenticatedUser: User | undefined = impersonator ?? user
   return { user: authenticatedUser?.name ?? '', ...(impersonator && { as: user.name }) }

@@ -42,9 +42,9 @@ export interface PathParts {
   readonly health: HealthMetrics
   /** The issuer of service account tokens. */
   readonly issuer: PublicIssuer
-  /** The URL of the issuer's public keys. Empty if this server publishes them. */
+  /** The URL of the issuer's public keys. Empty if this server publishes the keys. */
   readonly keysAddress: string
-  /** Whether lists support the query parameters that only this server has. */
+  /** Whether lists support the query parameters that Kubernetes does not have. */
   readonly extensions: boolean
   /** Starts a backup of the current state of the store. */
   readonly makeBackup: () => AsyncIterable<Buffer>
@@ -56,7 +56,7 @@ export interface PathParts {
   readonly flags: () => ReadonlyMap<string, string>
 }
 
-/** Returns the path handlers. The first handler that knows a path sends the response. */
+/** Returns the path handlers. The first handler that recognizes a path sends the response. */
 export function servedPaths(parts: PathParts): PathHandler[] {
   const { catalogue, aggregation, ready, address, exposer, issuer, keysAddress } = parts
   const aggregated = aggregation.backends
@@ -94,7 +94,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
 
 const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/readyz', '/version']
 
-/** Returns the pages of metrics that exist in the version. */
+/** Returns the pages of metrics that exist in the emulated version. */
 function metricsPages({ version }: Emulation): readonly MetricsPage[] {
   return isAtLeast(version, '1.27') ? ['/metrics', '/metrics/slis'] : ['/metrics']
 }

@@ -35,7 +35,7 @@ interface UpkeepParts {
   readonly opened: AsyncDisposableStack
 }
 
-/** Starts the loops. Resolves when all objects that requests need exist. The caches must be loaded. */
+/** Starts the loops. Resolves when all objects that requests need exist. The caches must be loaded before the call. */
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
@@ -58,7 +58,7 @@ export async function startUpkeep(
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
     defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])
-  // Requests do not need these loops, so their first pass is not awaited.
+  // Requests do not need these loops, so the start does not wait for their first pass.
   void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
 }
 
@@ -86,7 +86,7 @@ export async function startOwnService(
     : []
   const running = startLoops([ownServiceLoop(parts), ...cidrs], loopRecords)
   opened.defer(() => running.stop())
-  // If it fails, the loop logs the failure and retries. The server starts anyway.
+  // If the write fails, the loop logs the failure and retries. The server starts anyway.
   await running.firstPass.catch(() => {})
 }
 

@@ -1,6 +1,5 @@
 /**
- * Connections to node agents, which flags configure: the client certificate of this server and the CAs that verify
- * agents.
+ * Connects to node agents as flags specify: with the client certificate of this server and the CAs that verify agents.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Lookup } from '../../api/model/lookup.ts'
@@ -24,7 +23,7 @@ export interface NodeConnectionDependencies {
   readonly nodeClient: CertificateFiles
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
-  /** Returns the address on which this server listens. Undefined before it listens. */
+  /** Returns the address on which this server listens, or undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
   /** Closes the resources that were opened. */
   readonly opened: AsyncDisposableStack
@@ -94,9 +93,7 @@ export function openWays(
 
 const flag = 'kubelet-certificate-authority'
 
-/**
- * Returns a function that returns the current content of the file. The content is undefined if the flag names no file.
- */
+/** Returns a function that returns the current content of the file, or undefined if the flag names no file. */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined
   const read = () => readAuthorities(flag, file).join('')

@@ -83,7 +83,9 @@ async function writeOut(chunks: AsyncIterable<Buffer>, progress: ProgressLine): 
   progress.end()
 }
 
-/** Writes a chunk. Resolves when it is written, so that a failed write cannot leave a truncated backup unnoticed. */
+/**
+ * Writes a chunk. Resolves when the chunk is written, so that a failed write cannot leave a truncated backup unnoticed.
+ */
 async function writeToOutput(chunk: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   process.stdout.write(chunk, (error) => (error ? reject(unwritten(error)) : resolve()))
@@ -98,7 +100,7 @@ function unwritten({ message }: Error): BackupError {
 export async function restore(options: OptionsOf<typeof restoreFlags>, terminal: Terminal): Promise<void> {
   const { from, profile } = options
   assertOneStore(options, ['data-dir', 'etcd-servers'])
-  // The whole file is read first, so that a damaged backup leaves the store unchanged.
+  // The command reads the whole file first, so that a damaged backup leaves the store unchanged.
   const sha = from === '-' ? '' : (await readContents(from)).sha256
   const reader = await openBackup(from)
   const { header } = reader
@@ -201,7 +203,7 @@ async function checkAll(pages: AsyncIterable<readonly Entry[]>, terminal: Termin
 
 /** Copies damaged entries to a file in backup format, then deletes them from the store unless they have changed. */
 async function moveAside(store: Store, damaged: readonly Fault[], file: string): Promise<void> {
-  // The stored bytes are read again, because the checked entries may have been decrypted.
+  // The stored bytes are read again, because the check may have decrypted the entries.
   const damagedEntries = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
   const entries = damagedEntries.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
   const header = {

@@ -1,12 +1,12 @@
 /**
- * Lifetimes of entries in a store that is being loaded. The lifetime of an entry that expires starts again at the time
- * of the load.
+ * Lifetimes of entries that are loaded into a store. The lifetime of an entry that expires starts again at the time of
+ * the load.
  */
 
 import { allKinds } from '../../api/kinds/all.ts'
 import { prefixOf } from '../../storage/cache/caches.ts'
 
-/** Returns a function that returns the lifetime of a key in seconds. Undefined means that the key does not expire. */
+/** Returns a function that returns the lifetime of a key in seconds, or undefined if the key does not expire. */
 export function lifetimes(ttlMs: number): (key: string) => number | undefined {
   const seconds = Math.ceil(ttlMs / 1000)
   const prefixes = allKinds

@@ -14,7 +14,7 @@ import { countText, type Terminal } from './progress-line.ts'
 type MigrateOptions = OptionsOf<typeof migrateFlags>
 
 interface Source extends AsyncDisposable {
-  /** Identifies the source. */
+  /** The location of the source, for messages. */
   readonly id: string
   readonly snapshot: Snapshot
   /** Prints a report after all entries have been copied. */

@@ -1,4 +1,7 @@
-/** Opens the store that a command reads or loads. No server uses the store at the same time, except with etcd. */
+/**
+ * Opens the store that a command reads or loads. No server uses the store at the same time, unless the store is in
+ * etcd.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../base/flags/flags.ts'
@@ -14,7 +17,7 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 const historyMs = 24 * 3_600_000
 const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }
 
-/** Throws UsageError unless the flags name exactly one of the two kinds of stores. */
+/** Throws UsageError unless the flags name exactly one kind of store. */
 export function assertOneStore({ dataDir, etcdServers }: StorePlace, names: readonly [string, string]): void {
   const count = (dataDir === '' ? 0 : 1) + (etcdServers.length === 0 ? 0 : 1)
   if (count !== 1) throw new UsageError(`specify either --${names[0]} or --${names[1]}`)

@@ -1,13 +1,13 @@
 /**
- * Shows the progress of long operations on standard error: on a terminal one line that is updated in place, otherwise a
- * new line every few seconds.
+ * Shows the progress of long operations on standard error: on a terminal as one line that is updated in place, and
+ * otherwise as a new line every few seconds.
  */
 
 /** Output of a command: results, progress and warnings. */
 export interface Terminal {
   readonly print: (line: string) => void
   readonly warn: (line: string) => void
-  /** Overwrites the previous progress line. Starts a new line if there is none. */
+  /** Overwrites the previous progress line, or starts a new line if there is no progress line. */
   readonly show: (line: string, last: boolean) => void
   readonly isInteractive: boolean
 }
@@ -35,7 +35,7 @@ export class ProgressLine {
     this.#terminal.show(`${this.#what}: ${text}`, false)
   }
 
-  /** Ends the progress. If progress was shown, also shows its final state. */
+  /** Ends the progress line. If progress was shown, also shows the final state. */
   end(): void {
     if (this.#lastText !== undefined) this.#terminal.show(`${this.#what}: ${this.#last}`, true)
     this.#lastText = undefined

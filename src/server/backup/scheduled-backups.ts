@@ -1,9 +1,9 @@
 /**
- * Scheduled backups. In each interval, the server writes a backup to a directory, and it keeps the newest backups. It
- * makes the first backup immediately, unless the directory contains a backup younger than the interval, so restarts
- * neither skip nor add backups. It ignores files with other names, and deletes an old backup only after a new one is
- * complete. It deletes partial files of a killed server once no server can still be writing them. A failure is logged,
- * shown in `/readyz?verbose` until a backup succeeds, and retried after the next interval.
+ * Scheduled backups. In each interval, the server writes a backup to a directory, and keeps only the newest backups.
+ * The server makes the first backup immediately, unless the directory contains a backup younger than the interval, so
+ * restarts neither skip nor add backups. The server ignores files with other names, and deletes an old backup only
+ * after a new one is complete. Partial files of a killed server are deleted when no server can still be writing them. A
+ * failure is logged, shown in `/readyz?verbose` until a backup succeeds, and retried after the next interval.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ export class ScheduledBackups {
     return this.#newest
   }
 
-  /** Returns a note for the readiness check of the server. */
+  /** Returns a note about backups for the readiness check of the server. */
   note(): string | undefined {
     return this.#failure === undefined ? undefined : `the last backup failed: ${this.#failure}`
   }
@@ -70,7 +70,7 @@ export class ScheduledBackups {
     await this.#running
   }
 
-  /** Returns the time in milliseconds until the newest backup is one interval old. 0 if there is no backup. */
+  /** Returns the time in milliseconds until the newest backup is one interval old, or 0 if there is no backup. */
   async #untilFirst(): Promise<number> {
     const { backupDir, backupInterval } = this.#options
     // If the directory is unreadable, the first backup starts immediately and reports the error.
@@ -127,8 +127,8 @@ export class ScheduledBackups {
   }
 
   /**
-   * Sorts backups by the time in their names. A backup with a time in the future was made while the clock was ahead. It
-   * is older than the backup that was just made, so it sorts first.
+   * Sorts backups by the time in their names. A backup with a time in the future was made while the clock was ahead, so
+   * it sorts before all others as the oldest.
    */
   #oldestFirst(names: readonly string[]): string[] {
     const now = this.#clock.now()

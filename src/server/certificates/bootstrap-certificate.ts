@@ -1,6 +1,6 @@
 /**
  * The certificate that the port uses before the store is open, because the CA may be in the store. If flags name a
- * certificate, the port uses it. If not, the port uses the certificate of an earlier start or, if there is none, a
+ * certificate, the port uses it. Otherwise, the port uses the certificate of an earlier start or, if there is none, a
  * temporary self-signed certificate. No file is written, because the data directory may belong to another server.
  */
 import { readFile } from 'node:fs/promises'
@@ -29,7 +29,7 @@ async function certificateOfEarlierStart({ dataDir }: ServerOptions): Promise<Ce
     createSecureContext({ cert: certificate, key })
     return { certificate, key }
   } catch {
-    // There is no usable certificate. The fault is reported when the certificates are opened.
+    // No usable certificate exists. The error is reported later, when the certificates are opened.
     return undefined
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A certificate and its key in files that two flags name. They are checked at the start and reloaded when the files
+ * A certificate and its key in files that two flags name. The files are checked at startup and reloaded when they
  * change.
  */
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
@@ -21,12 +21,12 @@ export interface CertificateFileFlags {
 
 /** A certificate and its key from files, reloaded when the files change. */
 export interface CertificateFiles {
-  /** The current certificate and key. Undefined if the flags name none. */
+  /** The current certificate and key. Undefined if the flags name no files. */
   readonly pair: CertifiedKey | undefined
   onChange(run: () => void): void
 }
 
-/** Reads the files and follows their changes. Throws UsageError if a file is invalid. */
+/** Reads the files and reloads them when they change. Throws UsageError if a file is invalid. */
 export function followCertificateFiles(flags: CertificateFileFlags, reloading: Reloading): CertificateFiles {
   let changed = () => {}
   const files = [flags.certificate.file, flags.key.file].filter((file) => file !== '')
@@ -46,7 +46,10 @@ export function followCertificateFiles(flags: CertificateFileFlags, reloading: R
   }
 }
 
-/** Reads the certificate and key. Returns undefined if the flags name none. Throws UsageError if a file is invalid. */
+/**
+ * Reads the certificate and key, or returns undefined if the flags name no files. Throws UsageError if a file is
+ * invalid.
+ */
 export function readCertificateFiles({ certificate, key }: CertificateFileFlags): CertifiedKey | undefined {
   if (certificate.file === '' && key.file === '') return undefined
   if (certificate.file === '' || key.file === '')

@@ -32,13 +32,14 @@ export interface Certificates {
   readonly authority: string
   /** The self-signed CA and its key. */
   readonly ownAuthority: CertifiedKey
-  /** Returns the self-signed client certificate for node agents. Created on first use and renewed when due. */
+  /** Returns the self-signed client certificate for node agents, which is created on first use and renewed when due. */
   nodeClient(): Promise<CertifiedKey>
   /** Writes the administrator's kubeconfig for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
   /**
    * Renews self-signed certificates before they expire and reloads changed files. `onRenewed` applies the new
-   * certificates. Returns a function that ends the renewal. No file is written after it has resolved.
+   * certificates. Returns a function that ends the renewal. No file is written after the returned promise of that
+   * function has resolved.
    */
   keepFresh(
     server: string,
@@ -142,7 +143,7 @@ interface PairsInUse {
 }
 
 /**
- * Returns a function that runs writes one after another. If two writes ran concurrently, the older text could remain.
+ * Returns a function that runs writes one after another. Two concurrent writes could leave the older text in the file.
  */
 function serialized(write: () => Promise<void>) {
   let last = Promise.resolve()
@@ -177,7 +178,7 @@ function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions
 
 /**
  * Logs that the certificate is self-signed although --cert-dir is set, because the administrator expects a certificate
- * there.
+ * in that directory.
  */
 function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
   if (directory === '') return
@@ -185,7 +186,8 @@ function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
 }
 
 /**
- * Returns the names for the self-signed certificate: this host, the Service of the API servers, and the names in flags.
+ * Returns the names in the self-signed certificate: this host, the Service of the API servers, and the names that flags
+ * specify.
  */
 function servingNames(options: ServerOptions): AlternativeNames {
   const { tlsSan, bindAddress, advertiseAddress } = options
@@ -221,7 +223,9 @@ function boundAddresses(bindAddress: string): string[] {
     .slice(0, maxAddresses)
 }
 
-/** Validates the names in flags. At this point the flag of each name is still known, so that the error can name it. */
+/**
+ * Validates the names in flags. At this point, the flag of each name is still known, so the error can name the flag.
+ */
 function checkNames(tlsSan: readonly string[]): void {
   try {
     canonicalNames(sorted(tlsSan))
@@ -246,7 +250,7 @@ function clusterName({ profile }: ServerOptions): string {
   return profile === 'orch' ? 'orch' : `orch-${profile}`
 }
 
-/** Writes a kubeconfig. Does nothing if the content is unchanged, so that this works on a full disk. */
+/** Writes a kubeconfig. Does nothing if the content is unchanged, so that a full disk causes no error. */
 async function writeConfig(file: string, text: string): Promise<void> {
   if (file === '' || (await isHeldBy(file, text))) return
   try {

@@ -8,7 +8,10 @@ import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
-/** The CAs that verify client certificates and those of authenticating proxies, reloaded when their files change. */
+/**
+ * The CAs that verify the certificates of clients and of authenticating proxies. The files are reloaded when they
+ * change.
+ */
 export class ClientAuthorities {
   #own: readonly X509Certificate[] = []
   #ofFile: readonly X509Certificate[] = []
@@ -27,12 +30,12 @@ export class ClientAuthorities {
     })
   }
 
-  /** The CAs of clients. The array is a new one after each change. */
+  /** The CAs of clients. Each change creates a new array. */
   get clients(): readonly X509Certificate[] {
     return this.#clients
   }
 
-  /** The CAs of authenticating proxies. The array is a new one after each change. */
+  /** The CAs of authenticating proxies. Each change creates a new array. */
   get proxies(): readonly X509Certificate[] {
     return this.#proxies
   }
@@ -82,7 +85,7 @@ export function readAuthorities(flag: string, file: string): X509Certificate[] {
     }
   })
   for (const [index, certificate] of certificates.entries()) {
-    // TLS follows a chain to its root and does not trust an intermediate certificate.
+    // TLS follows a chain to its root and does not trust an intermediate certificate by itself.
     if (!certificates.some((other) => certificate.checkIssued(other)))
       throw new UsageError(
         `--${flag}: certificate ${index + 1} in ${file} is signed by a CA that is not in the file: add that CA`,

@@ -27,7 +27,7 @@ export const sharedSecrets: readonly string[] = [authorityKey, proxyAuthorityKey
 
 /**
  * Whether a value has the format of the secret under this key. Bytes that were decrypted with a wrong key do not have
- * it.
+ * this format.
  */
 export function isSharedSecret(key: string, value: Buffer): boolean {
   if (key === continueKey) return value.length === continueKeyBytes
@@ -36,8 +36,8 @@ export function isSharedSecret(key: string, value: Buffer): boolean {
 }
 
 /**
- * Returns the value of a key and creates it on first use. If several servers create it at the same time, all of them
- * use the first value.
+ * Returns the value of a key, which is created on first use. If several servers create the value at the same time, all
+ * of them use the first value.
  */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   const storedEntry = await store.get(key)
@@ -81,8 +81,7 @@ export async function shareAuthority(options: ServerOptions, store: Store, clock
 }
 
 /**
- * Like `shareAuthority`, for the front-proxy CA. Backends trust a single CA, regardless of the server that proxies a
- * request.
+ * Like `shareAuthority`, but for the front-proxy CA. Backends trust a single CA, whichever server proxies a request.
  */
 export async function shareProxyAuthority(
   options: ServerOptions,

@@ -29,7 +29,7 @@ import type { UpOptions } from '../flags/up.ts'
 const recheckMs = 60_000
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
 
-/** Maintains the ConfigMap in which joining clients find this cluster. */
+/** Maintains the ConfigMap that tells joining clients the address and CA of this cluster. */
 export function startClusterInfo(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
   const vendor = vendorOf(options.profile)
   const client = new Client(server.transport(self), { userAgent: vendor.managers.server })

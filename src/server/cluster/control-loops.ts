@@ -27,12 +27,12 @@ import { managerLease, runElected, usualTiming } from '../manager/election.ts'
 import { startSimulation } from '../simulation/simulation-host.ts'
 import type { InProcessNodes } from './simulated-nodes.ts'
 
-/** The inputs that are known before the server starts: files, and how to run simulated nodes. */
+/** Inputs that are known before the server starts: files, and the settings for simulated nodes. */
 export interface LoopFiles {
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
   readonly scheduler?: SchedulerSettings
-  /** Runs simulated nodes in this thread. If unset, they run in a separate thread. */
+  /** Runs simulated nodes in this thread. If undefined, the nodes run in a separate thread. */
   readonly inProcessNodes?: InProcessNodes
 }
 
@@ -130,7 +130,8 @@ function startTable(
       createTokenSecrets: options.createTokenSecrets,
       ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), maxLifetimeMs: options.clusterSigningDuration },
-      // Writes can be paused only if this process handles all of them, so not if there are other servers or workers.
+      // Writes can be paused only if this process handles all of them, and therefore not if there are other servers or
+      // workers.
       ...(options.etcdServers.length === 0 && (options.workers === 1 || options.workers === 'auto')
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
         : {}),

@@ -1,6 +1,6 @@
 /**
- * The port of the simulated nodes in this process. There is one port for all nodes, on loopback only. The signer of
- * node serving certificates in this process creates the certificate of a node at the first connection to the node. The
+ * The port of the simulated nodes in this process. All nodes share one port, on loopback only. The signer of node
+ * serving certificates in this process creates the certificate of a node at the first connection to the node. The
  * server can connect to the nodes once the returned promise has resolved, until the port is closed.
  */
 

@@ -38,7 +38,7 @@ export interface SimulatedNodeParts {
 export type InProcessNodes = typeof simulatedNodes
 
 /**
- * Returns entries like those in the table of control loops. `within` ends their requests when the leader's term ends.
+ * Returns entries for the table of control loops. `within` ends the requests of the loops when the leader's term ends.
  */
 export function simulatedNodes(
   server: NodeServer,
@@ -114,7 +114,7 @@ class LaterPort {
   }
 }
 
-/** Returns clients that act as node agents. They are created on first use. */
+/** Returns clients that act as node agents. Each client is created on first use. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const clientsByNode = new Map<string, Client>()
   return (node) => {

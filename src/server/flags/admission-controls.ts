@@ -28,8 +28,8 @@ export function controlNamesOf(version: EmulatedVersion): ControlName[] {
 }
 
 /**
- * Returns the admission plugin with this name. Throws UsageError if the version does not have it or if the server does
- * not implement it. `place` names the flag or file.
+ * Returns the admission plugin with this name. Throws UsageError if the version does not have the plugin or the server
+ * does not implement it. `place` names the flag or file.
  */
 export function findControl(name: string, version: EmulatedVersion, place: string): ControlEntry {
   assertKnown(name, version, place)
@@ -51,7 +51,8 @@ export function assertKnown(name: string, version: EmulatedVersion, place: strin
 }
 
 /**
- * Returns the plugin with this name in any version. If there is none, throws UsageError with the closest known name.
+ * Returns the plugin with this name in any version. If no version has the plugin, throws UsageError with the closest
+ * known name.
  */
 function findName(name: string): ControlName {
   const matchingControl = [...allControls, ...unbuiltControls].find((control) => control.name === name)

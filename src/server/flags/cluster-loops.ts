@@ -169,7 +169,7 @@ export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
   return { ranges, ipv4Bits, ipv6Bits, services }
 }
 
-/** Checks the size of node CIDRs. There can be at most 65,536 of them. */
+/** Checks the size of node CIDRs. A cluster can have at most 65,536 node CIDRs. */
 function checkBits({ family, size, text }: IpRange, bits: number): void {
   const width = family === 'IPv4' ? 32 : 128
   const own = width - size.toString(2).length + 1

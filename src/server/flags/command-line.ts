@@ -13,13 +13,14 @@ export const serverCommands = ['up', 'apiserver'] as const
 /** The options of a command that starts an API server. */
 export interface ServerCommandLine {
   readonly options: ServerOptions
-  /** The same options plus those of the control loops. Undefined for `orch apiserver`, which runs no control loops. */
+  /**
+   * The options of the server together with those of the control loops. Undefined for `orch apiserver`, which runs no
+   * control loops.
+   */
   readonly up: (ServerOptions & UpOptions) | undefined
 }
 
-/**
- * Loads the flags of `orch up`. They are loaded on demand because a server without control loops does not need them.
- */
+/** Loads the flags of `orch up` on demand, because a server without control loops does not need them. */
 async function loadUpFlags() {
   return await import('./up.ts')
 }

@@ -30,7 +30,7 @@ const maxBytes = 1024 * 1024
 /** Flags that have no field in the file, because they select the file. */
 const flagsWithoutField: ReadonlySet<string> = new Set(['config'])
 
-/** Returns the arguments with the flags of the `--config` file added. Without that flag, returns them unchanged. */
+/** Returns the arguments with the flags of the `--config` file added, or unchanged if there is no such flag. */
 export async function withConfigurationFile(
   args: readonly string[],
   groups: () => Promise<FlagGroups>,
@@ -128,8 +128,8 @@ class ConfigurationReader {
 }
 
 /**
- * Returns the values that the flag would have on a command line. A list results in several values of a repeated flag,
- * and in one value with commas for every other flag. An object results in a list of `key=value`.
+ * Returns the values that the flag would have on a command line. A list becomes several values of a repeated flag, or
+ * one value with commas for any other flag. An object becomes a list of `key=value`.
  */
 function flagTexts(value: Json | undefined, flag: Flag<unknown>): string[] {
   if (Array.isArray(value)) {
@@ -152,7 +152,7 @@ function scalarText(value: Json | undefined): string {
   throw new UsageError('must be a string, a number, a boolean, or a list of such values')
 }
 
-/** Whether the file has a field for the flag. Flags that exist only to explain why they are rejected have none. */
+/** Whether the file has a field for the flag. Flags that exist only to explain why they are rejected have no field. */
 export function hasField({ name, hidden = false }: Flag<unknown>): boolean {
   return !hidden && !flagsWithoutField.has(name)
 }

@@ -20,7 +20,10 @@ import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 /** The pairs that the flag contains, in order. */
 export type FeatureGatePairs = ReadonlyMap<string, boolean>
 
-/** The gates that code checks, with a description of the effect of enabling them. Gates of fields need no entry. */
+/**
+ * The gates that the code checks, with a description of the effect of enabling them. Gates of fields need no entry
+ * here.
+ */
 const actedOn: { readonly [name in FeatureGate]?: string } = {
   APIListChunking: 'clients can request lists in pages with limit and continue',
   APIServerIdentity: 'every API server renews a Lease that identifies it',
@@ -79,8 +82,8 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
 }
 
 /**
- * Gates that are accepted in both states although they change nothing here. The server always uses one protocol to its
- * nodes, and the permission for the status of a ResourceClaim always covers all of its fields.
+ * Gates that are accepted in both states although they change nothing in this server. The server always uses one
+ * protocol to its nodes, and the permission for the status of a ResourceClaim always covers all of its fields.
  */
 const withoutEffect: readonly FeatureGate[] = [
   'DRAResourceClaimGranularStatusAuthorization',
@@ -141,7 +144,7 @@ function actedOnIn({ namedGates }: GateChoice): (name: FeatureGate) => boolean {
   return (name) => Object.hasOwn(actedOn, name) || inDefinitions.has(name) || withoutEffect.includes(name)
 }
 
-/** Checks one pair. The texts for unknown and locked gates are the same as in kube-apiserver. */
+/** Checks one pair. The error texts for unknown and locked gates are the same as in kube-apiserver. */
 function acceptedGate(
   { name, on }: Pair,
   version: EmulatedVersion,
@@ -168,7 +171,7 @@ function refusal(text: string): UsageError {
   return new UsageError(`--feature-gates: ${text}`)
 }
 
-/** Returns the gates that the parts name. */
+/** Returns the gates that parts of definitions name. */
 export function gatesNamedBy(parts: Iterable<Availability>): ReadonlySet<FeatureGate> {
   const names = new Set<FeatureGate>()
   for (const { gate } of parts) if (gate !== undefined) for (const name of gateNames(gate)) names.add(name)

@@ -1,6 +1,6 @@
 /**
- * Flags of the control loops: those that `orch up` and `orch controller-manager` share, and those that only `orch up`
- * has.
+ * Flags of the control loops: the flags that `orch up` and `orch controller-manager` share, and the flags of `orch up`
+ * alone.
  */
 import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { isServer } from '../../client/node/kubeconfig-cluster.ts'
@@ -121,7 +121,7 @@ export const syncFlags: Flags = Object.fromEntries(
   ),
 )
 
-/** Returns the values of the flags above by loop name. */
+/** Returns the values of the flags above, by loop name. */
 export function concurrencyOf(options: { readonly [option: string]: unknown }): Map<string, number> {
   return new Map(Object.keys(syncFlags).map((option) => [option.slice(syncsPrefix.length), options[option] as number]))
 }

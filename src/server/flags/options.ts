@@ -67,5 +67,5 @@ export const serverFlags = {
 /** Parsed values of the API server's flags. */
 export type ServerOptions = OptionsOf<typeof serverFlags>
 
-/** The options of the server with the Kubernetes version to emulate, which the store may determine. */
+/** The options of the server together with the Kubernetes version to emulate, which may come from the store. */
 export type EmulatedOptions = ServerOptions & { readonly emulatedVersion: EmulatedVersion }

@@ -1,7 +1,7 @@
 /** Flags whose value is a list of switches such as `a=true,b=false,c`. A name alone means true. */
 import { readBoolean, UsageError } from '../../base/flags/flags.ts'
 
-/** Returns the switches in the given order. If a name occurs twice, the last value counts. */
+/** Returns the switches in the given order. If a name occurs twice, the last value applies. */
 export function readPairs(text: string): Map<string, boolean> {
   const pairs = new Map<string, boolean>()
   for (const item of text.split(',').map((part) => part.trim())) {

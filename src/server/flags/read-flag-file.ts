@@ -8,7 +8,10 @@ import { messageOf } from '../../base/text/errors.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
-/** Returns the text of the file. Throws UsageError with the flag and the file if it cannot be read or is too large. */
+/**
+ * Returns the text of the file. If the file cannot be read or is too large, throws UsageError with the flag and the
+ * file.
+ */
 export function readFlagFile(flag: string, file: string): string {
   try {
     const status = statSync(file)

@@ -28,7 +28,7 @@ export interface SelectableKinds {
   readonly version: EmulatedVersion
 }
 
-/** Returns a function that tells whether a kind is served. Throws UsageError for a name that matches nothing. */
+/** Returns a function that returns whether a kind is served. Throws UsageError for a name that matches nothing. */
 export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: SelectableKinds): IsServed {
   const knownVersions = new Set([
     ...classes,
@@ -40,8 +40,7 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
     if (!knownVersions.has(plain(name)) && !alpha.has(name)) throw unknown(name, [...knownVersions])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
-    // Custom kinds are always served as far as this flag is concerned. Their definitions determine whether they are
-    // served.
+    // This flag does not affect custom kinds. Their definitions determine whether they are served.
     kind.origin === 'custom' ||
     (exists(kind, version) &&
       (switches.get(typeOf(kind, vendor)) ??
@@ -52,8 +51,9 @@ export function servedBy(config: RuntimeConfig, { kinds, vendor, version }: Sele
 }
 
 /**
- * Returns those names in the configuration that are alpha versions of a known group. Each Kubernetes version has
- * different ones. The server implements none of them, so it accepts the names but does not serve the versions.
+ * Returns the names in the configuration that are alpha versions of a known group. Each Kubernetes version has
+ * different alpha versions. The server implements none of them, so it accepts the names but does not serve the
+ * versions.
  */
 export function alphaVersions(
   config: RuntimeConfig,
@@ -68,17 +68,20 @@ export function alphaVersions(
   )
 }
 
-/** Versions that the server uses only in calls to webhooks, if they are enabled. It serves no resources in them. */
+/**
+ * Versions that the server uses only in calls to webhooks, if the versions are enabled. The server serves no resources
+ * in these versions.
+ */
 const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
 
-/** Returns the enabled versions among these. */
+/** Returns the enabled versions of this list. */
 export function spokenBy(config: RuntimeConfig, vendor: Vendor): string[] {
   return onlySpoken
     .map(({ group, version }) => apiVersionOf(vendor, group, version))
     .filter((apiVersion) => isSpoken(config, apiVersion))
 }
 
-/** Whether such a version is enabled. Alpha versions are disabled unless the configuration names them. */
+/** Whether a version for webhook calls is enabled. Alpha versions are disabled unless the configuration names them. */
 export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   const stage = stageOf(apiVersion)

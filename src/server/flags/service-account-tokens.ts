@@ -67,7 +67,7 @@ function readIssuer(value: string): string {
 
 const hourMs = 3_600_000
 
-/** Parses a maximum lifetime. Returns milliseconds. 0 means no limit. */
+/** Parses a maximum lifetime. Returns milliseconds, where 0 means no limit. */
 function readLongest(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 24h`)

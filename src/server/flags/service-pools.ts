@@ -59,7 +59,10 @@ export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: Se
   return [...addressPoolsOf(serviceClusterIpRange), nodePortPool(serviceNodePortRange)]
 }
 
-/** Returns the pools if addresses come from ServiceCIDRs. Until there are any, they come from the ranges of the flags. */
+/**
+ * Returns the pools if addresses come from ServiceCIDRs. Until a ServiceCIDR exists, addresses come from the ranges in
+ * the flags.
+ */
 export function poolsOfServiceCidrs(
   { serviceClusterIpRange, serviceNodePortRange }: ServiceRanges,
   ready: Pick<ReadyRanges, 'current'>,
@@ -90,7 +93,7 @@ export function ownAddress({ serviceClusterIpRange: [primary] }: ServiceRanges):
   return formatIp({ family, number: base + 1n })
 }
 
-/** Number of addresses of an IPv6 range that are used. It limits the search for a free address. */
+/** Maximum number of addresses to use from an IPv6 range. The maximum limits the search for a free address. */
 const maxAddresses = 65536n
 
 /** Returns the pool of a range. Excludes the network address, and for IPv4 also the broadcast address. */

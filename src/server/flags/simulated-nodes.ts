@@ -43,7 +43,7 @@ export const simulatedNodeFlags = {
   }),
 }
 
-/** Returns a flag for the capacity of a node. Resources that its value omits keep their defaults. */
+/** Returns a flag for the capacity of a node. Resources that the value of the flag omits keep their defaults. */
 export function capacityFlag(name: string, help: string) {
   const fallback = Object.entries(usualCapacity)
     .map(([resource, amount]) => `${resource}=${amount}`)

@@ -39,7 +39,7 @@ export const tlsFlags = {
   }),
 }
 
-/** Parses cipher suites. Returns the cipher list for Node.js. Undefined selects the default of Node.js. */
+/** Parses cipher suites. Returns the cipher list for Node.js, or undefined for the default of Node.js. */
 function readSuites(text: string): string | undefined {
   const names = list(text)
   if (names.length === 0) return undefined

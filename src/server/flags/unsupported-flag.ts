@@ -7,9 +7,9 @@ import { type Flags, UsageError } from '../../base/flags/flags.ts'
 
 /** A flag of another program that orch does not support. */
 export interface UnsupportedFlag {
-  /** The reason, and what to use instead. */
+  /** The reason why the flag is not supported, and what to use instead. */
   readonly why: string
-  /** The accepted values, which match the fixed behavior. */
+  /** The accepted values, which match the fixed behavior of orch. */
   readonly only?: readonly string[]
 }
 

@@ -1,10 +1,10 @@
-/** Flags of `orch up`: those of the API server, the control loops and the simulated nodes. */
+/** Flags of `orch up`: the flags of the API server, the control loops and the simulated nodes. */
 import type { OptionsOf } from '../../base/flags/flags.ts'
 import { syncFlags, upLoopFlags } from './loops.ts'
 import { serverFlags } from './options.ts'
 import { simulatedNodeFlags } from './simulated-nodes.ts'
 
-/** Flags that `orch up` adds to those of the API server. */
+/** Flags that `orch up` has in addition to the flags of the API server. */
 export const upFlags = { ...upLoopFlags, ...simulatedNodeFlags }
 
 /** Parsed values of the flags that `orch up` adds. */

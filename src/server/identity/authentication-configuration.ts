@@ -33,8 +33,8 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256
 export interface StructuredAuthentication {
   readonly tokens: Authenticator
   /**
-   * Returns whether anonymous requests are allowed at a path. Undefined if the file does not specify it, so that the
-   * flag applies.
+   * Returns whether anonymous requests are allowed at a path, or undefined if the file does not specify this, so that
+   * the flag applies.
    */
   readonly allowsAnonymousAt: (path: string) => boolean | undefined
 }
@@ -122,7 +122,7 @@ function allowsAnonymous(anonymous: Configured['anonymous'], path: string): bool
 interface Followed {
   readonly issuer: TokenIssuer
   readonly provider: OpenidProvider
-  /** Identifies the provider. Its keys are kept if only other parts of the configuration change. */
+  /** Identifies the provider, so that its keys are kept if only other parts of the configuration change. */
   readonly providerKey: string
 }
 
@@ -139,7 +139,10 @@ class Issuers {
     return this.#byUrl.get(url)?.issuer
   }
 
-  /** Replaces the issuers. Connects to the providers of new issuers, and closes those of removed issuers. */
+  /**
+   * Replaces the issuers. Connects to the providers of new issuers, and closes the connections to providers of removed
+   * issuers.
+   */
   use(configured: readonly ConfiguredIssuer[]): void {
     const previous = this.#byUrl
     this.#byUrl = new Map(

@@ -83,8 +83,8 @@ function refuseConflicts(options: EmulatedOptions): void {
 }
 
 /**
- * Throws if anonymous requests are neither enabled nor disabled explicitly. With AlwaysAllow, the default would allow
- * all users everything.
+ * Throws if the file neither enables nor disables anonymous requests explicitly. With AlwaysAllow, the default would
+ * allow everything to all clients.
  */
 function assertAnonymousIsSettled(
   configured: readonly ConfiguredAuthorizer[],
@@ -97,7 +97,7 @@ function assertAnonymousIsSettled(
 }
 
 interface WebhookMaking extends Making {
-  /** Closes the connections once the webhook is no longer in use. */
+  /** Closes the connections to the webhook once no authorizer uses it. */
   readonly webhooks: DisposableStack
   readonly readPattern: Awaited<ReturnType<typeof loadRulePatterns>>
 }

@@ -70,7 +70,7 @@ async function openModes(making: Making): Promise<ConfiguredModes> {
   return { current: () => modes, hasType: (type) => names.includes(type) }
 }
 
-/** Combines the authorizers. The union is created again only when the modes have been replaced. */
+/** Combines the authorizers. The union is created again only after the modes have been replaced. */
 function unionOfCurrent(always: readonly Authorizer[], current: () => readonly Mode[]): Authorizer {
   let modes: readonly Mode[] | undefined
   let combined: Authorizer = union(always)
@@ -91,7 +91,7 @@ const plainMakers: { readonly [M in PlainMode]: (making: Making) => Mode } = {
   AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
 }
 
-/** The files that belong to a mode. The flag of the file must be set if and only if its mode is selected. */
+/** The files that modes require. The flag of a file must be set if and only if its mode is selected. */
 const files = [
   {
     mode: 'ABAC',
@@ -142,7 +142,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
   })
 }
 
-/** Whether the rules allow everything. The rules of the superuser role do, unless the role has been changed. */
+/** Whether the rules allow everything, as the rules of the superuser role do unless the role has been changed. */
 function allowsEverything(ruleLists: readonly ToldRules[]): boolean {
   return ruleLists.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }

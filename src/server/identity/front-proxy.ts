@@ -22,7 +22,8 @@ export interface FrontProxy {
   /** The current client certificate. */
   readonly pair: CertifiedKey
   /**
-   * The settings with which backends verify the certificate. Undefined if the flags name a certificate but not its CA.
+   * The settings with which backends verify the certificate. Undefined if the flags name a certificate but not the CA
+   * that issued it.
    */
   readonly trust: ProxyTrust | undefined
   /** Lower-case names of identity headers that proxies may send in addition to the headers of this server. */
@@ -40,7 +41,10 @@ export interface FrontProxyParts {
   readonly opened: AsyncDisposableStack
 }
 
-/** Opens the client certificate for aggregated API servers: from the files that flags name, or a self-signed one. */
+/**
+ * Opens the client certificate for aggregated API servers: from the files that flags name, or a self-signed
+ * certificate.
+ */
 export async function openFrontProxy(options: ServerOptions, parts: FrontProxyParts): Promise<FrontProxy> {
   const clientCertificate = followCertificateFiles(
     {

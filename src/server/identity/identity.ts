@@ -23,7 +23,7 @@ import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
 export interface IdentityParts extends RemoteTokenParts {
   readonly authorities: ClientAuthorities
   readonly denied: DeniedCertificates
-  /** Whether a certificate is one with which API servers call node agents. */
+  /** Whether a certificate is one that API servers present to node agents. */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
 }
 
@@ -32,7 +32,7 @@ export interface Identity {
   readonly requests: Authenticator
   /** Authenticates tokens for TokenReview. Never returns the anonymous user. */
   readonly tokens: Authenticator
-  /** Whether a header contains only credentials. Undefined if there is no such header. */
+  /** Whether a header contains only credentials. Undefined if the request has no such header. */
   readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
 
@@ -48,7 +48,7 @@ export type Identify = (
 
 /**
  * Reads the files that flags name. Returns a function that creates the authenticators from these files and from
- * `ofObjects`, the later strategies that use stored objects. Throws UsageError if flags conflict or a file is invalid.
+ * `ofObjects`, the strategies that use stored objects. Throws UsageError if flags conflict or a file is invalid.
  */
 export async function readIdentity(options: ServerOptions, parts: IdentityParts): Promise<Identify> {
   const { clock, authorities, denied, isNodeClient } = parts
@@ -83,7 +83,9 @@ async function structuredOf(options: EmulatedOptions, parts: StructuredParts) {
   return await openAuthenticationConfiguration(options, parts)
 }
 
-/** Whether anonymous requests are allowed. With AlwaysAllow, they are rejected unless a flag enables them. */
+/**
+ * Whether anonymous requests are allowed. With AlwaysAllow, anonymous requests are rejected unless a flag enables them.
+ */
 function letsAnonymousIn(options: ServerOptions): boolean {
   const { anonymousAuth } = options
   return anonymousAuth === 'auto' ? !authorizationModesOf(options).includes('AlwaysAllow') : anonymousAuth === 'true'

@@ -28,7 +28,7 @@ export interface Making extends AccessParts {
 /** A mode without a webhook. */
 export type PlainMode = Exclude<AuthorizationMode, 'Webhook'>
 
-/** The authorizers in use, in their order. A reload replaces the list. */
+/** The authorizers in use, in order. A reload replaces the list. */
 export interface ConfiguredModes {
   readonly current: () => readonly Mode[]
   readonly hasType: (type: PlainMode) => boolean

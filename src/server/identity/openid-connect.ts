@@ -1,4 +1,4 @@
-/** Authenticates tokens of the OpenID Connect provider that the flags configure. */
+/** Authenticates ID tokens of the OpenID Connect provider that the flags configure. */
 import type { Json } from '../../api/json/json.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import { userIn } from '../../apiserver/authn/openid-connect/claims.ts'
@@ -49,7 +49,7 @@ export function openidConnect(options: ServerOptions, parts: OpenidParts): Authe
   return idTokens((url) => (url === rules.issuer ? issuer : undefined))
 }
 
-/** Returns a function that fetches JSON. It verifies servers with the current CAs in the file. */
+/** Returns a function that fetches JSON and verifies servers with the current CAs in the file. */
 function getterBy(file: string, reloading: Reloading): (url: string) => Promise<Json> {
   const read = () => (file === '' ? undefined : readAuthorities('oidc-ca-file', file).map(String).join(''))
   if (file !== '')
@@ -61,7 +61,7 @@ function getterBy(file: string, reloading: Reloading): (url: string) => Promise<
 }
 
 /**
- * Fetches JSON on a new connection. `authority` contains CA certificates in PEM format. Undefined means the well-known
+ * Fetches JSON on a new connection. `authority` contains CA certificates in PEM format, or is undefined for the public
  * CAs.
  */
 export async function getJson(url: string, authority: string | undefined): Promise<Json> {

@@ -73,7 +73,7 @@ function checkOpenidFlags(options: ServerOptions): void {
 const tellEveryMs = 5_000
 
 /**
- * Returns a callback that limits the rate of error logs. Any client can send tokens, so errors must not fill the log.
+ * Returns a callback that logs errors at a limited rate. Any client can send tokens, so errors must not fill the log.
  */
 function nowAndThen(clock: Clock, tell: (error: unknown) => void): (error: unknown) => void {
   let lastLoggedAt = Number.NEGATIVE_INFINITY

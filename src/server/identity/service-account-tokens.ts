@@ -63,8 +63,8 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
 }
 
 /**
- * Selects the keys. Must be called after the serving key has been checked: if no flag names a key file, the serving key
- * verifies tokens.
+ * Selects the keys. Must be called after the serving key has been checked, because the serving key verifies tokens if
+ * no flag names a key file.
  */
 export async function settleKeys(
   { signing, verifying }: GivenKeys,
@@ -87,7 +87,7 @@ function servingKey(file: string): (VerifyingKey | SigningKey)[] {
 /** Issues and authenticates service account tokens. */
 export interface AccountTokens {
   readonly policy: TokenPolicy
-  /** The audiences. A token must have one of them. */
+  /** The accepted audiences. A token must contain at least one of them. */
   readonly audiences: readonly string[]
   strategy(parts: StrategyParts): Authenticator
 }
@@ -101,12 +101,12 @@ interface StrategyParts {
   readonly setLabels: LabelSecret
 }
 
-/** Returns the issuers of service account tokens. The first one issues new tokens. */
+/** Returns the issuers of service account tokens. New tokens name the first issuer. */
 export function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly string[] {
   return serviceAccountIssuer.length === 0 ? [apiAudience(vendorOf(profile))] : serviceAccountIssuer
 }
 
-/** Returns the audiences. A token must have one of them. */
+/** Returns the accepted audiences. A token must contain at least one of them. */
 export function audiencesOf(options: ServerOptions): readonly string[] {
   return options.apiAudiences.length === 0 ? issuersOf(options) : options.apiAudiences
 }

@@ -18,7 +18,9 @@ export interface WebhookService {
    * kubeconfig. The timeout applies to each attempt.
    */
   post(body: JsonObject, headers?: Headers, timeoutMs?: number): Promise<Json>
-  /** Sends a JSON text without retries. The response must have a success status. Its body is ignored. */
+  /**
+   * Sends a JSON text without retries. The response must have a success status. The body of the response is ignored.
+   */
   tell(text: string): Promise<void>
   close(): void
 }

@@ -1,6 +1,6 @@
 /**
- * Credentials of the service accounts that control loops run as. Creates accounts that are missing and renews tokens
- * before they expire. Requests wait while a token is being fetched. If that fails, the next request tries again.
+ * Credentials of the service accounts under which control loops run. Creates missing accounts and renews tokens before
+ * they expire. Requests wait while a token is being fetched. If a fetch fails, the next request tries again.
  */
 
 import { groupName, type Vendor } from '../../api/model/vendor.ts'

@@ -1,8 +1,8 @@
 /**
  * `orch controller-manager`: the control loops in a separate process, which connects to an API server over TLS like any
  * other client. It determines the names of API groups and keys and the Kubernetes version from that server. If there
- * are several managers, only the leader is active, which is the holder of a Lease. A manager that loses the Lease
- * exits, because it cannot know what the new leader is doing.
+ * are several managers, only the leader, which holds a Lease, is active. A manager that loses the Lease exits, because
+ * it cannot know what the new leader is doing.
  */
 
 import { join, resolve } from 'node:path'
@@ -43,7 +43,7 @@ import { openSecurePort } from './secure-port.ts'
 import { type FileOptions, readSigningFiles } from './signing-files.ts'
 
 export interface ControllerManager {
-  /** The port of the manager's HTTPS server. Undefined if it has none. */
+  /** The port of the manager's HTTPS server. Undefined if the manager has no HTTPS server. */
   readonly port: number | undefined
   /** Resolves when the Lease has been lost and all work has ended. */
   readonly lost: Promise<void>

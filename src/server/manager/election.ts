@@ -24,7 +24,10 @@ export const managerLease: ObjectName = { namespace: 'kube-system', name: 'kube-
 /** Default timing of the leader election, as in kube-controller-manager. */
 export const usualTiming: ElectionTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
 
-/** Runs the loops for one term. Resolves to true when the Lease has been lost, and to false when the signal aborts. */
+/**
+ * Runs the control loops for one term of leadership. Resolves to true when the Lease has been lost, and to false when
+ * the signal aborts.
+ */
 export async function runElected(
   { client, clock, log, lease, timing }: ManagerElection,
   start: (term: Term) => RunningLoops,

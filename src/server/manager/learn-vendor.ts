@@ -9,7 +9,7 @@ import type { Client } from '../../client/requests/client.ts'
 
 const backoff = { firstMs: 250, longestMs: 5_000 }
 
-/** Returns the vendor of the server. Undefined if the signal aborts. */
+/** Returns the vendor of the server, or undefined if the signal aborts. */
 export async function learnVendor(client: Client, log: Log, signal: AbortSignal): Promise<Vendor | undefined> {
   return await learn({ log, signal }, async () => {
     const { groups } = await client.read<{ groups: { name: string }[] }>('/apis', { signal })
@@ -21,7 +21,7 @@ export async function learnVendor(client: Client, log: Log, signal: AbortSignal)
   })
 }
 
-/** Returns the Kubernetes version that the server reports in `/version`. Undefined if the signal aborts. */
+/** Returns the Kubernetes version that the server reports in `/version`, or undefined if the signal aborts. */
 export async function learnVersion(
   client: Client,
   log: Log,

@@ -1,7 +1,8 @@
 /**
- * The HTTPS server of the manager. `/healthz`, `/livez` and `/readyz` are for all clients. `/metrics` is for clients
- * that the API server authenticates by token (TokenReview) and authorizes (SubjectAccessReview). Review results are
- * cached for ten seconds. The server reads only the request line and one header of a request, and has no other paths.
+ * The HTTPS server of the manager. All clients may read `/healthz`, `/livez` and `/readyz`. `/metrics` requires that
+ * the API server authenticates the client by token (TokenReview) and authorizes it (SubjectAccessReview). Review
+ * results are cached for ten seconds. The server reads only the request line and one header of a request, and has no
+ * other paths.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -20,7 +21,7 @@ export interface SecurePortParts {
   readonly pair: CertifiedKey
   readonly exposer: Exposer
   readonly clock: Clock
-  /** Returns the client that sends the reviews for `/metrics`. Undefined while the API server is not known yet. */
+  /** Returns the client that sends the reviews for `/metrics`, or undefined while the API server is not known yet. */
   readonly reviewer: () => Reviewer | undefined
 }
 
@@ -84,7 +85,7 @@ const explanations: { readonly [status: number]: string } = {
   503: 'cannot authenticate: the API server is unavailable',
 }
 
-/** Sends a response. Closes the connection afterwards, because requests are rare. */
+/** Sends a response, and then closes the connection, because requests are rare. */
 function end(response: ServerResponse, status: number, text: string): void {
   if (response.headersSent) {
     response.destroy()
@@ -104,7 +105,7 @@ function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }
 
-/** Returns the status of the response. A failed review is not cached. */
+/** Returns the status of the response. The result of a failed review is not cached. */
 async function judge({ reviewer }: SecurePortParts, token: string): Promise<{ value: number; ttlMs: number }> {
   const reviewClient = reviewer()
   if (reviewClient === undefined) return { value: 503, ttlMs: 0 }

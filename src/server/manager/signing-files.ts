@@ -1,6 +1,6 @@
 /**
  * Files that the manager uses for signing: the CAs of the built-in signers, the service account key and the published
- * CA. They are read at the start, which fails if a file is invalid, and again when they change.
+ * CA. The manager reads the files at startup, which fails if a file is invalid, and again when a file changes.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -16,11 +16,11 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
 export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
-  /** Returns a token issuer for a vendor. The vendor is determined after the start. */
+  /** Returns a token issuer for a vendor. The vendor is known only after the start. */
   readonly issueTokenOf?: (vendor: Vendor) => NonNullable<LoopOptions['issueToken']>
 }
 
-/** Reads the files. Throws UsageError. */
+/** Reads the files. Throws UsageError if a file is invalid. */
 export function readSigningFiles(options: ManagerOptions, reloading: Reloading): FileOptions {
   const authorities = readAuthorities(options, reloading)
   const { rootCaFile, serviceAccountPrivateKeyFile, clusterSigningDuration: maxLifetimeMs } = options

@@ -1,6 +1,6 @@
 /**
- * `orch node-agent`: one simulated node in a separate process. It joins a cluster with a bootstrap token and connects
- * to the API server over TLS as the user of its node, like any other node agent.
+ * `orch node-agent`: one simulated node in a separate process. The agent joins a cluster with a bootstrap token, and
+ * connects to the API server over TLS as the user of its node, like any other node agent.
  */
 
 import { join, resolve } from 'node:path'
@@ -28,13 +28,13 @@ import { openAgentPort } from './agent-port.ts'
 import { NodeCredentials } from './node-credentials.ts'
 
 export interface NodeAgent {
-  /** Stops the agent. The Node object remains, as if a machine had been switched off. */
+  /** Stops the agent. The Node object remains, as it does when a machine is switched off. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the agent. Resolves when the node is running. Throws UsageError, StageError and JoinError, or the reason of
- * the signal if it aborts first.
+ * Starts the agent. Resolves when the node is running. Throws UsageError, StageError or JoinError, or the reason of the
+ * signal if the signal aborts first.
  */
 export async function startNodeAgent(
   options: NodeAgentOptions,

@@ -27,7 +27,7 @@ export interface CredentialFiles {
   readonly nodeName: string
   /** Path of the node's kubeconfig, which may not exist yet. */
   readonly kubeconfig: string
-  /** Path of the bootstrap kubeconfig. Empty if there is none. */
+  /** Path of the bootstrap kubeconfig. Empty if there is no such file. */
   readonly bootstrapKubeconfig: string
   readonly timeoutMs: number
 }
@@ -47,7 +47,7 @@ interface CredentialDependencies {
 /** Range of the fraction of a certificate's lifetime after which the certificate is renewed. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
-/** Maximum pause in milliseconds. Node's timers fire immediately if their delay exceeds 24 days. */
+/** Maximum delay of a timer in milliseconds. Timers of Node.js fire immediately if their delay exceeds 24 days. */
 const maxPauseMs = 86_400_000
 
 export class NodeCredentials {
@@ -68,7 +68,7 @@ export class NodeCredentials {
     this.transport = new HttpTransport({ server, authority, credentials })
   }
 
-  /** Reads the kubeconfig, or joins the cluster and writes it. Throws UsageError and JoinError. */
+  /** Reads the kubeconfig, or joins the cluster and writes the kubeconfig. Throws UsageError and JoinError. */
   static async open(
     files: CredentialFiles,
     dependencies: CredentialDependencies & { stopping: AbortSignal },
@@ -132,8 +132,8 @@ function dueAt({ certificate }: CertifiedKey): number {
 }
 
 /**
- * Reads the kubeconfig. Returns undefined if it does not exist or its certificate has expired. Throws if the
- * certificate belongs to another node.
+ * Reads the kubeconfig, or returns undefined if the file does not exist or the certificate in it has expired. Throws if
+ * the certificate belongs to another node.
  */
 async function readIdentity({ kubeconfig, nodeName }: CredentialFiles, now: number): Promise<Identity | undefined> {
   if (!existsSync(kubeconfig)) return undefined

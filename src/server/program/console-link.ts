@@ -1,13 +1,15 @@
-/** The console of this process: its URL and, if it is printed, the sign-in link for the administrator. */
+/** The console of this process: its URL and, if the program prints it, the sign-in link for the administrator. */
 import { systemClock } from '../../base/time/clock.ts'
 import { ConsoleAccess, type ConsoleSecrets, newConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommandLine } from '../flags/command-line.ts'
 
 export interface ConsoleOpening {
-  /** Secrets with which all workers verify console sessions. Undefined if there is no link. */
+  /** Secrets with which all workers verify console sessions. Undefined if there is no sign-in link. */
   readonly secrets: ConsoleSecrets | undefined
   readonly access: ConsoleAccess | undefined
-  /** Returns the URL of the console, with the link if there is one. Undefined if the console is not served. */
+  /**
+   * Returns the URL of the console, with the sign-in link if there is one, or undefined if the console is not served.
+   */
   address(url: string): string | undefined
 }
 

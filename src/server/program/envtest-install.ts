@@ -43,7 +43,7 @@ export async function installEnvtest(args: readonly string[], launcher: string):
   return directory
 }
 
-/** Returns the directory of a version, named as setup-envtest names its directories. */
+/** Returns the directory of a version, which has the same name as in setup-envtest. */
 function defaultDirectory(version: EmulatedVersion): string {
   const { major, minor, patch } = releaseOf(version)
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch

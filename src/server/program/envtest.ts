@@ -69,7 +69,7 @@ export async function envtestCommand(args: readonly string[]): Promise<readonly 
   )
 }
 
-/** Returns the arguments with the Kubernetes version in the environment, which takes precedence over the flag. */
+/** Returns the arguments with the Kubernetes version from the environment, which takes precedence over the flag. */
 export function withVersion(args: readonly string[], version: string | undefined): readonly string[] {
   if (version === undefined || version === '') return args
   const flagName = '--emulated-version'

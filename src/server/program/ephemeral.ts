@@ -1,7 +1,7 @@
 /**
  * A server without persistent data (`--ephemeral`), for test suites in any language. Its store is in memory if the
- * machine has a memory-backed directory. It uses a free port, prints its kubeconfig to standard output, and exits when
- * the program that started it exits. Explicit flags override these defaults.
+ * machine has a memory-backed directory. The server uses a free port, prints its kubeconfig to standard output, and
+ * exits when the program that started the server exits. Explicit flags override these defaults.
  */
 import { fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { ServerOptions } from '../flags/options.ts'
 const parentCheckMs = 500
 
 /**
- * Returns the command line with the defaults of `--ephemeral` added. Without that flag, it is unchanged. `knownFlags`
+ * Returns the command line with the defaults of `--ephemeral` added, or unchanged without that flag. `knownFlags`
  * contains the flags of the command. The directory is removed when the process exits.
  */
 export function withEphemeralDefaults(args: readonly string[], knownFlags: Flags): readonly string[] {
@@ -41,7 +41,7 @@ export function ephemeralGreeting(url: string, { adminKubeconfig, dataDir }: Ser
   return `orch is serving at ${url}, stores nothing, and exits with its caller (administrator: ${adminKubeconfig || 'none'})\n`
 }
 
-/** Calls `stop` once when standard input ends, if it is a pipe, or when the parent process exits. */
+/** Calls `stop` once when the parent process exits, or when standard input ends if it is a pipe. */
 export function whenAbandoned(stop: () => void): void {
   const parent = process.ppid
   let called = false
@@ -62,8 +62,8 @@ export function whenAbandoned(stop: () => void): void {
 }
 
 /**
- * Whether a descriptor is a pipe. Only a pipe shows that the parent process is alive. A terminal, a file and /dev/null
- * do not.
+ * Whether a descriptor is a pipe. Only a pipe shows that the parent process is alive. A terminal, a regular file and
+ * /dev/null do not show this.
  */
 function isPipe(descriptor: number): boolean {
   try {
@@ -74,7 +74,7 @@ function isPipe(descriptor: number): boolean {
   }
 }
 
-/** Creates a directory, in memory if possible. It is removed when the process exits. */
+/** Creates a directory, in memory if possible, that is removed when the process exits. */
 export function ephemeralDirectory(): string {
   try {
     return temporaryDirectory('orch-ephemeral-')

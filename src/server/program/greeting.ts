@@ -35,7 +35,7 @@ function isFound(config: string): boolean {
 export function orchctlCommand(program: string, directory: string, path: string): string {
   const beside = join(dirname(program), 'orchctl')
   const linked = (file: string) => existsSync(file) && realpathSync(file) === beside
-  // npm adds such directories to the PATH of its child processes. They are not in the PATH of the user's shell.
+  // npm adds such directories to the PATH of its child processes, but not to the PATH of the user's shell.
   const ofShells = path
     .split(delimiter)
     .filter((entry) => entry !== '' && !entry.includes(join('node_modules', '.bin')))

@@ -16,7 +16,7 @@ import { serverFlagGroups } from '../flags/options.ts'
 interface CommandHelp {
   readonly form: string
   readonly summary: string
-  /** A description of the command in a few sentences, in addition to its flags. */
+  /** A description of the command in a few sentences. The help lists the flags below it. */
   readonly about: string
   readonly flagGroups: () => Promise<FlagGroups>
 }
@@ -116,7 +116,7 @@ function backupCommand(form: string, summary: string): CommandHelp {
   }
 }
 
-/** Common tasks, with commands that work without changes. */
+/** Common tasks, with commands that work without modification. */
 export const tasks: readonly (readonly [task: string, command: string])[] = [
   ['Run a cluster on this machine', 'orch up'],
   ['Run one for kubectl and client-go', 'orch up --profile=kubernetes'],

@@ -86,7 +86,8 @@ async function obey(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Whether the arguments request the help of a command. The programs that `orch envtest` replaces print their own help.
+ * Whether the arguments request the help of a command. The programs that `orch envtest` replaces print their own help
+ * texts.
  */
 function asksForHelp(command: string, rest: readonly string[]): boolean {
   if (command === 'help' || command === '--help' || command === '-h') return true
@@ -137,7 +138,7 @@ async function run(line: ServerCommandLine, givenFlags: GivenFlags): Promise<voi
   if (!stopping.signal.aborted) await notifyManager('READY=1', log)
 }
 
-/** Returns the result of a start. Undefined if the start failed because the program is stopping. */
+/** Returns the result of a start, or undefined if the start failed because the program is stopping. */
 async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartContext): Promise<T | undefined> {
   try {
     return await starting
@@ -148,7 +149,7 @@ async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: StartCo
   }
 }
 
-/** Loads the code for joining a cluster. It is loaded on demand because a server does not need it. */
+/** Loads the code for joining a cluster on demand, because a server does not need this code. */
 async function joining() {
   const [joins, tokens] = await Promise.all([
     import('../../tools/joining/join.ts'),
@@ -244,7 +245,7 @@ function hasWorkers({ workers, ephemeral }: ServerOptions): boolean {
 }
 
 /**
- * Starts a server with several workers. The code is loaded on demand because a server with one worker does not need it.
+ * Starts a server with several workers. Loads the code on demand, because a server with one worker does not need it.
  */
 async function startWorkers(
   line: ServerCommandLine,
@@ -291,8 +292,8 @@ function stopWhenFailed(
 const noticeMs = 1_000
 
 /**
- * Stops the server and exits. Always exits after the grace period, because a failing disk may block the closing of the
- * store.
+ * Stops the server and exits. Always exits after the grace period, because a failing disk may prevent the store from
+ * closing.
  */
 async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
   await pause(noticeMs)

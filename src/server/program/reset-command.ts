@@ -1,7 +1,7 @@
 /**
- * `orch reset`: deletes the data directory of a stopped server and the administrator's kubeconfig that belongs to it. It
- * asks first. It deletes only directories that contain nothing but the files of a server, so that a wrong path is
- * harmless, and it holds the lock of the directory meanwhile, so that no server can be running.
+ * `orch reset`: deletes the data directory of a stopped server and the administrator's kubeconfig that belongs to the
+ * directory. The command asks for confirmation. It deletes only directories that contain nothing but files of a server,
+ * so that a wrong path is harmless. During the deletion, it holds the lock of the directory, so that no server can run.
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export const resetFlags = {
 const ownEntries = new Set(['data.mdb', 'lock.mdb', 'claim', 'compacting', 'trial.mdb', 'trial.mdb-lock', 'pki'])
 
 export interface ResetTerminal {
-  /** Whether a user can answer. */
+  /** Whether a user can answer questions on this terminal. */
   readonly isInteractive: boolean
   /** Asks a question and returns the answer. */
   readonly ask: (question: string) => Promise<string>
@@ -37,7 +37,7 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
     const kubeconfig = (await belongsTo(adminKubeconfig, dataDir)) ? adminKubeconfig : undefined
     const targets = kubeconfig === undefined ? dataDir : `${dataDir} and ${kubeconfig}`
     if (!yes) await confirm(`${targets} (${bytesText(await storeBytes(dataDir))} of data)`, terminal)
-    // The lock file comes last, because it keeps other servers out.
+    // The lock file is deleted last, because it keeps other servers out of the directory.
     for (const entry of entries.filter((each) => each !== 'claim'))
       await rm(join(dataDir, entry), { recursive: true, force: true })
     if (kubeconfig !== undefined) await rm(kubeconfig, { force: true })
@@ -48,7 +48,7 @@ export async function resetCommand(args: readonly string[], terminal: ResetTermi
   }
 }
 
-/** Returns the entries of the data directory. Throws UsageError if it is missing or contains other files. */
+/** Returns the entries of the data directory. Throws UsageError if the directory is missing or contains other files. */
 async function entriesOf(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw new UsageError(`cannot read ${directory}: ${codeOf(error)}`)
@@ -64,7 +64,7 @@ async function entriesOf(directory: string): Promise<readonly string[]> {
   return entries
 }
 
-/** Whether the kubeconfig trusts the CA in this data directory, so that it is useless without the directory. */
+/** Whether the kubeconfig trusts the CA in this data directory. Such a kubeconfig is useless without the directory. */
 async function belongsTo(kubeconfig: string, directory: string): Promise<boolean> {
   if (kubeconfig === '') return false
   const [text, authority] = await Promise.all([kubeconfig, join(directory, 'pki/ca.crt')].map(textOf))

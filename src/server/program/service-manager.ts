@@ -1,14 +1,14 @@
 /**
  * Reports the state of the server to systemd (`Type=notify` sets NOTIFY_SOCKET). Node has no Unix datagram sockets, so
- * `systemd-notify`, a part of systemd, sends the message. A unit therefore needs `NotifyAccess=all`. Without systemd
- * this does nothing, and a failure is only logged.
+ * `systemd-notify`, a part of systemd, sends the message. A unit therefore needs `NotifyAccess=all`. Without systemd,
+ * nothing is sent. A failure is only logged.
  */
 import { execFile } from 'node:child_process'
 import type { Log } from '../../base/telemetry/log.ts'
 
 const timeoutMs = 5000
 
-/** Sends a state such as READY=1. Resolves when it has been sent or sending has failed. */
+/** Sends a state such as READY=1. Resolves when the state has been sent or sending has failed. */
 export async function notifyManager(state: 'READY=1' | 'STOPPING=1', log: Log): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
   await new Promise<void>((resolve) => {

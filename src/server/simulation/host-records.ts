@@ -12,7 +12,7 @@ interface Queue {
 export class HostRecords {
   readonly #records: LoopRecords
   readonly #queues = new Map<string, Queue>()
-  /** Keys for whose reconciliation a permission is missing, with the name of the loop. */
+  /** Keys whose reconciliation lacks a permission, with the name of the loop. */
   readonly #refused = new Map<string, readonly [loop: string, key: string]>()
 
   constructor(records: LoopRecords) {
@@ -25,7 +25,7 @@ export class HostRecords {
     else this.#setRight(message)
   }
 
-  /** Resets the records after the thread has ended: all queues are empty and no permission is missing. */
+  /** Resets the records after the thread has ended. All queues are then empty, and no permission is missing. */
   clear(): void {
     for (const { state } of this.#queues.values()) Object.assign(state, { depth: 0, underWaySeconds: [] })
     for (const [loop, key] of this.#refused.values()) this.#records.missingRights.has(loop, key)

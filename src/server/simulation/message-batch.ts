@@ -4,7 +4,7 @@
  * travel in one buffer.
  */
 
-/** A message of a request, optionally with bytes. */
+/** A message about a request, optionally with bytes. */
 export interface Batched {
   readonly id: number
   readonly data?: Uint8Array<ArrayBuffer> | undefined
@@ -18,7 +18,7 @@ export class MessageBatch<M extends Batched> {
     this.#post = post
   }
 
-  /** Posts the message at the end of this turn. Until then, its bytes must not change. */
+  /** Posts the message at the end of this event-loop turn. Until then, the caller must not change the bytes. */
   add(message: M): void {
     if (this.#messages.length === 0) setImmediate(() => this.#flush())
     this.#messages.push(message)

@@ -8,7 +8,7 @@ import type { ServingCertificate } from '../../cluster/node-port/serving-context
 import type { NodeConnection } from '../threads/messages.ts'
 
 export interface SimulationData {
-  /** The nodes of the thread. The thread may act only as their agents. */
+  /** The nodes of the thread. The thread may act only as the agents of these nodes. */
   readonly nodes: readonly string[]
   readonly capacity: { readonly [resource: string]: string }
   readonly kubernetesVersion: EmulatedVersion
@@ -16,7 +16,7 @@ export interface SimulationData {
   readonly speed: number
   readonly profile: ProfileName
   readonly verbosity: number
-  /** The directory for volumes. Undefined if volumes are not written. */
+  /** The directory for volumes. Undefined if no volumes are written. */
   readonly volumeDirectory: string | undefined
   /** The contents of the `--node-stages` files, by file name. Undefined if the flag is not set. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
@@ -38,7 +38,7 @@ export type RequestMessage =
       readonly method: string
       readonly path: string
       readonly headers: { readonly [name: string]: string }
-      /** Body of the request. */
+      /** Body of the request, if any. */
       readonly data: Uint8Array<ArrayBuffer> | undefined
     }
   /** The client has aborted the request. */
@@ -76,7 +76,7 @@ export type RecordMessage =
       readonly fields: LogFields
     }
   | { readonly type: 'queues'; readonly reports: readonly QueueReport[] }
-  /** A loop lacks a permission for a key. If `refusal` is undefined, it has the permission again. */
+  /** A loop lacks a permission for a key. If `refusal` is undefined, the loop has the permission again. */
   | { readonly type: 'right'; readonly loop: string; readonly key: string; readonly refusal: string | undefined }
 
 export type FromThread =

@@ -1,6 +1,6 @@
 /**
  * Serves requests that the simulation thread sends as messages. Each request passes the whole pipeline of the API
- * server as the agent of one of the thread's nodes. The thread cannot act as any other user. At most `windowBytes` of a
+ * server as the agent of one of the thread's nodes. The thread cannot act as another user. At most `windowBytes` of a
  * response wait for the thread, even if it reads slowly.
  */
 import { messageOf } from '../../base/text/errors.ts'
@@ -20,7 +20,7 @@ interface UnderWay {
 
 export class RequestServer {
   /**
-   * Returns the transport that acts as the agent of a node. Undefined for a node that does not belong to the thread.
+   * Returns the transport that acts as the agent of a node, or undefined for a node that does not belong to the thread.
    */
   readonly #transportOf: (node: string) => Transport | undefined
   readonly #post: Post

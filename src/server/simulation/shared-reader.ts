@@ -1,13 +1,13 @@
 /**
- * Reads all nodes, pods and simulation rules for the simulation thread, whose informers are for all its nodes. Since
- * Kubernetes 1.32, no node agent may read all nodes and pods. All other requests are rejected before they reach the
- * server.
+ * Reads all nodes, pods and simulation rules for the simulation thread, whose informers are for all its nodes. At
+ * Kubernetes 1.32 and later, no node agent may read all nodes and pods. All other requests are rejected before they
+ * reach the server.
  */
 import { superusers, type User } from '../../api/model/user.ts'
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 
-/** The name that requests contain in place of a node's name if they are sent by the reader. No node has this name. */
+/** The name that the requests of the reader contain in place of the name of a node. No node has this name. */
 export const sharedReader = ''
 
 /** The user of the reader, for the audit log. Its permissions are limited by `readsSimulatedState`. */

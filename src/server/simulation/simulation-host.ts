@@ -56,9 +56,11 @@ const stopMs = 5_000
 const mib = 2 ** 20
 /** Heap size for a simulation with few pods, and the increment per node for its pods. */
 const heap = { baseMb: 512, perNodeMb: 4 }
-/** Size of the young generation. A small one makes garbage collection expensive with many pods. */
+/**
+ * Size of the young generation of the heap. A small young generation makes garbage collection expensive with many pods.
+ */
 const young = { usualMb: 8, manyNodesMb: 48, manyNodes: 500 }
-/** Amount of free heap in MiB below which the thread exits. A page of a list must fit into it. */
+/** Amount of free heap in MiB below which the thread exits. A page of a list must fit into this amount. */
 const heapReserveMb = 192
 
 /** Starts the thread. The `stop` function of the result ends it. */
@@ -80,7 +82,7 @@ interface Life {
   /** Removes the nodes from the list of nodes that can be reached. */
   forgetNodes: () => void
   isListening: boolean
-  /** The reason why the thread ended, which the thread reported or the host detected. */
+  /** The reason why the thread ended, as reported by the thread or detected by the host. */
   why: string | undefined
 }
 
@@ -187,7 +189,8 @@ class SimulationHost {
   }
 
   /**
-   * Returns a transport that acts as the agent of a node of this thread, or as the reader. Undefined for other names.
+   * Returns a transport that acts as the agent of a node of this thread, or as the reader. Returns undefined for other
+   * names.
    */
   #transportOf(node: string): Transport | undefined {
     if (node === sharedReader) return this.#reader
@@ -222,7 +225,7 @@ class SimulationHost {
     }
   }
 
-  /** Issues the certificate of a node. This is done here so that the key of the CA stays in the server's thread. */
+  /** Issues the certificate of a node in the thread of the server, so that the key of the CA stays in that thread. */
   #certify({ thread }: Life, node: string): void {
     if (!this.#nodes.has(node)) return
     const { signingAuthority, clock } = this.#server

@@ -111,7 +111,7 @@ class SimulationThread {
     return simulation
   }
 
-  /** Returns an informer. Informers are for all nodes, so they act as the shared reader. */
+  /** Returns an informer. Informers read objects of all nodes, so they act as the shared reader. */
   #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
     return new Informer<T>(this.#clientOf(sharedReader), type, {
       onError: this.#onWatchError(typeName(type)),
@@ -168,7 +168,7 @@ class SimulationThread {
       return
     }
     const near = localNode(runtime, { host, port: this.#port }).connect(place, target)
-    // An error or the end of one stream closes both.
+    // An error or the end of one stream closes both streams.
     pipeline(near, new PortStream(port), near, () => {})
   }
 

@@ -1,8 +1,8 @@
 /**
  * The Kubernetes version of a store. The store records the version that its servers emulate, so that a new release of
- * this program changes nothing by itself. A higher `--emulated-version` raises the recorded version. To lower it, the
- * administrator must confirm with a flag, because a lower version hides parts of objects and drops them when the
- * objects are written.
+ * this program does not change the version by itself. A higher `--emulated-version` raises the recorded version. To
+ * lower it, the administrator must confirm with a flag, because a lower version hides parts of objects and drops them
+ * when the objects are written.
  */
 import type { ProfileName } from '../../api/model/vendor.ts'
 import {
@@ -31,7 +31,7 @@ const maxAttempts = 10
 
 /**
  * Returns the version to emulate and records it. Must be called before the profile of a new store is recorded. Throws
- * UsageError if the version is lower than the recorded version and the flags do not allow that.
+ * UsageError if the version is lower than the recorded version and no flag allows this.
  */
 export async function settleEmulatedVersion(store: Store, flags: VersionFlags): Promise<EmulatedVersion> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {

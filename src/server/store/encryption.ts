@@ -15,8 +15,8 @@ import { readFlagFile } from '../flags/read-flag-file.ts'
 const flagName = 'encryption-provider-config'
 
 /**
- * Reads the configuration. Returns the providers by key prefix. Undefined if the flag names no file. Throws UsageError
- * if the file is invalid.
+ * Reads the configuration. Returns the providers by key prefix, or undefined if the flag names no file. Throws
+ * UsageError if the file is invalid.
  */
 export async function readEncryptionFile(
   options: Pick<ServerOptions, 'encryptionProviderConfig' | 'profile'>,
@@ -56,8 +56,8 @@ function resourcePrefix(resource: string, vendor: Vendor): string {
 }
 
 /**
- * Adds the secret keys of the cluster to the encrypted prefixes if Secrets are encrypted. Keys that were stored
- * unencrypted before remain readable.
+ * Adds the keys that store secrets of the cluster to the encrypted prefixes if Secrets are encrypted. Secrets that were
+ * stored unencrypted before remain readable.
  */
 function withSharedSecrets(encrypted: Encrypted): Encrypted {
   const ofSecrets = encrypted.get(prefixOf('core', 'secrets'))

@@ -23,7 +23,7 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
   )
 }
 
-/** Returns the profile of a store. Undefined if the store has no profile yet or an unknown one. */
+/** Returns the profile of a store, or undefined if the store has no profile yet or an unknown profile. */
 export async function profileOf(store: Store): Promise<ProfileName | undefined> {
   const storedProfile = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
   return profileNames.find((name) => name === storedProfile)

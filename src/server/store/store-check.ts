@@ -11,7 +11,7 @@ import type { Store } from '../../storage/store/store.ts'
 /** Timeout of the check in milliseconds. Readiness probes rarely wait longer. */
 const patienceMs = 1_000
 
-/** Checks the store. `failure` is the reason if the store has failed permanently. */
+/** Checks the store. `failure` contains the reason if the store has failed permanently. */
 export async function checkStore(
   store: Store,
   caches: Caches,
@@ -38,7 +38,8 @@ export function tellUnreadable(log: Log): (unreadableEntry: Unreadable) => void 
 }
 
 /**
- * Describes the stored objects that the server does not serve because they are unreadable. Undefined if there are none.
+ * Describes the stored objects that the server does not serve because they are unreadable. Returns undefined if there
+ * are no such objects.
  */
 export function leftOut(caches: Caches): string | undefined {
   const all = caches.unreadable()

@@ -19,21 +19,21 @@ export class StoreNotice {
   #toldAt = Number.NEGATIVE_INFINITY
   #wasReported = false
 
-  /** Creates the notice. `remedy` tells an administrator how to free space. */
+  /** Creates the notice that a store is full. `remedy` tells an administrator how to free space. */
   constructor(log: Log, clock: Clock, remedy: string) {
     this.#log = log
     this.#clock = clock
     this.#remedy = remedy
   }
 
-  /** The callback that the store calls. */
+  /** The callback that the store calls when it becomes full or has space again. */
   readonly onCapacity: OnCapacity = (now) => {
     this.#since = now === 'full' ? this.#clock.now() : undefined
     if (now === 'full') this.#tellFull()
     else this.#tellOver()
   }
 
-  /** Returns a note for the readiness check of the store. */
+  /** Returns a note about a full store for the readiness check. */
   note(): string | undefined {
     if (this.#since === undefined) return undefined
     return `it has been full since ${new Date(this.#since).toISOString()}: writes are rejected, deletes are allowed; ${this.#remedy}`

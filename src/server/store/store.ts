@@ -32,7 +32,7 @@ export interface OpenStore {
   readonly notice: StoreNotice
 }
 
-/** Opens the store that the options specify. Throws UsageError or StoreError if it cannot be used. */
+/** Opens the store that the options specify. Throws UsageError or StoreError if the store cannot be used. */
 export async function openStore(
   options: ServerOptions,
   { log, clock, metrics, providedStore, worker, stopping }: StoreDependencies,
@@ -81,7 +81,7 @@ interface StoreDependencies {
 /** Opens the store without decryption, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
-  // Servers on etcd may record a history even if this command was started without that flag. The command removes the
+  // Servers on etcd may record a history even if this command runs without the flag for it. The command removes the
   // history in any case.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
@@ -104,8 +104,8 @@ function secretPrefixes(): string[] {
 }
 
 /**
- * When to check the pages of a large data file. By default, a server checks them after it has become ready. Commands
- * check them before.
+ * When to check the pages of a large data file. By default, a server checks the pages after it has become ready.
+ * Commands check them first.
  */
 export const backgroundCheck: BackgroundCheckOptions = { above: 8 * 2 ** 20, delayMs: 1_000 }
 
@@ -185,7 +185,7 @@ async function openEtcd(options: ServerOptions, { onCapacity, log, stopping }: L
   return await openingEtcd(options, { log, stopping }, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
 }
 
-/** Retries until the timeout, because the store may become reachable, unless the server is stopping. */
+/** Retries until the timeout, because the store may become reachable. Stops retrying when the server is stopping. */
 async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: () => Promise<T>): Promise<T> {
   const end = performance.now() + milliseconds
   for (;;)

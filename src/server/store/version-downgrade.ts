@@ -24,8 +24,8 @@ export interface AffectedObjects {
 const pageEntries = 500
 
 /**
- * Reads all stored objects and counts those with parts that do not exist in the version. Objects that the server
- * made and maintains do not count, because it makes them again in each version.
+ * Reads all stored objects and counts the objects with parts that do not exist in the version. Objects that the server
+ * itself creates and maintains do not count, because the server creates them again in each version.
  */
 export async function countAffected(
   store: Store,
@@ -68,7 +68,7 @@ class AffectedCounts implements AffectedObjects {
       count(this.withNewerFields, entry.key)
   }
 
-  /** Returns the object. Undefined for unreadable objects, which no version shows. */
+  /** Returns the object, or undefined if it is unreadable. No version shows unreadable objects. */
   #read({ key, value }: Entry): Json | undefined {
     try {
       if (this.#headers.read(key, value).version === undefined) return undefined

@@ -7,14 +7,14 @@ import { containerResourceMetric, resourceMetric } from './resource-metric.ts'
 
 export interface MetricAdvice {
   readonly replicas: number
-  /** Name of the metric that determined the number, for messages. */
+  /** Name of the metric that determined the number of replicas, for messages. */
   readonly metric: string
   readonly currentMetrics: readonly MetricStatus[]
 }
 
 /**
- * Returns the recommendation. Throws MetricError if no metric is available, or if a metric is missing and the others
- * would scale down.
+ * Returns the recommended number of replicas. Throws MetricError if no metric is available, or if a metric is missing
+ * and the other metrics would scale down.
  */
 export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: MetricSources): Promise<MetricAdvice> {
   const failures: MetricError[] = []

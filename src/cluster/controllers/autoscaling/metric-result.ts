@@ -5,7 +5,7 @@ import { formatQuantity } from '../../../api/model/quantity.ts'
 import type { MetricsApi } from './metrics-api.ts'
 import type { Tolerance } from './resource-usage.ts'
 
-/** The error if a metric is unavailable, with the reason for the condition. */
+/** Thrown if a metric is unavailable. Contains the reason for the condition. */
 export class MetricError extends Error {
   override readonly name = 'MetricError'
   readonly reason: string
@@ -24,7 +24,7 @@ export interface MetricSources {
   readonly api: MetricsApi
 }
 
-/** The recommendation that results from one metric. */
+/** The number of replicas that one metric recommends. */
 export interface MetricResult {
   /** Name of the metric, for messages. */
   readonly name: string

@@ -1,6 +1,6 @@
 /**
  * Computes the resource usage of pods from the metrics API (`metrics` group, v1beta1), and the number of replicas that
- * it requires. For pods without metrics, assumes a usage that makes any change of the number smaller.
+ * the usage requires. Assumes for pods without metrics a usage that makes any change of the number smaller.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -43,7 +43,7 @@ export function numberOf(text: string | undefined): number | undefined {
   return quantity === undefined ? undefined : Number(quantity.nanos) / 1e9
 }
 
-/** Returns the sum of the containers' requests, or undefined if a container has no request. */
+/** Returns the sum of the requests of the containers, or undefined if a container has no request. */
 function requestOf({ spec }: Pod, resource: string, container?: string): number | undefined {
   const containers = spec?.containers ?? []
   const counted = container === undefined ? containers : containers.filter(({ name }) => name === container)
@@ -67,7 +67,7 @@ export interface UsageQuestion {
   readonly usage: ReadonlyMap<string, number>
   readonly resource: string
   readonly container?: string
-  /** Percentage of the requests, or an average value per pod. */
+  /** Target usage: a percentage of the requests, or an average value per pod. */
   readonly target: { readonly utilization: number } | { readonly average: number }
   readonly replicas: number
   readonly tolerance: Tolerance
@@ -76,12 +76,12 @@ export interface UsageQuestion {
 
 export interface UsageAnswer {
   readonly replicas: number
-  /** The observed percentage of the requests. `average` is the observed value per pod. */
+  /** Observed usage: the percentage of the requests, and the average value per pod in `average`. */
   readonly utilization?: number
   readonly average: number
 }
 
-/** Returns the number of replicas. Throws if the metrics are not sufficient to determine it. */
+/** Returns the number of replicas. Throws if the metrics are not sufficient to compute the number. */
 export function replicasFor(question: UsageQuestion): UsageAnswer {
   const { pods, replicas, tolerance } = question
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')

@@ -1,13 +1,14 @@
 /**
- * Limits each scaling step of an autoscaler. Recent recommendations stabilize the result so that it does not flap. The
- * autoscaler's `behavior`, or the default limits, restrict how fast it scales up and down.
+ * Limits each scaling step of an autoscaler. Recent recommendations stabilize the result so that the number of replicas
+ * does not flap. The autoscaler's `behavior`, or the default limits, restrict how fast the autoscaler scales up and
+ * down.
  */
 import type { Behavior, ScalingRules } from '../../../api/kinds/autoscaling/behavior.ts'
 
 /** A recommendation or a scale change in the past. */
 export interface Moment {
   readonly at: number
-  /** The recommended number of replicas, or the difference that the change made. */
+  /** The recommended number of replicas, or the difference in replicas that the scale change made. */
   readonly replicas: number
 }
 
@@ -51,14 +52,14 @@ export function limitReplicas(question: LimitQuestion): LimitAnswer {
   return answer(stable)
 }
 
-/** Returns the highest recommendation within the window. */
+/** Returns the highest recommendation within the stabilization window. */
 function highestAdvice({ advised, advice, downscaleWindowMs, now }: LimitQuestion): number {
   return Math.max(advised, ...within(advice, now - downscaleWindowMs))
 }
 
 /**
- * Returns the current number if it lies between the lowest and the highest recent recommendation. Otherwise returns the
- * nearer of these two.
+ * Returns the current number of replicas if it lies between the lowest and the highest recent recommendation. Otherwise
+ * returns the nearer of these two numbers.
  */
 function heeded({ current, advised, advice, downscaleWindowMs, now }: LimitQuestion, behavior: Behavior): number {
   const windowMs = (rules: ScalingRules | undefined, otherwise: number) =>
@@ -73,8 +74,8 @@ function within(moments: readonly Moment[], since: number): number[] {
 }
 
 /**
- * Returns the default limits. They allow scaling up to twice the current number or to four, whichever is greater, and
- * scaling down without limit.
+ * Returns the default scaling limits. They allow scaling up to twice the current number of replicas or to four
+ * replicas, whichever is greater, and scaling down without limit.
  */
 function usualLimits({ current }: LimitQuestion): [number, number] {
   return [0, Math.max(2 * current, 4)]
@@ -87,7 +88,7 @@ function limitsOf(question: LimitQuestion, { scaleUp, scaleDown }: Behavior): [n
   return [Math.min(down, current), Math.max(up, current)]
 }
 
-/** Returns the limit that the policies of one direction set, relative to the start of their periods. */
+/** Returns the limit on replicas that the policies of one direction set, relative to the start of their periods. */
 function limitOf({ current, changes, now }: LimitQuestion, rules: ScalingRules = {}, sign: 1 | -1): number {
   if (rules.selectPolicy === 'Disabled') return current
   const proposals = (rules.policies ?? []).map(({ type, value = 0, periodSeconds = 0 }) => {

@@ -10,7 +10,7 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import { addressOf, counts, hostnameOf, type PodPort, portsAt, targetOf } from './service-endpoints.ts'
 
-/** Endpoints that have the same ports, by endpoint key. */
+/** Endpoints that have the same ports. The map is keyed by endpoint. */
 export interface EndpointGroup {
   readonly ports: readonly PodPort[]
   readonly endpoints: Map<string, Endpoint>
@@ -25,8 +25,8 @@ export interface DesiredParts {
 }
 
 /**
- * Returns the groups by port key. For a Service without endpoints, returns one empty group, so that the Service has a
- * slice.
+ * Returns the groups of endpoints, by port key. A Service without endpoints gets one empty group, so that the Service
+ * has a slice.
  */
 export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string, EndpointGroup>> {
   const groups = new Map<string, EndpointGroup>()
@@ -53,7 +53,7 @@ export function portsKey(ports: readonly Partial<PodPort>[]): string {
   return texts.sort().join()
 }
 
-/** Returns a key that consists of the endpoint's immutable parts, which identify it across updates. */
+/** Returns a key for an endpoint from its immutable parts, which identify the endpoint across updates. */
 export function endpointKey({ addresses = [], hostname = '', targetRef = {} }: Endpoint): string {
   return [...addresses, hostname, targetRef.namespace, targetRef.name].join('\n')
 }

@@ -73,7 +73,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   const endpoints = state.endpoints.get(name)
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // When the expected change arrives, it triggers the key again. The delay is for changes that never arrive.
+  // The expected change triggers the key again when it arrives. The delay covers changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   try {
     if (endpoints !== undefined && isMirrored(state, endpoints, state.services.get(name)))

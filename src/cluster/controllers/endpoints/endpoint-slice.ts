@@ -67,7 +67,7 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
     sources: [
       fromInformer(services),
       changes.source(pods, selection),
-      // The nodes provide the zones when a slice is written. Changes of nodes trigger nothing.
+      // The nodes determine the zones in a slice at the time of a write. Changes of nodes trigger nothing.
       fromInformer(parts.nodes, () => []),
       batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],
@@ -86,7 +86,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // When the expected change arrives, it triggers the key again. The delay is for changes that never arrive.
+  // The expected change triggers the key again when it arrives. The delay covers changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)

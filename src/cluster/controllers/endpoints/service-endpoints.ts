@@ -27,7 +27,7 @@ export function selectionOf(pods: Informer<Pod>, all: Informer<Service>): PodSel
   )
 }
 
-/** Collects pod changes per Service. The delay grows with the number of pods, which limits the work per second. */
+/** Collects pod changes of each Service. The delay grows with the number of pods, which limits the work per second. */
 export class PodChanges {
   readonly #podCounts = new Map<string, number>()
   readonly #minPauseMs: number
@@ -45,7 +45,8 @@ export class PodChanges {
   }
 
   /**
-   * Returns the delay: one millisecond per ten pods and at most one second, but never less than the configured minimum.
+   * Returns the time in milliseconds to collect changes: one millisecond per ten pods and at most one second, but never
+   * less than the configured minimum.
    */
   readonly pauseMs = (key: string): number =>
     Math.max(this.#minPauseMs, Math.min(1000, Math.floor((this.#podCounts.get(key) ?? 0) / 10)))

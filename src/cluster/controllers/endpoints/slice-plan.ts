@@ -18,7 +18,7 @@ export interface SlicePlanParts {
   readonly origin: SliceOrigin
   /** Slices of the current owner. */
   readonly own: readonly EndpointSlice[]
-  /** Slices of an earlier owner with the same name. They are deleted. */
+  /** Slices of an earlier owner with the same name, which the plan deletes. */
   readonly foreign: readonly EndpointSlice[]
   readonly vendor: Vendor
   readonly family: string
@@ -80,7 +80,7 @@ async function draftsOf(
 }
 
 /**
- * Keeps those endpoints of a slice that are still desired, and removes them from the endpoints that still need a slice.
+ * Keeps the endpoints of a slice that are still desired, and removes them from the endpoints that still need a slice.
  */
 async function keepIn(slice: EndpointSlice, unplaced: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
   const timeSlice = new TimeSlice()

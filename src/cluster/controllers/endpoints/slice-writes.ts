@@ -17,7 +17,7 @@ import type { SlicePlan } from './slice-plan.ts'
 const maxWaitMs = 60_000
 
 interface Write {
-  /** The generation that was written. Infinity means that the slice was deleted. */
+  /** The generation that was written, or Infinity if the slice was deleted. */
   readonly generation: number
   readonly at: number
 }
@@ -48,8 +48,8 @@ export class SliceWrites {
   }
 
   /**
-   * Returns the time in milliseconds to wait until the watch has delivered the written slices, or 0 if it has delivered
-   * all of them.
+   * Returns the time in milliseconds to wait until the watch has delivered the written slices, or 0 if the watch has
+   * delivered all of them.
    */
   waitMs(key: string, slices: readonly EndpointSlice[]): number {
     const writes = this.#unseen.get(key)

@@ -15,7 +15,7 @@ interface SeenTimes {
 }
 
 export class TriggerTimes {
-  /** The times seen in the last call, by Service key. */
+  /** The trigger times of the last call, by Service key. */
   readonly #timesByService = new Map<string, SeenTimes>()
 
   /**
@@ -39,7 +39,7 @@ export class TriggerTimes {
   }
 }
 
-/** Returns the time of a pod's Ready condition. Empty if the pod has none. */
+/** Returns the last transition time of the pod's Ready condition, or '' if the pod has no such condition. */
 function readyTime({ status }: Pod): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? ''
 }
@@ -48,7 +48,7 @@ export function triggerTimeKey(vendor: Vendor): string {
   return vendorKey(vendor, 'last-change-trigger-time', 'endpoints')
 }
 
-/** Sets the annotation to this time, or removes the annotation if no triggering change is known. */
+/** Sets the annotation to the trigger time, or removes the annotation if no triggering change is known. */
 export function withTriggerTime(
   annotations: Readonly<Record<string, string>> | undefined,
   vendor: Vendor,

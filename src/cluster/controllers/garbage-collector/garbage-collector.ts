@@ -91,7 +91,7 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
 
 async function reconcile(collector: Collector, uid: string, signal: AbortSignal): Promise<StepOutcome> {
   const node = collector.graph.get(uid)
-  // When the graph becomes complete, all its objects are examined, so nothing needs to be done before.
+  // When the graph becomes complete, the collector examines all objects in it, so no earlier work is necessary.
   if (node?.type === undefined || !collector.types.isComplete) return 'done'
   try {
     if (node.waits === 'dependents orphaned') return await orphanDependents(collector, node, signal)
@@ -100,7 +100,8 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // Either the object has been deleted, and its watch will report that, or its type is not served at the moment.
+    // Either the object has been deleted, which its watch will report, or the server does not serve its type at the
+    // moment.
     collector.types.refreshSoon()
     return 'later'
   }
@@ -109,7 +110,10 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
 /** An object that the collector reads and writes, from the graph or from a search. */
 type Target = Pick<OwnerNode, 'type' | 'namespace' | 'name' | 'uid'> | Dependent
 
-/** Reads the object. Returns undefined if a different object has its name now. Throws 404 if there is none. */
+/**
+ * Reads the object. Returns undefined if a different object has the same name now. Throws a 404 if no object has the
+ * name.
+ */
 async function readLive({ client }: Collector, target: Target, signal: AbortSignal): Promise<ObjectMeta | undefined> {
   const live = await getMetadata(client, target.type!, { ...objectNameOf(target), signal })
   return live.uid === target.uid ? live : undefined
@@ -139,7 +143,10 @@ async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal)
   return 'done'
 }
 
-/** Sorts the owners by state. Returns `unknown` if a state cannot be determined, and `later` if it cannot be yet. */
+/**
+ * Sorts the owners by state. Returns `unknown` if the state of an owner cannot be determined, and `later` if the state
+ * cannot be determined yet.
+ */
 async function classifyOwners(
   collector: Collector,
   node: OwnerNode,
@@ -155,7 +162,8 @@ async function classifyOwners(
 }
 
 /**
- * Relies on the graph only for decisions that keep the object. Reads from the server whatever may lead to a deletion.
+ * Uses the graph only for decisions that keep the object. Decisions that may lead to a deletion read the owners from
+ * the server.
  */
 async function classifyOwner(
   collector: Collector,
@@ -269,7 +277,7 @@ async function orphanDependents(collector: Collector, node: OwnerNode, signal: A
   return 'done'
 }
 
-/** Removes the reference from all dependents. A failure for one dependent does not affect the others. */
+/** Removes the reference to an owner from all dependents. A failure for one dependent does not affect the others. */
 async function disownAll(
   collector: Collector,
   owner: OwnerNode,
@@ -286,8 +294,8 @@ async function disownAll(
 }
 
 /**
- * Removes the reference from one dependent. Does nothing if the owner is no longer being deleted, for example after a
- * restore.
+ * Removes the reference to an owner from one dependent. Does nothing if the owner is no longer being deleted, for
+ * example after a restore.
  */
 async function disown(
   collector: Collector,

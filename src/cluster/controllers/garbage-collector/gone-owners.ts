@@ -17,13 +17,13 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import type { OwnerNode } from './owner-graph.ts'
 
 const rememberedMs = 60 * 60_000
-/** Maximum number of entries. If there are more, the oldest are dropped. */
+/** Maximum number of remembered objects. If there are more, the oldest are dropped. */
 const maxRemembered = 8192
 
 export class GoneOwners {
   readonly #client: Client
   readonly #clock: Clock
-  /** The time on the monotonic clock at which each entry expires. */
+  /** The time on the monotonic clock at which each entry of the cache expires. */
   readonly #expiryTimes = new BoundedMap<string, number>(maxRemembered)
 
   constructor(client: Client, clock: Clock) {
@@ -76,7 +76,7 @@ interface Definer extends ApiObject {
 
 interface Defined {
   readonly group: string
-  /** The kind. Undefined means any kind of the group. */
+  /** The kind that the object defines. Undefined means any kind of the group. */
   readonly kind: string | undefined
 }
 

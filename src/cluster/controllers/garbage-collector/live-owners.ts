@@ -38,7 +38,7 @@ interface Read {
 
 export class LiveOwners {
   readonly #client: Client
-  /** The reads in progress, by type, namespace and name. */
+  /** Reads that are in progress, by type, namespace and name. */
   readonly #reads = new Map<string, Read>()
 
   constructor(client: Client) {

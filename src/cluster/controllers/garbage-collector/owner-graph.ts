@@ -22,7 +22,7 @@ export interface Owner {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** Whether a foreground deletion of the owner waits for this dependent. */
+  /** Whether a foreground deletion of the owner waits for the dependent. */
   readonly blocks: boolean
 }
 
@@ -31,7 +31,7 @@ export type Waits = 'no' | 'dependents deleted' | 'dependents orphaned' | 'other
 
 export class OwnerNode {
   readonly uid: string
-  /** The type. Undefined until the object has been observed. */
+  /** Type of the object. Undefined until the object has been observed. */
   type: DiscoveredType | undefined
   namespace: string | undefined
   name = ''
@@ -40,7 +40,7 @@ export class OwnerNode {
   /** Number of dependents that block a foreground deletion. */
   blocking = 0
   waits: Waits = 'no'
-  /** Number of the type's list in which, or after which, the object was last observed. */
+  /** Number of the list of the type during which, or after which, the object was last observed. */
   listing = 0
 
   constructor(uid: string) {
@@ -186,7 +186,7 @@ export class OwnerGraph {
   }
 }
 
-/** Whether an object needs an action, judging by the graph. */
+/** Whether the graph indicates that an object needs an action. */
 function needsAttention(node: OwnerNode): boolean {
   if (node.type === undefined) return false
   if (node.waits === 'dependents orphaned') return true
@@ -195,7 +195,7 @@ function needsAttention(node: OwnerNode): boolean {
 }
 
 /**
- * Whether the last dependent that a deletion waited for has been removed. Must be cheap, because it runs for every
+ * Whether the last dependent for which a deletion waited has been removed. Must be cheap, because it runs for every
  * removed dependent.
  */
 function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
@@ -203,13 +203,14 @@ function isFreed({ waits, blocking, dependents }: OwnerNode): boolean {
   return waits === 'dependents deleted' && blocking === 0
 }
 
-/** Whether the owner's own deletion waits for this dependent, so that the two may wait for each other. */
+/** Whether the deletion of the owner waits for the dependent, so that the two objects may wait for each other. */
 function isBlockedInTurn({ node, blocks }: Owner): boolean {
   return blocks && node.waits === 'dependents deleted'
 }
 
 /**
- * Returns the owners that wait for this object while it waits for them. One object of such a cycle must stop waiting.
+ * Returns the owners that wait for this object while the object waits for them. One object of such a cycle must stop
+ * waiting.
  */
 export function circlesThrough(node: OwnerNode): Owner[] {
   return node.waits === 'dependents deleted'

@@ -1,4 +1,7 @@
-/** Selects the ended pods that the status of a Job counts in this step, and releases from their finalizer. */
+/**
+ * Selects the ended pods that the status of a Job counts in this step, and removes the tracking finalizer from those
+ * pods.
+ */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { indexOf } from './completion-indexes.ts'
 import { countsAsFailure, hasFailed, hasSucceeded, type JobState } from './job-state.ts'
@@ -6,9 +9,9 @@ import type { JobStep } from './job-status.ts'
 import type { Counters } from './tracking.ts'
 
 export interface Account {
-  /** The counters to write. They list the pods below as uncounted. */
+  /** The counters to write. They list the pods of this step as uncounted. */
   readonly counters: Counters
-  /** The pods to release from their finalizer after the status lists them. */
+  /** The pods whose finalizer is removed after the status lists them. */
   readonly released: readonly Pod[]
   /** Whether no pods remain for a later step. */
   readonly isComplete: boolean
@@ -47,7 +50,7 @@ function mayRelease({ job, features, replaceable }: JobState, pod: Pod): boolean
   return index === undefined || replaceable.get(index) !== pod
 }
 
-/** Whether a pod counts. In an Indexed Job, only pods with a valid index count. */
+/** Whether the status of a Job counts a pod. In an Indexed Job, only pods with a valid index count. */
 function countsByPod({ job, features, doneIndexes }: JobState, pod: Pod): boolean {
   if (doneIndexes === undefined) return true
   return indexOf(pod, { vendor: features.vendor, completions: job.spec?.completions ?? 0 }) !== undefined

@@ -9,7 +9,7 @@ function indexAnnotation(vendor: Vendor): string {
   return vendorKey(vendor, 'job-completion-index', 'batch')
 }
 
-/** Returns the completion index of a pod. Undefined if it has no index that is valid for this Job. */
+/** Returns the completion index of a pod, or undefined if the pod has no index that is valid for the Job. */
 export function indexOf({ metadata }: Pod, { vendor, completions }: IndexContext): number | undefined {
   const text = metadata.annotations?.[indexAnnotation(vendor)] ?? ''
   const index = /^\d{1,10}$/.test(text) ? Number(text) : undefined
@@ -23,7 +23,7 @@ export interface IndexContext {
 
 /**
  * Returns the pod template for an index. The pod gets the index as an annotation, an environment variable, part of its
- * hostname and, since 1.28, a label.
+ * hostname and, in Kubernetes 1.28 and later, a label.
  */
 export function templateWithIndex(
   template: PodTemplateSpec,

@@ -83,7 +83,7 @@ interface JobStart {
   readonly signal: AbortSignal
 }
 
-/** Creates the Job for a run, unless the concurrency policy forbids it. */
+/** Creates the Job for a run unless the concurrency policy forbids the run. */
 export async function startJob(parts: CronJobParts, { cronJob, status, at, signal }: JobStart): Promise<void> {
   const { client, recorder } = parts
   const draft = jobFor(cronJob, at)
@@ -105,7 +105,7 @@ export async function startJob(parts: CronJobParts, { cronJob, status, at, signa
   } catch (error) {
     if (isNamespaceEnding(error)) return
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
-      // This loop or an earlier manager created the Job but did not update the status.
+      // This loop or an earlier manager created the Job but did not update the status of the CronJob.
       const job = await ignoreNotFound(client.get(kinds.Job, nameOf(draft as Job), { signal }))
       if (job !== undefined && isControlledBy(job, cronJob)) return status.started(job, at)
     }

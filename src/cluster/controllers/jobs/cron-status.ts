@@ -83,7 +83,8 @@ export class CronStatus {
   }
 
   /**
-   * Reads a Job that the informer does not have, because it may be too new for the informer or may have been deleted.
+   * Reads a Job that the informer does not contain, because the Job may be too new for the informer or may have been
+   * deleted.
    */
   async #lookFor({ namespace = '', name = '', uid }: Reference, signal: AbortSignal): Promise<void> {
     const job = await ignoreNotFound(this.#parts.client.get(kinds.Job, { namespace, name }, { signal }))

@@ -36,7 +36,7 @@ export class CronTimes {
     let runTime = this.next(since)
     if (runTime === undefined || runTime > now) return undefined
     if (typeof this.#times === 'number') return runTime + Math.floor((now - runTime) / this.#times) * this.#times
-    // Invariant: no run lies between `end` and `now`.
+    // Invariant: no run of the schedule lies between `end` and `now`.
     let end = now
     while (end - runTime >= 1000) {
       const middle: number = Math.floor((runTime + end) / 2)
@@ -73,7 +73,7 @@ export class CronTimes {
         if (!minutes!.values.has(minute)) continue
         for (const at of momentsOf(day + (hour * 60 + minute) * minuteMs))
           if (at > after && (first === undefined || at < first)) first = at
-        // If the day has a single UTC offset, later minutes of the wall clock are later points in time.
+        // If the day has a single UTC offset, later minutes on the wall clock are later points in time.
         if (first !== undefined && momentsOf.isEven) return first
       }
     }

@@ -12,7 +12,7 @@ export interface PolicyMatch {
   readonly message: string
 }
 
-/** Returns the action of the first rule that matches a failed pod. Undefined if none matches. */
+/** Returns the action of the first rule that matches a failed pod, or undefined if no rule matches. */
 export function matchFailurePolicy({ spec }: Job, pod: Pod): PolicyMatch | undefined {
   const rules = spec?.podFailurePolicy?.rules ?? []
   for (const [index, rule] of rules.entries()) {

@@ -1,14 +1,14 @@
 /**
- * Failures of each index of a Job with backoffLimitPerIndex. An annotation of a pod counts the earlier failures of its
- * index. The last failed pod of an index therefore keeps its finalizer until its replacement exists, which inherits the
- * count.
+ * Tracks the failures of each index of a Job with backoffLimitPerIndex. An annotation of a pod counts the earlier
+ * failures of its index. The last failed pod of an index therefore keeps its finalizer until a replacement exists,
+ * which inherits the count.
  */
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { matchFailurePolicy } from './failure-policy.ts'
 
-/** Number of failures of an index that count towards the limit, and of those that a policy ignores. */
+/** Number of failures of an index that count toward the limit, and number of failures that a policy ignores. */
 export interface IndexFailureCounts {
   readonly failures: number
   readonly ignored: number
@@ -67,8 +67,8 @@ export function replacementInMs(job: Job, failed: Pod, { vendor, now }: { vendor
 }
 
 /**
- * Returns the time at which the last container of a pod terminated, or at which the pod was deleted. Undefined if it is
- * unknown.
+ * Returns the time at which the last container of a pod terminated, or at which the pod was deleted. Returns undefined
+ * if the time is unknown.
  */
 function finishedAt({ metadata, status = {} }: Pod): number | undefined {
   const ends = (status.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))

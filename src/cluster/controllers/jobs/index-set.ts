@@ -82,7 +82,8 @@ export class IndexSet {
   }
 
   /**
-   * Formats the set, for example as `0,2-4,7`. Two consecutive indexes are listed separately, three or more as a range.
+   * Formats the set, for example as `0,2-4,7`. Two consecutive indexes are listed separately, and three or more as a
+   * range.
    */
   toString(): string {
     return this.#ranges

@@ -1,11 +1,14 @@
-/** Features of the job loop that depend on the emulated version. */
+/** Features of the job loop that depend on the emulated Kubernetes version. */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
 import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 
 export interface JobFeatures {
   readonly vendor: Vendor
-  /** Whether a finalizer keeps each pod until the status counts it. If false, the loop counts only pods that exist. */
+  /**
+   * Whether a finalizer keeps each pod until the status of the Job counts the pod. If false, the loop counts only pods
+   * that exist.
+   */
   readonly tracksPods: boolean
   /** Whether the loop reports status.ready. */
   readonly reportsReady: boolean
@@ -13,7 +16,9 @@ export interface JobFeatures {
   readonly reportsTerminating: boolean
   /** Whether the pods of Indexed Jobs also have their index as a label. */
   readonly hasIndexLabel: boolean
-  /** Whether a Job ends only after its pods have terminated, and first gets a condition that reports the coming end. */
+  /**
+   * Whether a Job ends only after its pods have terminated. Such a Job first gets a condition that announces the end.
+   */
   readonly announcesEnd: boolean
   /** Whether the API server rejects statuses whose counters decrease. */
   readonly hasStrictStatus: boolean

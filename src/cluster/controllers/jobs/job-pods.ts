@@ -39,7 +39,7 @@ export interface PodOutcome {
 const maxPerStep = 500
 
 export interface ManageOptions {
-  /** Whether failed pods may be replaced now. */
+  /** Whether failed pods may be replaced in this step. */
   readonly mayCreate: boolean
   readonly signal: AbortSignal
 }
@@ -92,7 +92,7 @@ export async function deletePods(
   return { removed: succeeded, ...outcome }
 }
 
-/** Returns the active pods to delete in this step: first duplicates of a completion index, then the surplus. */
+/** Returns the active pods to delete in this step: first duplicates of a completion index, then surplus pods. */
 function* surplusPods({ clock }: JobPodParts, state: JobState, tooMany: number): Sliced<Pod[]> {
   const context = { vendor: state.features.vendor, now: clock.now(), crowdOf: () => 0 }
   const surplus = new Set(yield* duplicates(state, context))
@@ -126,7 +126,7 @@ async function createPods(
     await createPod(parts, job, { pod: drafts[i]!, signal })
   })
   parts.expectations.settleCreation(uid, drafts.length - outcome.succeeded)
-  // If the namespace is terminating, the Job will also be deleted, so this is not a failure.
+  // If the namespace is terminating, the Job will also be deleted, so a rejected create is not a failure.
   const failed = 'error' in outcome && !isNamespaceEnding(outcome.error)
   return {
     active: active.length + outcome.succeeded,

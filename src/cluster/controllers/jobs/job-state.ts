@@ -28,7 +28,7 @@ export interface JobState {
   readonly restarts: number
   /** The pods that the loop counts when they end: pods with the finalizer, or all pods if the Job is not tracked. */
   readonly counted: readonly Pod[]
-  /** The counters of the status before this step. Without tracking, the counts of the existing pods. */
+  /** The counters of the status before this step. For a Job without tracking, the counts of the existing pods. */
   readonly counters: Counters
   /** The last failed pods of indexes that will be retried, by index. They keep their finalizers. */
   readonly replaceable: ReadonlyMap<number, Pod>
@@ -78,7 +78,7 @@ export function countPods(job: Job, pods: readonly Pod[], features: JobFeatures)
   }
 }
 
-/** Adds ended pods that the counters do not include yet. */
+/** Counts ended pods that the counters do not include yet. */
 function countWith(
   { uncounted, ...counters }: Counters,
   outcome: 'succeeded' | 'failed',
@@ -138,8 +138,8 @@ export function awaitsTermination({ spec }: Job): boolean {
 }
 
 /**
- * Whether the pod has failed. In a tracked Job, a pod that is marked for deletion has failed, unless the Job waits
- * until it has terminated.
+ * Whether the pod has failed. In a tracked Job, a pod that is marked for deletion counts as failed, unless the Job
+ * waits until its pods have terminated.
  */
 export function hasFailed(job: Job, pod: Pod, { tracksPods }: JobFeatures): boolean {
   if (pod.status?.phase === 'Failed') return true

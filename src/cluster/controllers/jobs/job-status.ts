@@ -18,7 +18,7 @@ export interface JobStep {
   readonly ready: number
   readonly terminating: number
   readonly verdict?: Verdict | undefined
-  /** Whether all pods were created and deleted as desired. If not, the suspension is not reported yet. */
+  /** Whether all pods were created and deleted as desired. If not, the status does not report the suspension yet. */
   readonly isManaged?: boolean
   /** Milliseconds until a failed index may be retried. */
   readonly retryMs?: number | undefined
@@ -31,10 +31,10 @@ export interface ChangedStatus {
 }
 
 export interface StatusOptions {
-  /** The Job as it was last read or written. */
+  /** The Job as the loop last read or wrote it. */
   readonly job: Job
   readonly counters: Counters
-  /** Whether the Job may end now, because it has no pods left to delete or to count. */
+  /** Whether the Job may end now, because no pods remain to be deleted or counted. */
   readonly mayEnd: boolean
   readonly now: string
 }
@@ -83,7 +83,7 @@ interface Change {
   readonly event?: Happening
 }
 
-/** Returns the condition that reports the coming end. If the Job may end now, also returns the final condition. */
+/** Returns the condition that announces the end of a Job. If the Job may end now, also returns the final condition. */
 function endOf(
   { state: { features }, terminating }: JobStep,
   { type, byPolicy, ...verdict }: Verdict,
@@ -106,7 +106,7 @@ function isNew({ type, status }: Condition, conditions: Condition[] = []): boole
   return !conditions.some((each) => each.type === type && each.status === status)
 }
 
-/** Returns the change of the Suspended condition. Undefined if it does not change. */
+/** Returns the change of the Suspended condition, or undefined if the condition does not change. */
 function suspensionOf(job: Job, now: string): Change | undefined {
   const suspendedCondition = job.status?.conditions?.find(({ type }) => type === 'Suspended')
   const suspended = isSuspended(job)
@@ -121,14 +121,14 @@ function suspensionOf(job: Job, now: string): Change | undefined {
 
 interface StartOptions {
   readonly now: string
-  /** The new Suspended condition. Set if it changes. */
+  /** The new Suspended condition. Undefined if the condition does not change. */
   readonly suspension: Condition | undefined
   readonly isStrict: boolean
 }
 
 /**
- * Returns the start time. Resuming a suspended Job resets it. With strict statuses, only a suspension can remove the
- * time.
+ * Returns the start time of the Job. Resuming a suspended Job resets the time. With strict statuses, only a suspension
+ * can remove the time.
  */
 function startOf(job: Job, { now, suspension, isStrict }: StartOptions): string | undefined {
   if (suspension?.status === 'False' && !isStrict) return now

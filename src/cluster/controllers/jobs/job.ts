@@ -63,7 +63,7 @@ interface LoopState extends JobPodParts, JobParts {
 interface Retries {
   readonly failures: number
   readonly notBefore: number
-  /** Number of failed pods when this entry was recorded. */
+  /** Number of failed pods when the entry was recorded. */
   readonly failed: number
 }
 
@@ -130,7 +130,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   loop.outdated.delete(uid)
   const spacingMs = loop.spacing.waitMs(key)
   if (spacingMs > 0) return { afterMs: spacingMs }
-  // The cache does not show all pod writes yet. When the cache is updated, the change triggers the Job again.
+  // The cache does not show all pod writes yet. The update of the cache triggers the Job again.
   const unseenMs = Math.max(loop.expectations.waitMs(uid), loop.releases.waitMs(uid))
   if (unseenMs > 0) return { afterMs: unseenMs }
   const pods = await claimPods(loop, job, signal)
@@ -142,7 +142,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   return nextLook(loop, step)
 }
 
-/** Whether this controller manages the Job, rather than another one. */
+/** Whether this controller, and no other, manages the Job. */
 function isManagedHere({ vendor }: LoopState, { spec }: Job): boolean {
   return spec?.managedBy === undefined || spec.managedBy === vendorKey(vendor, 'job-controller')
 }
@@ -233,7 +233,7 @@ interface ReleaseOptions {
   readonly signal: AbortSignal
 }
 
-/** Removes the finalizers of these pods. Throws the first error. */
+/** Removes the tracking finalizer from pods. Throws the first error. */
 async function releasePods(loop: LoopState, { job, features }: JobState, { pods, signal }: ReleaseOptions) {
   const { client, releases } = loop
   const uid = job.metadata.uid!
@@ -256,7 +256,7 @@ interface WriteOptions extends Omit<StatusOptions, 'now'> {
   readonly signal: AbortSignal
 }
 
-/** Writes the status and returns the current Job. Undefined if the Job has changed in the meantime. */
+/** Writes the status and returns the current Job, or undefined if the Job has changed in the meantime. */
 async function writeStatus(
   loop: LoopState,
   step: JobStep,
@@ -289,7 +289,7 @@ function outdatedVersions({ outdated }: LoopState, uid: string): Set<string> {
   return versions
 }
 
-/** Returns the time at which to reconcile again even if nothing changes. */
+/** Returns the time at which to reconcile the Job again even if nothing changes. */
 function nextLook({ clock, retries }: LoopState, { state: { job }, retryMs = 0 }: JobStep): StepOutcome {
   const now = clock.now()
   const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}

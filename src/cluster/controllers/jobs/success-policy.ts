@@ -2,7 +2,7 @@
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import { IndexSet } from './index-set.ts'
 
-/** Returns the position of the first rule that the succeeded indexes meet. Undefined if they meet none. */
+/** Returns the position of the first rule that the succeeded indexes meet, or undefined if they meet no rule. */
 export function metSuccessRule({ spec }: Job, succeeded: IndexSet): number | undefined {
   const place = (spec?.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
     if (succeededIndexes === undefined) return succeededCount !== undefined && succeeded.size >= succeededCount

@@ -34,14 +34,14 @@ export interface Uncounted {
   readonly failed: readonly string[]
 }
 
-/** Returns the counters of the status, including the uncounted pods that have lost their finalizer. */
+/** Returns the counters of the status, including those uncounted pods that have lost their finalizer. */
 export function settledCounters({ status = {} }: Job, trackedUids: ReadonlySet<string>): Counters {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
   const counters = { succeeded: status.succeeded ?? 0, failed: status.failed ?? 0, uncounted: { succeeded, failed } }
   return countReleased(counters, (uid) => !trackedUids.has(uid))
 }
 
-/** Moves the UIDs of released pods into the counters. */
+/** Adds released pods to the counters and removes their UIDs from the list. */
 export function countReleased(
   { succeeded, failed, uncounted }: Counters,
   isReleased: (uid: string) => boolean,

@@ -12,16 +12,16 @@ export interface Reason {
 /** The end of a Job, after which its remaining pods are deleted. */
 export interface Verdict extends Partial<Reason> {
   readonly type: 'Complete' | 'Failed'
-  /** Whether a policy ended the Job. If so, a condition reports the coming end in every version. */
+  /** Whether a policy ended the Job. If so, a condition announces the end in every Kubernetes version. */
   readonly byPolicy?: boolean
 }
 
-/** The condition that reports each type of end before the Job has ended. */
+/** The condition that announces each type of end before the Job has ended. */
 export const announcements = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const
 
 /**
- * Returns the end of a Job, even if an earlier step already reported it as a condition. Undefined while the Job is
- * running.
+ * Returns the end of a Job, even if an earlier step already announced it in a condition. Returns undefined while the
+ * Job is running.
  */
 export function verdictOf(state: JobState, now: number): Verdict | undefined {
   const announced = announcedVerdict(state.job)
@@ -99,7 +99,7 @@ function indexFailure({ job, doneIndexes, failedIndexes }: JobState): Reason | u
 }
 
 /**
- * Returns the milliseconds until the active deadline. Undefined if the Job has no deadline or the deadline is not
+ * Returns the milliseconds until the active deadline, or undefined if the Job has no deadline or the deadline is not
  * running.
  */
 export function deadlineInMs(job: Job, now: number): number | undefined {

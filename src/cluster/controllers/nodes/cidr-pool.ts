@@ -22,7 +22,7 @@ export class CidrPool {
     this.#count = Number(count < maxRanges ? count : maxRanges)
   }
 
-  /** Allocates a free subnet. Returns undefined if none is left. Released subnets are reused last. */
+  /** Allocates a free subnet, or returns undefined if no subnet is free. Released subnets are reused last. */
   take(owner: string): string | undefined {
     for (let i = 0; i < this.#count; i++) {
       const index = (this.#next + i) % this.#count
@@ -40,7 +40,7 @@ export class CidrPool {
     for (const index of this.#indexesOf(text)) this.#ownersByIndex.set(index, owner)
   }
 
-  /** Releases a subnet if this owner holds it. */
+  /** Releases a subnet if the given owner holds it. */
   release(text: string, owner: string): void {
     for (const index of this.#indexesOf(text))
       if (this.#ownersByIndex.get(index) === owner) this.#ownersByIndex.delete(index)

@@ -15,7 +15,7 @@ export interface EvictionRateOptions {
   readonly rate: number
   /** Maximum number of nodes per second from which pods are evicted in a large unhealthy zone. */
   readonly secondaryRate: number
-  /** Share of nodes that are not ready at which a zone becomes unhealthy. */
+  /** Fraction of nodes that are not ready at which a zone becomes unhealthy. */
   readonly unhealthyShare: number
   /** Number of nodes above which a zone counts as large. */
   readonly largeSize: number
@@ -24,7 +24,7 @@ export interface EvictionRateOptions {
 interface Zone {
   readonly ready: Set<string>
   readonly others: Set<string>
-  /** The earliest time at which pods may be evicted from the next node. */
+  /** The earliest time at which pods may be evicted from the next node of the zone. */
   nextAt: number
 }
 
@@ -41,7 +41,7 @@ export class EvictionRates {
     this.#vendor = vendor
   }
 
-  /** Updates the state of a node. `node` is undefined if it was deleted. */
+  /** Updates the state of a node. `node` is undefined if the node was deleted. */
   follow(name: string, node: Node | undefined): void {
     const before = this.#zones.get(this.#zoneOf.get(name) ?? '')
     before?.ready.delete(name)
@@ -63,8 +63,8 @@ export class EvictionRates {
   }
 
   /**
-   * Returns the milliseconds until the pods of this node may be evicted. 0 means now, and uses the zone's next slot.
-   * Infinity means that eviction is paused.
+   * Returns the milliseconds until the pods of this node may be evicted. The value 0 means now, and uses the next slot
+   * of the zone. Infinity means that eviction is paused.
    */
   takeMs(name: string): number {
     const zone = this.#zones.get(this.#zoneOf.get(name) ?? '')

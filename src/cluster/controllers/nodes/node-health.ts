@@ -63,7 +63,7 @@ export class NodeHealth {
   }
 }
 
-/** Returns the heartbeat time of the Ready condition. Empty if there is none. */
+/** Returns the heartbeat time of the Ready condition, or '' if the node has no such condition. */
 function heartbeatOf({ status }: Node): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime ?? ''
 }
@@ -76,7 +76,7 @@ const stopped = ['NodeStatusUnknown', 'Kubelet stopped posting node status.'] as
 /** Condition types that a node agent reports. */
 const reported = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
-/** Returns the conditions of a silent node. All agent-reported conditions become Unknown. */
+/** Returns the conditions of a silent node. All conditions that the agent reports become Unknown. */
 export function unknownConditions(node: Node, now: string): Condition[] {
   const before = node.status?.conditions ?? []
   const others = before.filter(({ type = '' }) => !reported.includes(type))

@@ -22,7 +22,7 @@ export interface PodRanges {
   readonly ranges: readonly IpRange[]
   readonly ipv4Bits: number
   readonly ipv6Bits: number
-  /** Service ranges. Pod CIDRs never overlap them. */
+  /** CIDR ranges of Services, which pod CIDRs never overlap. */
   readonly services: readonly IpRange[]
 }
 

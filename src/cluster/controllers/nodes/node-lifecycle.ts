@@ -130,7 +130,7 @@ async function reconcileNode(state: State, name: string, signal: AbortSignal): P
   }
 }
 
-/** Sets the conditions to Unknown. Returns whether a write was necessary. */
+/** Sets the conditions of a silent node to Unknown. Returns whether a write was necessary. */
 async function markUnknown({ client, clock, recorder }: State, node: Node, signal: AbortSignal): Promise<boolean> {
   const conditions = unknownConditions(node, timestamp(clock.now()))
   if (sameJson(conditions, node.status?.conditions ?? [])) return false

@@ -6,8 +6,7 @@ import { tolerates } from '../../../api/model/tolerations.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 /**
- * Returns the status of the Ready condition: True, False, or Unknown if the node is silent. Empty before the first
- * report.
+ * Returns the status of the Ready condition: True, False, Unknown if the node is silent, or '' before the first report.
  */
 export function readiness({ status }: Node): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? ''
@@ -34,7 +33,7 @@ function derivedKeys(vendor: Vendor): Set<string> {
 
 /** The inputs for the taints to set. */
 export interface WantedTaints {
-  /** Whether a node that is not ready may get its NoExecute taint now. */
+  /** Whether a node that is not ready may get the NoExecute taint now. */
   readonly mayEvict: boolean
   readonly now: string
 }
@@ -74,8 +73,8 @@ export function evictingTaints({ spec }: Node): Taint[] {
 }
 
 /**
- * Returns the milliseconds for which a pod may stay on a node with these taints. 0 if the pod does not tolerate one of
- * them. Infinity if it tolerates all of them without a time limit.
+ * Returns the milliseconds for which a pod may stay on a node with these taints. Returns 0 if the pod does not tolerate
+ * one of the taints, and Infinity if the pod tolerates all of them without a time limit.
  */
 export function toleratedMs({ spec }: Pod, taints: readonly Taint[]): number {
   const used = taints.map((taint) => spec?.tolerations?.find((each) => tolerates(each, taint)))

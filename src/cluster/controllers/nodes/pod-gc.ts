@@ -35,7 +35,7 @@ export interface PodGcParts {
 interface State extends PodGcParts {
   readonly ended: Index<Pod>
   readonly byNode: Index<Pod>
-  /** Time since which each missing node has been missing. */
+  /** Time at which each missing node was first found missing. */
   readonly missingSince: Map<string, number>
 }
 
@@ -100,7 +100,7 @@ async function removeOrphans(state: State, name: string, signal: AbortSignal): P
   const since = missingSince.get(name) ?? now
   missingSince.set(name, since)
   if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
-  // The cache may be stale, so this reads the node from the server.
+  // The cache may be stale, so this function reads the node from the server.
   if ((await ignoreNotFound(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
   await removeAll(state, byNode.get(name), signal)
   return 'done'

@@ -1,6 +1,6 @@
 /**
- * Reports SimulationRules that have no effect: a real node runs real containers and ignores the rules. The loop records
- * an Event about each rule that selects a real node, or a pod on one.
+ * Reports SimulationRules that have no effect because a real node, which runs real containers, ignores them. The loop
+ * records an Event about each rule that selects a real node or a pod on a real node.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -22,7 +22,7 @@ export interface SimulationRuleParts {
   readonly pods: Informer<Pod>
 }
 
-/** Number of objects that an Event names. */
+/** Maximum number of objects that an Event names. */
 const maxNames = 5
 
 export function simulationRulesLoop({ recorder, vendor, rules, nodes, pods }: SimulationRuleParts): Loop {

@@ -1,6 +1,6 @@
 /**
- * Deletes pods that do not tolerate a NoExecute taint of their node, or whose toleration time has passed. The time
- * starts when the taint was added, so another manager does not restart it.
+ * Deletes pods that do not tolerate a NoExecute taint of their node, or whose toleration time has passed. The
+ * toleration time starts when the taint was added, so a change of the manager does not restart it.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

@@ -61,7 +61,7 @@ async function addKinds({ places, plurals, discovery, found }: Search): Promise<
   return count
 }
 
-/** Asks for the types of each group version once. */
+/** Requests the types of each group version only once. */
 class Discovery {
   readonly #client: Client
   readonly #signal: AbortSignal

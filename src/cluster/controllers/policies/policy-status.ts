@@ -58,7 +58,7 @@ async function reconcile(
     observedGeneration: generation,
     typeChecking: expressionWarnings.length === 0 ? {} : { expressionWarnings },
   }
-  // The UID prevents that the status is applied to another policy of the same name.
+  // The UID prevents a write of the status to another policy with the same name.
   const written = { metadata: { name: object.name, uid: uid! }, status }
   const options = { subresource: 'status', fieldManager: name, force: true, signal } as const
   await ignoreNotFound(client.apply(policies.type, written, options))

@@ -24,7 +24,7 @@ const maxTypes = 100
 export class PublishedTypes {
   readonly #client: Client
   readonly #vendor: Vendor
-  /** By the address of the document, which contains its hash, and the kind. */
+  /** Cached types, by kind and by the address of the document, which contains a hash of the document. */
   readonly #known = new BoundedMap<string, DeclaredType | undefined>(maxTypes)
 
   constructor(client: Client, vendor: Vendor) {
@@ -32,7 +32,7 @@ export class PublishedTypes {
     this.#vendor = vendor
   }
 
-  /** Returns the type of a kind. Undefined if the server does not describe it. */
+  /** Returns the type of a kind, or undefined if the server does not describe the kind. */
   async typeOf({ group, version, kind }: KindName, signal: AbortSignal): Promise<DeclaredType | undefined> {
     const { paths } = await this.#client.read<Index>('/openapi/v3', { signal })
     const path = group === '' ? `api/${version}` : `apis/${group}/${version}`
@@ -76,7 +76,7 @@ class Definitions {
     this.#prefix = prefix
   }
 
-  /** A definition inside itself is an object of unknown content. */
+  /** A definition that contains itself is an object of unknown content at the inner level. */
   expand(name: string): JsonObject {
     const known = this.#expanded.get(name)
     if (known !== undefined) return known
@@ -90,7 +90,7 @@ class Definitions {
   #schema(schema: JsonObject): JsonObject {
     const target = referenceOf(schema)
     if (target !== undefined) return this.expand(target)
-    // Built-in kinds list the possible types, or use a format instead of the extension.
+    // Built-in kinds use a list of possible types or a format instead of the extension.
     const isUnion = schema.type === undefined && Array.isArray(schema.oneOf)
     if (isUnion || schema.format === 'int-or-string') return { [`${this.#prefix}int-or-string`]: true }
     const { properties, items, additionalProperties } = schema

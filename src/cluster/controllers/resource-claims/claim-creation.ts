@@ -53,7 +53,7 @@ export function claimCreationLoop(given: ClaimCreationParts): Loop {
     name: 'resourceclaim-creation',
     sources: [
       fromInformer(parts.pods),
-      // Pods may be waiting for a new template.
+      // Pods may be waiting for the new template.
       fromInformer(parts.templates, ({ key, previous }) =>
         previous === undefined ? podsByTemplate.get(key).map(objectKey) : [],
       ),
@@ -93,7 +93,7 @@ function wantedClaims({ spec }: Pod): Wanted[] {
   )
 }
 
-/** Whether the status of the pod names its claim, and the claim exists, or says that no claim is needed. */
+/** Whether the status of the pod names the claim and the claim exists, or the status says that no claim is needed. */
 function isRecorded({ claims }: Parts, pod: Pod, { name }: Wanted): boolean {
   const status = pod.status?.resourceClaimStatuses?.find((each) => each.name === name)
   if (status === undefined) return false
@@ -105,7 +105,9 @@ function isRecorded({ claims }: Parts, pod: Pod, { name }: Wanted): boolean {
 
 type Found = { readonly claim: string } | { readonly why: string }
 
-/** Returns the name of the pod's claim, after creating it if it is missing, or the reason why there is none. */
+/**
+ * Returns the name of the pod's claim, after creating the claim if it is missing, or the reason why there is no claim.
+ */
 async function ensureClaim(
   { client, vendor, byOwner, claims, templates }: Parts,
   pod: Pod,

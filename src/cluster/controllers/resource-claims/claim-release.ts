@@ -1,6 +1,6 @@
 /**
- * Releases ResourceClaims: removes the reservations of pods that have ended or no longer exist, deallocates claims that
- * nobody uses any more, and deletes the claims that were generated for pods that have ended.
+ * Releases ResourceClaims: removes the reservations of pods that have ended or no longer exist, deallocates unused
+ * claims, and deletes claims that were generated for pods that have ended.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
@@ -70,7 +70,7 @@ async function isUsing(
   { metadata: { namespace = '' } }: ResourceClaim,
   { consumer: { apiGroup = '', resource, name = '', uid }, signal }: { consumer: Consumer; signal: AbortSignal },
 ): Promise<boolean> {
-  // Who reserves the claim for an object of another type must also remove the reservation.
+  // If an object of another type reserves a claim, the client that added the reservation must also remove it.
   if (apiGroup !== '' || resource !== 'pods') return true
   const cached = pods.get({ namespace, name })
   const pod =

@@ -99,7 +99,7 @@ function nodesUsing(
   return new Set(users.map(({ spec }) => spec?.nodeName ?? '').filter(Boolean))
 }
 
-/** Returns the nodes of the Pods that use a volume's claim. */
+/** Returns the nodes of the Pods that use the claim of a volume. */
 function nodesFor(parts: AttachDetachParts, volume: PersistentVolume | undefined): Set<string> {
   const { namespace = '', name = '' } = volume?.spec?.claimRef ?? {}
   const claim = parts.claims.get({ namespace, name })
@@ -135,7 +135,7 @@ async function reconcile(state: State, nodeName: string, signal: AbortSignal): P
   return surplus.length > detachable.length ? { afterMs: lookAgainMs } : 'done'
 }
 
-/** Returns the volumes that the Pods on a node need attached, by attachment name. */
+/** Returns the volumes that must be attached for the Pods on a node, by attachment name. */
 function wantedOn({ usersOn, claims, volumes, drivers }: State, nodeName: string): Map<string, Wanted> {
   const desiredAttachments = new Map<string, Wanted>()
   for (const pod of usersOn.get(nodeName)) {
@@ -230,7 +230,7 @@ function attachedElsewhere(state: State, { metadata, spec }: PersistentVolume, n
   )
 }
 
-/** Reports the result to the Pod, once per state of the attachment. */
+/** Reports the result of an attachment to the Pod, once per state of the attachment. */
 function reportOutcome({ recorder, reported }: State, attachment: VolumeAttachment, pod: Pod): void {
   const { spec, status } = attachment
   const volume = spec?.source?.persistentVolumeName ?? ''

@@ -81,7 +81,7 @@ async function reconcile(binder: Binder, key: string, signal: AbortSignal): Prom
     const volume = binder.volumes.get(name)
     return volume === undefined ? 'done' : await syncVolume(binder, volume, signal)
   } catch (error) {
-    // Another client changed the object first. That change triggers the object again, or the retry does.
+    // Another client changed the object first. Either that change or the retry triggers the object again.
     if (isConflict(error) || isNotFound(error)) return 'later'
     throw error
   }

@@ -124,7 +124,10 @@ async function askForVolume(
   return await nameProvisioner(binder, claim, { provisioner, signal })
 }
 
-/** Returns the reason why a claim with delayed binding waits: it has no Pod yet, or its first Pod is not scheduled. */
+/**
+ * Returns the reason why a claim with delayed binding waits: no Pod uses the claim yet, or the first Pod is not
+ * scheduled.
+ */
 function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: PersistentVolumeClaim): Happening {
   const uses = (pod: Pod) =>
     pod.metadata.namespace === namespace && isUnscheduled(pod) && claimNames(pod).includes(name)
@@ -137,7 +140,7 @@ function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: 
   return { type: 'Normal', reason: 'WaitForPodScheduled', message }
 }
 
-/** Returns the reason why no provisioner can create a volume. Undefined if one can. */
+/** Returns the reason why no provisioner can create a volume, or undefined if a provisioner can. */
 function whyUnbound({ classes }: Binder, className: string): Happening | undefined {
   if (className === '') {
     const message = 'no persistent volumes available for this claim and no storage class is set'

@@ -1,8 +1,8 @@
 /**
- * Directories of volumes. They are all under one root, are named after their volume and have mode 0700. Only
- * directories created here are removed. A marker file next to each directory identifies them. The marker remains until
- * the volume is deleted, which distinguishes a directory that was removed here from a directory on another machine.
- * Symbolic links are not followed, and anything that is not a plain directory is rejected.
+ * Directories of volumes. They are all under one root, are named after their volume and have mode 0700. The loop
+ * removes only directories that it created. A marker file next to each directory identifies them. The marker remains
+ * until the volume is deleted, which distinguishes a directory that the loop removed from a directory on another
+ * machine. Symbolic links are not followed, and anything that is not a plain directory is rejected.
  */
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -15,7 +15,7 @@ export class UnboundSince {
     this.#clock = clock
   }
 
-  /** Returns the milliseconds until the reason may be reported, or 0 if it may be reported now. */
+  /** Returns the milliseconds until the binder may report a reason, or 0 if it may report the reason now. */
   waitMs(uid: string): number {
     const now = this.#clock.monotonic()
     const since = this.#since.get(uid) ?? now

@@ -19,14 +19,14 @@ export async function syncVolume(binder: Binder, volume: PersistentVolume, signa
     if (claim === undefined) await release(binder, volume, signal)
     else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
     else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
-    // Otherwise the claim is about to name this volume, and its own reconcile continues.
+    // Otherwise the claim is about to name this volume, and the reconcile of the claim continues.
   }
   return 'done'
 }
 
 /**
- * Returns the claim that the volume references. Reads it from the server if the cache does not have it, because
- * releasing a volume may delete data.
+ * Returns the claim that the volume references. Reads the claim from the server if the cache does not contain it,
+ * because releasing a volume may delete data.
  */
 async function claimOf(
   { claims: informer, client }: Binder,
@@ -81,8 +81,8 @@ export async function fail(
 }
 
 /**
- * The claim is bound to another volume. Releases this volume if it was provisioned with the policy Delete, and makes it
- * available otherwise.
+ * The claim is bound to another volume. The loop releases this volume if it was provisioned with the policy Delete, and
+ * otherwise makes it available.
  */
 async function letGo(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { keys, client } = binder

@@ -13,8 +13,8 @@ export interface Pair {
 }
 
 /**
- * Writes the volume first, because its claimRef determines which claim gets the volume. Then writes its phase, the
- * claim and the claim's status.
+ * Writes the volume first, because its claimRef determines which claim gets the volume. Then writes the phase of the
+ * volume, the claim and the status of the claim.
  */
 export async function bind(binder: Binder, { volume, claim, signal }: Pair): Promise<void> {
   const reservedVolume = await holdVolume(binder, { volume, claim, signal })

@@ -29,8 +29,8 @@ export interface ClaimParts<T extends ObjectBase, O extends ObjectBase> {
 }
 
 /**
- * Returns the candidates that belong to the owner after adoption and release. Tries all of them and then throws the
- * first failure. Yields to other work if there are many.
+ * Returns the candidates that belong to the owner after adoption and release. Processes all candidates before throwing
+ * the first failure. Yields to other work if there are many candidates.
  */
 export async function claimObjects<T extends ObjectBase, O extends ObjectBase>(
   parts: ClaimParts<T, O>,

@@ -11,8 +11,8 @@ export function findCondition<C extends Condition>(conditions: readonly C[] | un
 }
 
 /**
- * Returns the list with this condition. A condition with the same status and reason is kept unchanged. A condition with
- * the same status keeps its last transition time.
+ * Returns the list with the given condition. If status and reason are unchanged, the existing condition is kept. If
+ * only the status is unchanged, its last transition time is kept.
  */
 export function withCondition<C extends Condition>(conditions: readonly C[] = [], next: C): C[] {
   const previousCondition = findCondition(conditions, next.type ?? '')

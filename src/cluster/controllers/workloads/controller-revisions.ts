@@ -1,7 +1,7 @@
 /**
- * The template history of a workload, stored as ControllerRevisions. Each contains a patch that restores the template.
- * The highest revision number marks the current template, so a restored revision gets a new number. Unused revisions
- * beyond the workload's limit are deleted, oldest first.
+ * The template history of a workload, stored as ControllerRevisions. Each revision contains a patch that restores the
+ * template. The highest revision number marks the current template, so a restored revision gets a new number. Unused
+ * revisions beyond the workload's limit are deleted, oldest first.
  */
 
 import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
@@ -35,7 +35,7 @@ export interface RevisionOwner<O extends ObjectBase> {
   readonly signal: AbortSignal
 }
 
-/** The revision of a workload's current template, and all others, oldest first. */
+/** The revision of a workload's current template, and all other revisions, oldest first. */
 export interface History {
   readonly present: ControllerRevision
   readonly others: readonly ControllerRevision[]

@@ -55,7 +55,10 @@ export class Expectations {
     this.#closeIfMet(owner, open)
   }
 
-  /** Returns 0 if all expected writes have been observed. Otherwise returns the milliseconds until they expire. */
+  /**
+   * Returns 0 if all expected writes have been observed. Otherwise returns the milliseconds until the expectations
+   * expire.
+   */
   waitMs(owner: string): number {
     const open = this.#open.get(owner)
     if (open === undefined) return 0

@@ -24,8 +24,8 @@ export function afterRefusal(error: unknown): StepOutcome {
 }
 
 /**
- * Returns the result of a write. Undefined if another client changed the object first. That change triggers the object
- * again.
+ * Returns the result of a write, or undefined if another client changed the object first. The change by the other
+ * client triggers the object again.
  */
 export async function unlessConflict<T>(write: Promise<T>): Promise<T | undefined> {
   try {

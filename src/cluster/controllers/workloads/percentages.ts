@@ -1,6 +1,6 @@
 /** Values that are either a number or a percentage. */
 
-/** Converts a value to a number. A percentage refers to `whole`. Invalid values count as 0. */
+/** Converts a value to a number. A percentage is relative to `whole`. Invalid values count as 0. */
 export function absoluteNumber(value: number | string, whole: number, round: (value: number) => number): number {
   if (typeof value === 'number') return value
   const percent = /^(\d{1,9})%$/.exec(value)?.[1]

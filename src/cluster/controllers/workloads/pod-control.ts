@@ -90,7 +90,7 @@ export async function deletePod(
   }
 }
 
-/** The error if the pod to be deleted no longer exists. */
+/** Thrown if the pod to be deleted no longer exists. */
 export class PodGoneError extends Error {
   override readonly name = 'PodGoneError'
 }

@@ -16,7 +16,7 @@ import { isTerminating } from './pod-state.ts'
 export interface PodEventParts {
   readonly pods: Informer<Pod>
   readonly ownerKind: OwnerKind
-  /** The expectations of the loop. Omitted by loops whose pods have fixed names. */
+  /** The expectations of the loop. Undefined for loops whose pods have fixed names. */
   readonly expectations?: Expectations
   /** Returns the owners that may adopt a pod without a controller. */
   readonly adopters: (pod: Pod) => Iterable<ObjectBase>

@@ -19,7 +19,7 @@ export function isReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True'
 }
 
-/** Returns the time since which a pod has been ready. Undefined if it is not ready or the time is unknown. */
+/** Returns the time since which a pod has been ready, or undefined if the pod is not ready or the time is unknown. */
 export function readySince(pod: Pod): number | undefined {
   const ready = podCondition(pod, 'Ready')
   if (ready?.status !== 'True') return undefined
@@ -33,8 +33,8 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
 }
 
 /**
- * Returns the milliseconds until a ready pod becomes available. 0 if it is available. Undefined if the pod is not
- * ready.
+ * Returns the milliseconds until a ready pod becomes available, 0 if the pod is available, or undefined if the pod is
+ * not ready.
  */
 export function availableInMs(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   const since = readySince(pod)
@@ -43,8 +43,7 @@ export function availableInMs(pod: Pod, minReadySeconds: number, now: number): n
 }
 
 /**
- * Returns the milliseconds until the next of these pods becomes available. Undefined if none is about to become
- * available.
+ * Returns the milliseconds until the next pod becomes available, or undefined if no pod is about to become available.
  */
 export function nextAvailableMs(pods: Iterable<Pod>, minReadySeconds: number, now: number): number | undefined {
   if (minReadySeconds === 0) return undefined

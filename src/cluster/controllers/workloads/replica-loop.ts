@@ -123,7 +123,7 @@ async function step<O extends ReplicaOwner>(
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
   const slice = new TimeSlice()
   const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
-  // Each of these steps iterates over all pods, so other work may run between them.
+  // Each step iterates over all pods, so other work may run between the steps.
   await slice.yieldIfDue()
   const now = clock.now()
   const facts = { failure, terminating: terminatingPods(state, owner), now }

@@ -39,10 +39,10 @@ export interface ReplicaFailure {
   readonly error: unknown
 }
 
-/** Facts for the status in addition to the active pods. */
+/** Input for the status in addition to the active pods. */
 export interface ReplicaFacts {
   readonly failure: ReplicaFailure | undefined
-  /** Number of terminating pods. Undefined if this version does not report it. */
+  /** Number of terminating pods. Undefined if this Kubernetes version does not report the number. */
   readonly terminating: number | undefined
   readonly now: number
 }

@@ -11,7 +11,9 @@ import { annotationsAfterRollback, byRevision, readRevision, revisionOf, rollbac
 import type { Rollout } from './parts.ts'
 import { allOf, sameTemplate, syncPresent, withoutHash } from './replica-sets.ts'
 
-/** Returns the requested revision. 0 means the previous one. Undefined if there is no valid request. */
+/**
+ * Returns the requested revision, or undefined if there is no valid request. The value 0 means the previous revision.
+ */
 export function rollbackTo({ metadata }: Deployment): bigint | undefined {
   return readRevision(metadata.annotations?.[rollbackKey])
 }
@@ -28,13 +30,13 @@ export async function rollBack(rollout: Rollout, all: readonly ReplicaSet[]): Pr
   await writeTemplate(rollout, revision === 0n ? undefined : set)
 }
 
-/** Returns the second-highest revision. 0 if there is none. */
+/** Returns the second-highest revision, or 0 if there is none. */
 function lastRevision(vendor: Vendor, sets: readonly ReplicaSet[]): bigint {
   const before = sets.toSorted(byRevision(vendor)).at(-2)
   return before === undefined ? 0n : revisionOf(vendor, before)
 }
 
-/** Removes the annotation. If there is a ReplicaSet, also applies its template. */
+/** Removes the rollback annotation. If a ReplicaSet is given, also applies the template of that ReplicaSet. */
 async function writeTemplate(rollout: Rollout, set: ReplicaSet | undefined): Promise<void> {
   const { deployment, parts, name } = rollout
   const next = set === undefined ? deployment : returned(rollout, set)

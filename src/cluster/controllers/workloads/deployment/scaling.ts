@@ -42,8 +42,8 @@ async function scaleSets(rollout: Rollout, sets: Sets): Promise<Sets> {
 }
 
 /**
- * Returns the only ReplicaSet that has pods. If none has pods, returns the current or otherwise the latest one.
- * Undefined if several have pods.
+ * Returns the only ReplicaSet that has pods. If none has pods, returns the current or otherwise the latest ReplicaSet.
+ * If several have pods, returns undefined.
  */
 function activeOrLatest(sets: Sets): ReplicaSet | undefined {
   const running = active(allOf(sets))
@@ -61,7 +61,10 @@ function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
   )
 }
 
-/** Returns the sizes after distributing the difference. The largest ReplicaSet gets the remainder from rounding. */
+/**
+ * Returns the sizes of the ReplicaSets after distributing the difference. The largest ReplicaSet gets the remainder
+ * from rounding.
+ */
 function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [ReplicaSet, number][] {
   const maxTotal = rollout.replicas > 0 ? rollout.replicas + maxSurge(rollout.deployment) : 0
   const difference = maxTotal - wantedIn(running)

@@ -60,7 +60,7 @@ interface Owners {
   readonly members: readonly [set: StatefulSet, pod: Pod]
 }
 
-/** Returns the changed claim. Undefined if its owners are correct or another controller owns it. */
+/** Returns the changed claim, or undefined if its owners are correct or another controller owns the claim. */
 function withOwner(
   { parts }: SetStep,
   claim: PersistentVolumeClaim,

@@ -23,7 +23,7 @@ export function ordinalRange({ spec }: StatefulSet): { readonly start: number; r
   return { start, end: start + (spec?.replicas ?? 1) }
 }
 
-/** Returns the ordinal in the name of a pod. Undefined if the name does not belong to this set. */
+/** Returns the ordinal in the name of a pod, or undefined if the name does not belong to this set. */
 export function ordinalOf(
   { metadata: { name: set } }: StatefulSet,
   { metadata: { name = '' } }: Pod,
@@ -65,7 +65,7 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   }
 }
 
-/** Whether a missing pod is created from the current revision although a newer one exists. */
+/** Whether a missing pod is created from the current revision although a newer revision exists. */
 function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = spec.updateStrategy ?? {}
   const start = spec.ordinals?.start ?? 0
@@ -104,7 +104,7 @@ export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVol
   }))
 }
 
-/** Returns the pod with the labels and volumes of its ordinal. Undefined if it already has them. */
+/** Returns the pod with the labels and volumes of its ordinal, or undefined if the pod already has them. */
 export function withIdentity({ set, parts }: SetStep, pod: Pod, ordinal: number): Pod | undefined {
   const name = podName(set, ordinal)
   const label = nameLabel(parts.vendor)

@@ -77,8 +77,8 @@ interface Walk {
 const maxCreated = 100
 
 /**
- * Creates missing pods. Returns true if every ordinal has a pod and, with OrderedReady, all pods are available, so that
- * the next steps may follow.
+ * Creates missing pods. Returns true if the next steps may follow: every ordinal has a pod and, with OrderedReady, all
+ * pods are available.
  */
 async function fill(walk: Walk): Promise<boolean> {
   const { step, counts, isOrdered, start, end, byOrdinal } = walk
@@ -94,7 +94,7 @@ async function fill(walk: Walk): Promise<boolean> {
       counts.replicas++
       countRevision(walk, createdPod, 1)
       byOrdinal.set(ordinal, createdPod)
-      // The events of the new pods trigger the set again.
+      // The events of the new pods trigger the StatefulSet again.
       if (isOrdered || ++created === maxCreated) return false
       continue
     }
@@ -136,7 +136,7 @@ async function shrink(walk: Walk): Promise<boolean> {
       if (isOrdered) return false
       continue
     }
-    // An unavailable pod blocks the deletion of others, unless it is the first unhealthy pod.
+    // An unavailable pod blocks the deletion of other pods, unless it is the first unhealthy pod.
     if (isOrdered && !runsAvailable(step, pod) && ordinal !== firstUnhealthy) return false
     await retainClaims(step, { pod, ordinal, isSurplus: true })
     await deleteOrdinal(step, pod)

@@ -61,12 +61,12 @@ async function createClaims(step: SetStep, ordinal: number): Promise<void> {
   }
 }
 
-/** The error if a claim of the pod cannot be used yet. */
+/** Thrown if a claim of the pod cannot be used yet. */
 export class ClaimError extends Error {
   override readonly name = 'ClaimError'
 }
 
-/** Whether no Event is needed for an error. A name that is taken or a conflict only shows that the cache is stale. */
+/** Whether an error needs no Event. A conflict, or a name that is taken, only shows that the cache is stale. */
 function isQuiet(error: unknown): boolean {
   if (isNamespaceEnding(error) || isConflict(error) || isNotFound(error)) return true
   return error instanceof StatusError && error.reason === 'AlreadyExists'

@@ -41,7 +41,7 @@ export function statefulSetLoop(parts: StatefulSetParts): Loop {
     sources: [
       fromInformer(parts.sets),
       fromPods({ pods: parts.pods, ownerKind, adopters: (pod) => selecting.of(pod) }),
-      // Claims and revisions are only looked up. Their changes trigger nothing.
+      // The loop only looks up claims and revisions. Changes of claims and revisions trigger nothing.
       fromInformer(parts.claims, () => []),
       fromInformer(parts.revisions, () => []),
     ],
@@ -104,7 +104,7 @@ async function reconcile(
   return lookAgain(nextAvailableMs(pods, minReadySeconds, parts.clock.now()))
 }
 
-/** Performs the steps. Returns the error that stopped them, or undefined. */
+/** Performs the steps. Returns the error that stopped the steps, or undefined. */
 async function movesOf(
   step: SetStep,
   pods: readonly Pod[],
