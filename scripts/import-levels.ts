@@ -1,6 +1,6 @@
 /**
- * Copies the facts about Kubernetes versions that tests compare the definitions with to `test/data/levels`, in a
- * compact form. Run it when the facts change:
+ * Copies facts about Kubernetes versions, with which tests compare the definitions, to `test/data/levels` in a compact
+ * form. Run the script when the facts change:
  *
  *     bin/node scripts/import-levels.ts ../shared/levels
  */

@@ -4,7 +4,7 @@
  *   bin/node scripts/sample-texts.ts --seed=7                   30 texts of every category
  *   bin/node scripts/sample-texts.ts --seed=7 --category=logs   30 log messages
  *
- * The same seed draws the same texts as long as the sources stay the same.
+ * The same seed draws the same texts as long as the sources do not change.
  */
 import { parseArgs } from 'node:util'
 import { categories, type Text } from './texts.ts'

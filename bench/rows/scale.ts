@@ -1,10 +1,9 @@
 /**
- * A large simulated cluster in one process: 5,000 nodes until all are ready, then 10,000 pods without an owner, and
- * then 10,000 pods of a Deployment. Both are created until all run, and deleted. The first two targets are those of
- * KWOK, which binds its pods to a node without a scheduler; here the scheduler chooses among all nodes.
- *
- * `ORCH_SCALE=nodes,pods` changes the numbers. The rates depend on the machine. The processor time of each thread can
- * be compared.
+ * Measures a large simulated cluster in one process: 5,000 nodes until all are ready, then 10,000 pods without an
+ * owner, and then 10,000 pods of a Deployment. The pods are created, run and are deleted. The first two targets are
+ * those of KWOK, which binds its pods to a node without a scheduler. Here, the scheduler chooses among all nodes.
+ * `ORCH_SCALE=nodes,pods` changes the numbers. The rates depend on the machine. The CPU time of each thread is
+ * comparable across machines.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../client.ts'

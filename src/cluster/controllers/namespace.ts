@@ -3,7 +3,7 @@
  *
  * Each pass deletes the contents, lists the remaining objects and reports them in the status. When the namespace is
  * empty, the pass removes the finalizer and the server deletes the namespace. Otherwise the loop runs another pass
- * later. Passes keep no state, so a restart loses nothing. No object can be added in the meantime, because a create
+ * later. Passes share no state, so a restart loses nothing. No object can be added in the meantime, because a create
  * requires the namespace to be unchanged.
  *
  * A restore of the store may undo the deletion at any moment. A pass therefore lists the objects first, reads the

@@ -4,7 +4,7 @@
  *
  * The transport behaves like the network: the server writes a response as fast as the client reads it, and a client
  * that stops reading or aborts ends the request. Response bytes belong to the server and must not be changed. `close`
- * ends running requests and waits for them for a limited time, so that none uses the store afterwards.
+ * ends running requests and waits for them for a limited time, so that no request uses the store afterwards.
  *
  * Control loops send hundreds of requests and read hundreds of events at once, all in the same turn of the event loop.
  * Requests and response chunks therefore wait for free time in a turn, so that network clients have priority.

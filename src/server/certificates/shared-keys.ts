@@ -1,10 +1,10 @@
 /**
- * Secrets shared by all servers on one store, which form a cluster without exchanging files: the CA, the service
- * account key and the continue-token key. The first server creates them by compare-and-set and all others use them.
- * They are stored next to the objects (`meta/...`), where no API request reaches them. Read access to the store exposes
- * them, as it exposes every Secret. They are encrypted if Secrets are.
+ * Secrets shared by all servers on one store, so that the servers form a cluster without exchanging files: the CA, the
+ * service account key and the continue-token key. The first server creates the secrets by compare-and-set, and all
+ * other servers use them. The secrets are stored next to the objects (`meta/...`), where no API request reaches them.
+ * Read access to the store exposes them, as it exposes every Secret. They are encrypted if Secrets are.
  *
- * An embedded store does not share its CA. There the CA is only in the files of the data directory.
+ * An embedded store does not share its CA, which is only in files of the data directory.
  */
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'

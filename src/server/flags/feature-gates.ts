@@ -2,8 +2,9 @@
  * `--feature-gates`: pairs such as `APIListChunking=false` for the gates of the emulated version. AllAlpha and AllBeta
  * set all gates of a stage.
  *
- * A gate can be changed only if it has an effect: its name is listed here, or a definition names it as its `gate`. All
- * other gates are accepted only in the state that the server implements. The same applies to alpha features.
+ * A gate can be changed only if it has an effect, which means that this file lists its name, or a definition names it
+ * as its `gate`. All other gates are accepted only in the state that the server implements. The same applies to alpha
+ * features.
  */
 import { type Availability, gateNames } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'

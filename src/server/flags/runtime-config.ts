@@ -7,8 +7,8 @@
  *   v1/podtemplates=false                         a type of the core group
  *   api/beta=false                                all beta versions; also api/all, api/ga, api/alpha
  *
- * The most specific setting takes precedence, regardless of the order. A type that is not served is still stored if
- * another version of it is served, or if the server itself needs it.
+ * The most specific setting takes precedence, regardless of the order. A type that is not served is still stored if the
+ * server serves another version of the type or needs the type itself.
  */
 
 import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'

@@ -1,7 +1,7 @@
 /**
  * Replaces the two binaries that envtest (the test environment of controller-runtime) and similar tools start: `etcd`,
  * which here only responds to health checks, and `kube-apiserver`, which is this server with a store in memory. To run
- * suites for envtest against it, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a
+ * test suites that use envtest, set KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package, or to a
  * directory that `orch envtest install` writes for one Kubernetes version. ORCH_EMULATED_VERSION selects another
  * version.
  *

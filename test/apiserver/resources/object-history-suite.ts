@@ -266,7 +266,10 @@ export function historySuite(server: Restartable, second: Restartable): void {
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const raw = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data: { k: '1' } })
     await admin.send(`${maps}/applied?fieldManager=me`, { method: 'PATCH', headers, raw })
-    assert.match((await run('undo cm/applied')).stderr, /revision \d+ created the object: to undo the creation, use orchctl delete/)
+    assert.match(
+      (await run('undo cm/applied')).stderr,
+      /revision \d+ created the object: to undo the creation, use orchctl delete/,
+    )
     const changed = await patch(admin, `${maps}/applied`, { data: { k: '2' } })
     await admin.delete(`${maps}/applied`)
     await make(maps, { metadata: { name: 'applied' }, data: { k: '2' } })

@@ -2,8 +2,8 @@
  * Runs the pods of Jobs until enough of them have succeeded or the Job has failed. `verdict.ts` lists the reasons for
  * an end.
  *
- * Since 1.26, a finalizer keeps each pod until the status counts it (`tracking.ts`). Earlier versions count only
- * existing pods: if a succeeded pod is deleted before the Job finishes, the pod runs again.
+ * From Kubernetes 1.26 on, a finalizer keeps each pod until the status counts it (`tracking.ts`). Earlier versions
+ * count only existing pods: if a succeeded pod is deleted before the Job finishes, the pod runs again.
  *
  * A failed pod is replaced after a backoff of ten seconds that doubles up to ten minutes. In earlier versions, the
  * first failed pod is replaced immediately, and the backoff is limited to six minutes. A success resets the backoff.

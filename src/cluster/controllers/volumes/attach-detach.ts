@@ -1,6 +1,6 @@
 /**
- * Attaches the volumes of Pods to the Pods' nodes, and detaches them when no Pod on the node uses them. It does so by
- * creating and deleting VolumeAttachments for CSI volumes whose driver requires attaching, one node at a time. The
+ * Attaches the volumes of Pods to the Pods' nodes, and detaches them when no Pod on the node uses them. The loop
+ * creates and deletes VolumeAttachments for CSI volumes whose driver requires attaching, one node at a time. The
  * driver's attacher reports the result, which this loop copies to the node's status.
  *
  * A volume that the node still reports as in use stays attached for up to six minutes. After that, the node is

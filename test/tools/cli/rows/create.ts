@@ -193,7 +193,10 @@ export const creating: Part = {
     r('create clusterrole', 'rows-all --aggregation-rule=part-of=rows -o jsonpath={.aggregationRule}', {
       stdout: '{"clusterRoleSelectors":[{"matchLabels":{"part-of":"rows"}}]}',
     }),
-    r('create clusterrole', 'rows-all --aggregation-rule=a=b --verb=get', { stderr: /--aggregation-rule cannot be combined/, code: 1 }),
+    r('create clusterrole', 'rows-all --aggregation-rule=a=b --verb=get', {
+      stderr: /--aggregation-rule cannot be combined/,
+      code: 1,
+    }),
     r('auth reconcile', '-f -', {
       stdin: `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
