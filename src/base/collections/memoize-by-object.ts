@@ -1,6 +1,6 @@
 /**
- * Returns a function that computes a result once per object and caches the result for the lifetime of the object, for
- * example the list of selected fields of a schema. The object must not change afterwards.
+ * Returns a function that computes a result once per object, for example the list of selected fields of a schema. The
+ * result is cached for the lifetime of the object, which must not change.
  */
 export function memoizeByObject<K extends object, V extends object>(workOut: (object: K) => V): (object: K) => V {
   const results = new WeakMap<K, V>()

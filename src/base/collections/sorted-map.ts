@@ -65,7 +65,9 @@ export class SortedMap<V> {
     if (keys.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /** Returns the values of keys with this prefix that sort after `after`, in key order and at most `limit` of them. */
+  /**
+   * Returns the values of keys that have the prefix and sort after `after`, in key order and at most `limit` of them.
+   */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
     const matches: V[] = []
     let { index, at } = this.#start(prefix, after)
@@ -91,7 +93,7 @@ export class SortedMap<V> {
     return readSlices(this.#chunks.slice(index), at, prefix)
   }
 
-  /** Returns the position of the first key that has this prefix and sorts after `after`. */
+  /** Returns the position of the first key that has the prefix and sorts after `after`. */
   #start(prefix: string, after: string | undefined): { index: number; at: number } {
     const start = after !== undefined && compareUtf8(after, prefix) >= 0 ? after : prefix
     const index = this.#chunkOf(start)
@@ -107,7 +109,7 @@ export class SortedMap<V> {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
   }
 
-  /** Returns the number of keys that sort before this key. Counts from the nearer end of the map. */
+  /** Returns the number of keys that sort before the given key. Counts from the nearer end of the map. */
   #rank(key: string): number {
     const index = this.#chunkOf(key)
     if (index >= this.#chunks.length) return this.size

@@ -8,7 +8,7 @@ import { BoundedMap } from './bounded-map.ts'
 /** A value and its time to live. */
 export interface Answer<V> {
   readonly value: V
-  /** Time to live in milliseconds. 0 means that the value is not cached. */
+  /** Time to live in milliseconds. With 0, the value is not cached. */
   readonly ttlMs: number
 }
 

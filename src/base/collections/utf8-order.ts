@@ -28,7 +28,7 @@ export function sortUtf8(keys: string[]): string[] {
   return keys
 }
 
-/** Moves the key at this index to its sorted position among the preceding keys. */
+/** Moves the key at the index to its sorted position among the preceding keys. */
 function insertLast(keys: string[], index: number): void {
   const key = keys[index]!
   let place = index

@@ -10,11 +10,11 @@ import type { Readable } from 'node:stream'
 export interface StreamReader {
   readonly onData: (chunk: Buffer) => void
   readonly onEnd: () => void
-  /** Called when the stream fails or closes, including a close after the end of the data. */
+  /** A callback that runs when the stream fails or closes, including a close after the end of the data. */
   readonly onBreak: () => void
 }
 
-/** Calls the reader with the data of a stream, its end, and a premature close. */
+/** Calls the reader with the data of a stream, with its end, and with a premature close. */
 export function readStream(stream: Readable, { onData, onEnd, onBreak }: StreamReader): void {
   if (stream.readableEnded) onEnd()
   else if (stream.destroyed) onBreak()

@@ -1,14 +1,11 @@
 /**
  * Splits long work, such as a scan of many objects or a write of several megabytes, so that it does not block the event
- * loop. There are four functions for this, from the finest to the coarsest:
+ * loop. There are four functions for this purpose, from the finest to the coarsest:
  *
- *   if (timeSlice.charge(512)) await timeSlice.yieldIfDue()   // in a loop of small steps: 512 units of about a
- *   microsecond
- *   await timeSlice.yieldIfDue()                              // between two larger steps
- *   await timeSlice.run(work)                                 // for a generator that yields where it can be
- *   interrupted
- *   await roomInTurn()                                        // before each of many short tasks, such as requests in a
- *   loop
+ *   if (timeSlice.charge(512)) await timeSlice.yieldIfDue()  // in a loop of small steps, each about 512 microseconds
+ *   await timeSlice.yieldIfDue()                             // between two larger steps
+ *   await timeSlice.run(work)                                // for a generator that yields where it can be interrupted
+ *   await roomInTurn()                                       // before each of many short tasks, such as requests
  *
  * Short work never yields, so short tasks keep their order. All long work in one turn of the event loop shares a time
  * budget of a few milliseconds. Suspended work resumes in the order of suspension, and tasks that wait for `roomInTurn`
@@ -16,7 +13,7 @@
  */
 import { performance } from 'node:perf_hooks'
 
-/** `performance` is imported because the global of the same name is a slow getter. */
+/** `performance` is imported because the global variable of the same name is a slow getter. */
 const clock = performance
 const { nodeTiming } = clock
 
@@ -34,7 +31,7 @@ const briefMs = 0.25
 /** Number of work units between two readings of the clock. */
 const unitsBetweenLooks = 2000
 
-/** TimeSlice splits the work of one task, such as a request. */
+/** Splits the work of one task, such as a request, into time slices. */
 export class TimeSlice {
   #since = clock.now()
   #units = 0
@@ -114,7 +111,7 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** The state of the current turn of the event loop before suspended work resumes in it. */
+/** The state of the current turn of the event loop before suspended work resumes in the turn. */
 interface Turn {
   readonly turn: number
   /** Whether the turn has time left in its shared budget. */
@@ -137,7 +134,7 @@ class RestingWork {
     return this.#waiting.length
   }
 
-  /** Resolves in a later turn of the event loop that has time left. */
+  /** Returns a promise that resolves in a later turn of the event loop that has time left. */
   rest(): Promise<void> {
     if (!isResuming) {
       isResuming = true
@@ -147,8 +144,8 @@ class RestingWork {
   }
 
   /**
-   * Resumes one piece of work if the turn has time left or has not resumed any of this kind yet. Returns whether it
-   * resumed one.
+   * Resumes one piece of work if the turn has time left, or if the turn has not resumed any work of this kind yet.
+   * Returns whether a piece was resumed.
    */
   resume({ turn, hasTime }: Turn): boolean {
     if (this.length === 0 || (!hasTime && this.#resumedIn === turn)) return false
@@ -191,7 +188,7 @@ export function roomInTurn(): Promise<void> | undefined {
  */
 export type Sliced<T> = Generator<unknown, T>
 
-/** Returns sliced work that completes at once with this value. */
+/** Returns sliced work that completes at once with the given value. */
 export function* slicedValue<T>(value: T): Sliced<T> {
   yield* []
   return value
@@ -206,7 +203,7 @@ export function* waitFor<T>(promise: Promise<T>): Sliced<T> {
   return settledResult.value as T
 }
 
-/** Runs sliced work synchronously. Throws if the work yields a promise. */
+/** Runs sliced work synchronously. Throws an error if the work yields a promise. */
 export function runToCompletion<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next()

@@ -1,5 +1,5 @@
 /**
- * A lock between programs, in the form of a file that only one program can create. The lock of a killed program expires
+ * A lock between programs. The lock is a file that only one program can create. The lock of a killed program expires
  * after a minute. Other programs cannot check whether the owner still runs, because the owner may be on another
  * machine.
  */

@@ -67,8 +67,8 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
 }
 
 /**
- * Returns an error handler for `catch` that returns undefined for errors with this code, such as `ENOENT`, and rethrows
- * all other errors.
+ * Returns an error handler for `catch` that returns undefined for errors with the given code, such as `ENOENT`, and
+ * rethrows all other errors.
  */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {

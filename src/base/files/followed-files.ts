@@ -8,7 +8,7 @@
 import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
-/** FollowedFiles calls a function when files change. */
+/** Calls a function when files change. */
 export class FollowedFiles {
   readonly #followed = new Set<Followed>()
   readonly #everyMs: number

@@ -13,7 +13,7 @@ import { getEnvironmentData, setEnvironmentData, Worker, type WorkerOptions } fr
 /** Whether this program runs as the single executable. */
 export const isExecutable = isSea()
 
-/** ThreadProgram locates the code of a thread. */
+/** Locates the code of a thread. */
 export interface ThreadProgram {
   /** The `import.meta.url` of the module that starts the thread. */
   readonly importer: string

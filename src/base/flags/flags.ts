@@ -11,15 +11,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Flag describes a command-line flag: its name, default, help and parser. */
+/** A command-line flag: its name, default, help and parser. */
 export interface Flag<T> {
   readonly name: string
-  /** The letter of the short form. Empty if the flag has no short form. */
+  /** The letter of the short form, or '' if the flag has no short form. */
   readonly letter: string
-  /** Placeholder of the value in the help, such as `PORT`. Empty for a switch. */
+  /** Placeholder of the value in the help, such as `PORT`, or '' for a switch. */
   readonly value: string
   readonly help: string
-  /** Default value as text. Empty if the flag has no default. */
+  /** Default value as text, or '' if the flag has no default. */
   readonly default: string
   /** Parses one value. Throws UsageError if the value is invalid. */
   readonly read: (text: string) => T
@@ -28,8 +28,8 @@ export interface Flag<T> {
   /** Whether the flag has no default. A flag without a default is undefined unless the user sets it. */
   readonly mayLack?: boolean
   /**
-   * The value of the flag if the command line contains the flag without a value. The next word becomes the value if it
-   * is valid.
+   * The value that the flag has if the command line contains the flag without a value. The next word becomes the value
+   * if it is valid.
    */
   readonly bare?: string
   /** Whether help and completion omit the flag, because the flag exists only to explain why it is not supported. */
@@ -103,7 +103,7 @@ export function readBoolean(value: string): boolean {
   return truths.has(value)
 }
 
-/** Returns a parser that accepts only these words. */
+/** Returns a parser that accepts only the given words. */
 export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const matchingWord = words.find((word) => word === text)
@@ -145,7 +145,7 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
 
 /**
  * Splits a command line at the first argument that is not a flag. For example, `--config=x get y` is split into `get`
- * and `--config=x y`. Only flags of this table may precede the first argument.
+ * and `--config=x y`. Only flags of the given table may precede the first argument.
  */
 export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
@@ -178,7 +178,7 @@ function isFlag(argument: string): boolean {
 
 interface Given {
   readonly flag: Flag<unknown>
-  /** The value of the flag. Undefined if the argument contains no value. */
+  /** The value of the flag, or undefined if the argument contains no value. */
   readonly text: string | undefined
 }
 
@@ -234,7 +234,7 @@ function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): bo
   return !isFlag(next) || /^-\d/.test(next)
 }
 
-/** Returns the value of a flag for which the command line contains no value. */
+/** Returns the value of a flag that the command line contains without a value. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
   if (value !== '' && bare === undefined) throw new UsageError(`--${name} requires a value: --${name}=${value}`)
   return bare ?? 'true'

@@ -75,7 +75,7 @@ function growTo(memory: SharedArrayBuffer, bytes: number): void {
   }
 }
 
-/** RateBuckets contains the token buckets of one rate. */
+/** The token buckets of one rate. */
 export class RateBuckets {
   readonly #seed: Uint8Array
   readonly #start: number
@@ -115,7 +115,7 @@ export class RateBuckets {
     return [hash.readBigInt64LE(0) || 1n, 2 * this.#ways * (hash.readUInt32LE(8) % this.#sets)]
   }
 
-  /** Returns the slot that contains the key, or else a slot that the key can reuse. */
+  /** Returns the slot that contains the key. If no slot contains the key, returns a slot that the key can reuse. */
   #find(mark: bigint, first: number): number {
     let earliest = first
     for (let at = first; at < first + 2 * this.#ways; at += 2) {

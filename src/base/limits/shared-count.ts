@@ -3,7 +3,7 @@
  * worker has a counter in shared memory, which is reset when the worker is replaced.
  */
 
-/** SharedCount is the counter of one worker together with the common limit. */
+/** The counter of one worker together with the common limit. */
 export class SharedCount {
   readonly #counts: Int32Array
   readonly #own: number
@@ -20,8 +20,8 @@ export class SharedCount {
   }
 
   /**
-   * Starts an operation if the limit allows it, and returns whether it does. After true, `leave` must be called when
-   * the operation ends. Two concurrent calls may both be rejected although there is room for one of them.
+   * Starts an operation if the limit allows it, and returns whether the operation was started. If so, `leave` must be
+   * called when the operation ends. Two concurrent calls may both be rejected although there is room for one of them.
    */
   enter(): boolean {
     Atomics.add(this.#counts, this.#own, 1)

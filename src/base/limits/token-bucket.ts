@@ -2,9 +2,9 @@
  * A token bucket, which allows a burst and limits the average rate. Token buckets limit HTTP/2 frames, batches of audit
  * events, Events and work-queue keys.
  *
- * There are three ways to take tokens. `take` takes a token only if the bucket has one. `reserve` takes a token in
- * advance. `spend` reads the clock only when the bucket is empty and is meant for hot paths. Workers that share a rate
- * use `rate-buckets.ts`.
+ * Three methods remove tokens. `take` removes a token only if the bucket has one. `reserve` removes a token in advance.
+ * `spend` reads the clock only when the bucket is empty and is meant for hot paths. Workers that share a rate use
+ * `rate-buckets.ts`.
  */
 
 /** A rate limit: an average rate, and a burst that is allowed after a quiet period. */
@@ -15,7 +15,7 @@ export interface RateLimit {
   readonly burst: number
 }
 
-/** TokenBucket enforces a rate limit for one thread. */
+/** Enforces a rate limit for one thread. */
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number
@@ -40,8 +40,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token and returns 0. If the bucket is empty, returns instead the number of milliseconds until the next
-   * token.
+   * Removes a token and returns 0. If the bucket is empty, returns the number of milliseconds until the next token
+   * instead.
    */
   take(): number {
     this.#refill()
@@ -51,8 +51,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token even if the bucket is empty, and returns the number of milliseconds that the caller must wait before
-   * it proceeds.
+   * Removes a token even if the bucket is empty, and returns the number of milliseconds that the caller must wait
+   * before it proceeds.
    */
   reserve(): number {
     this.#refill()
@@ -60,7 +60,7 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : this.#msFor(-this.#tokens)
   }
 
-  /** Takes `cost` tokens and returns whether the bucket had that many. Takes the tokens even if it had fewer. */
+  /** Removes `cost` tokens, even if the bucket has fewer, and returns whether it had that many. */
   spend(cost: number): boolean {
     this.#tokens -= cost
     if (this.#tokens >= 0) return true

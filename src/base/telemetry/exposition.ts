@@ -8,7 +8,7 @@
 import { TimeSlice } from '../concurrency/time-slice.ts'
 import type { Metric, MetricsPage, Sample } from './metrics.ts'
 
-/** Exposition is the text of the metrics and its media type. */
+/** The text of the metrics and its media type. */
 export interface Exposition {
   readonly mediaType: string
   readonly text: string
@@ -20,10 +20,10 @@ export interface Exposing {
   expose(page?: MetricsPage): Promise<Exposition>
 }
 
-/** The members of a metric that are needed to format it. */
+/** The members of a metric that formatting needs. */
 type WrittenMetric = Pick<Metric, 'name' | 'help' | 'type' | 'samples'>
 
-/** Exposer formats all metrics of this thread and of the process. */
+/** Formats all metrics of this thread and of the process. */
 export class Exposer implements Exposing {
   readonly #metrics: readonly Metric[]
   readonly #underWay = new Map<MetricsPage, Promise<Exposition>>()

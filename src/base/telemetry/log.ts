@@ -16,7 +16,7 @@ export interface Log {
   error(message: string, fields?: LogFields): void
   /** Logs a line if the verbosity is at least `level`. */
   verbose(level: number, message: string, fields?: LogFields): void
-  /** Whether lines of this level are logged. Callers check it before they compute expensive fields. */
+  /** Whether lines of the given level are logged. Callers check the level before they compute expensive fields. */
   isEnabled(level: number): boolean
 }
 
@@ -32,7 +32,7 @@ export interface LogOptions {
   readonly format?: LogFormat
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** Fields to add to every line. */
+  /** Fields that every line contains. */
   readonly fields?: LogFields
 }
 

@@ -17,7 +17,7 @@ export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   })
 }
 
-/** MetricSums stores the latest metrics of each thread, by thread ID. */
+/** Stores the latest metrics of each thread, by thread ID. */
 export class MetricSums<Id> {
   readonly #snapshotsById = new Map<Id, readonly MetricSnapshot[]>()
   /** The counters of threads that have ended. */

@@ -54,7 +54,7 @@ function labelsFrom(names: readonly string[]): (values: readonly string[]) => { 
   return (values) => Object.fromEntries(sorted.map(([name, i]) => [name, values[i]!]))
 }
 
-/** SeriesMap stores the series of one metric by label values. */
+/** Stores the series of one metric by label values. */
 class SeriesMap<S> {
   readonly #labels: readonly string[]
   readonly #labelsOf: ReturnType<typeof labelsFrom>
@@ -83,7 +83,7 @@ class SeriesMap<S> {
   }
 }
 
-/** A counter value. The recording code keeps a reference to it and increments it. */
+/** A counter value. The recording code keeps a reference to the counter and increments it. */
 export interface Count {
   value: number
 }
@@ -103,7 +103,7 @@ export class Counter implements Metric {
     this.#series = new SeriesMap(labels, () => ({ value: 0 }))
   }
 
-  /** Returns the counter for these label values, which must be in the order of the labels. */
+  /** Returns the counter for the label values, which must be in the order of the labels. */
   at(...values: readonly string[]): Count {
     return this.#series.at(values)
   }
@@ -140,7 +140,7 @@ export class Gauge implements Metric {
   }
 }
 
-/** A distribution of observed values over buckets. The recording code keeps a reference to it. */
+/** A distribution of observed values over buckets. The recording code keeps a reference to the distribution. */
 export class Distribution {
   readonly #bounds: readonly number[]
   /** Number of values in each bucket, not cumulative. The last bucket is for values above all bounds. */

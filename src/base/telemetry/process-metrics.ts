@@ -145,7 +145,7 @@ function eventLoopMetrics(): Metric[] {
   ]
 }
 
-/** ActiveObjects declares undocumented functions of Node.js. */
+/** Undocumented functions of Node.js. */
 interface ActiveObjects {
   _getActiveHandles?(): readonly object[]
   _getActiveRequests?(): readonly object[]

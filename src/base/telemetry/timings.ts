@@ -7,7 +7,9 @@ import { performance } from 'node:perf_hooks'
 /** The name of a phase of a request. */
 export type PartName = 'authentication' | 'queue' | 'authorization' | 'body' | 'admission' | 'store' | 'client'
 
-/** A phase of a request, in monotonic milliseconds. `end` is undefined while the phase is running. */
+/**
+ * A phase of a request with its start and end in monotonic milliseconds. `end` is undefined while the phase is running.
+ */
 export interface Part {
   readonly name: PartName
   readonly begin: number
@@ -17,7 +19,7 @@ export interface Part {
 /** Maximum number of recorded phases. Some requests have more phases, such as the deletion of thousands of objects. */
 const maxParts = 64
 
-/** Timings contains the recorded phases of one request. */
+/** The recorded phases of one request. */
 export class Timings {
   readonly parts: Part[] = []
 

@@ -8,7 +8,7 @@ const dirtySuffix = '-dirty'
 
 /** Describes the commit from which the program was built. */
 export const buildInfo = {
-  /** The commit. Empty if the program is not bundled, or was built outside of a repository. */
+  /** The commit, or '' if the program is not bundled or was built outside of a repository. */
   commit: bundledCommit.replace(dirtySuffix, ''),
   treeState: bundledCommit.endsWith(dirtySuffix) ? 'dirty' : 'clean',
 }

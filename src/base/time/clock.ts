@@ -1,4 +1,4 @@
-/** Clock is passed as a parameter, so that tests can control the time. */
+/** A clock. Functions receive it as a parameter, so that tests can control the time. */
 export interface Clock {
   /**
    * Returns the wall-clock time in milliseconds since 1970, for timestamps and certificates. Durations must be measured

@@ -8,13 +8,13 @@ import type { ObjectName, ResourceType } from '../requests/resource-type.ts'
 import { isConflict } from '../requests/status-error.ts'
 
 const maxAttempts = 20
-/** Backoff after a conflict. The random wait prevents the same writers from conflicting again. */
+/** Backoff after a conflict. The random delay prevents the same writers from conflicting again. */
 const backoff = { firstMs: 2, longestMs: 200 }
 const never = new AbortController().signal
 
 /**
  * Applies `change` to the newest state of the object, writes the result, and retries on a conflict. If `change` returns
- * undefined, the object stays unchanged and this function returns undefined. Throws the conflict after too many
+ * undefined, the object stays unchanged and the function returns undefined. Throws the conflict after too many
  * attempts.
  */
 export async function changeObject<T extends ObjectBase = ApiObject>(

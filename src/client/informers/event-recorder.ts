@@ -2,9 +2,9 @@
  * Records Events about objects. `record` returns immediately, and the Event is written in the background. An Event that
  * cannot be written is dropped.
  *
- * Everything is bounded. Repetitions increment the count of the existing Event. Events that differ only in their
- * message are combined into one after the first few. An object with constant activity gets a burst of Events and then
- * one every few minutes. The queue and the cache of earlier Events have maximum sizes.
+ * The number of Events is bounded. Repetitions increment the count of the existing Event. Events that differ only in
+ * their message are combined into one Event after the first few. An object with constant activity gets a burst of
+ * Events and then one every few minutes. The queue and the cache of earlier Events have maximum sizes.
  */
 
 import type { Event } from '../../api/kinds/core/event.ts'
@@ -20,7 +20,7 @@ import { isNotFound } from '../requests/status-error.ts'
 /** The content of an Event. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
-  /** The reason as one machine-readable word. */
+  /** The reason of the Event, as one machine-readable word. */
   readonly reason: string
   readonly message: string
 }
@@ -32,11 +32,11 @@ export interface EventRecorderOptions {
   readonly component: string
   /** The clock for the times of Events. Defaults to the system clock. */
   readonly clock?: Clock
-  /** Called with the error if an Event cannot be written. */
+  /** A callback that receives the error if an Event cannot be written. */
   readonly onError: (error: unknown) => void
 }
 
-/** Maximum number of earlier Events to remember. This limit and the rate are the same as in client-go's recorder. */
+/** Maximum number of earlier Events in the cache. This limit and the rate are the same as in client-go's recorder. */
 const maxRemembered = 4096
 const maxWaiting = 1000
 const maxAlike = 10
@@ -98,7 +98,8 @@ export class EventRecorder {
   }
 
   /**
-   * Whether the rate limit allows another Event about an object: a burst first, and then one Event every few minutes.
+   * Whether the rate limit allows another Event about an object. The limit allows a burst first, and then one Event
+   * every few minutes.
    */
   #mayReport(about: string): boolean {
     const { clock } = this.#options

@@ -1,5 +1,5 @@
 /**
- * A local copy of selected objects. A reflector keeps it up to date, and handlers are called for every change. Handlers
+ * A local copy of selected objects. A reflector updates the copy, and handlers are called for every change. Handlers
  * may miss intermediate states of an object, but neither its last state nor its deletion.
  */
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
@@ -18,21 +18,21 @@ export interface ObjectChange<T> {
   readonly object: T | undefined
 }
 
-/** Called with each change of an object. */
+/** A callback for each change of an object. */
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
-/** Selected objects, and the callback for failures of lists, watches and handlers. */
+/** The selected objects, and the callback for failures of lists, watches and handlers. */
 export type InformerOptions = ReflectorOptions
 
 /**
- * Maximum time to apply changes of a list before other tasks run. Browsers do not support
+ * Maximum time in milliseconds to apply changes of a list before other tasks run. Browsers do not support
  * `base/concurrency/time-slice.ts`.
  */
 const stretchMs = 4
 /** Number of changes to apply before the clock is read again. */
 const changesBetweenLooks = 16
 
-/** Keeps a copy of the objects of a type and reports every change. */
+/** Maintains a copy of the objects of a type and reports every change. */
 export class Informer<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves to true when the first list has been applied, or to false if `run` ended before. */
@@ -54,7 +54,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return this.#objects.size
   }
 
-  /** Returns an object. Objects are shared by all readers and must not be changed. */
+  /** Returns an object. All readers share the objects, so callers must not change them. */
   get({ namespace, name }: ObjectName): T | undefined {
     return this.#objects.get(namespace === undefined ? name : `${namespace}/${name}`)
   }
@@ -83,14 +83,14 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return () => this.#handlers.delete(own)
   }
 
-  /** Keeps the copy up to date until the signal aborts. Call this only once. */
+  /** Updates the copy until the signal aborts. Must be called only once. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#reflector.run(signal)
   }
 
   /**
-   * Returns the sink for the reflector. It applies a list when the list is complete: first deletions, then additions
-   * and changes.
+   * Returns the sink for the reflector. A list is applied when it is complete: first deletions, then additions and
+   * changes.
    */
   #sink(): ReflectorSink<T> {
     let pendingList: Map<string, T> | undefined
@@ -119,7 +119,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     }
   }
 
-  /** Updates the copy and the indexes before it calls the handlers. */
+  /** Updates the copy and the indexes and then calls the handlers. */
   #set(key: string, object: T | undefined): void {
     const previous = this.#objects.get(key)
     if (object === undefined) this.#objects.delete(key)
@@ -139,7 +139,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 }
 
-/** Applies many changes. Lets other tasks run in between, because handlers may be slow. */
+/** Applies many changes. Other tasks can run in between, because handlers may be slow. */
 async function inStretches<E>(all: Iterable<E>, apply: (each: E) => void): Promise<void> {
   let began = performance.now()
   let applied = 0

@@ -11,13 +11,15 @@ import { Informer } from './informer.ts'
 
 /** Common options of all informers of a program. */
 export interface InformersOptions {
-  /** Stops all informers when it aborts. */
+  /** A signal that stops all informers when it aborts. */
   readonly signal: AbortSignal
-  /** Called for every failure of a list, a watch or a handler. Informers recover automatically. */
+  /** A callback for every failure of a list, a watch or a handler. Informers recover automatically. */
   readonly onError: (error: unknown) => void
   /** Backoff between attempts while the server is unreachable. */
   readonly backoff?: Backoff
-  /** Whether to request streaming lists. Defaults to true. Servers without them get plain lists instead. */
+  /**
+   * Whether to request streaming lists. Defaults to true. Servers that do not support them return plain lists instead.
+   */
   readonly streamingLists?: boolean
 }
 
@@ -33,7 +35,7 @@ export class Informers {
     this.#options = options
   }
 
-  /** Returns the informer of these objects. */
+  /** Returns the informer of the selected objects. */
   of<T extends ObjectBase = ApiObject>(type: ResourceType<T>, selection: Selection = {}): Informer<T> {
     const { namespace, labelSelector, fieldSelector } = selection
     const key = JSON.stringify([typeName(type), type.version, namespace, labelSelector, fieldSelector])

@@ -1,11 +1,11 @@
 /**
- * Leader election with a Lease, so that only one of several programs does some work at a time. The leader renews the
+ * Leader election with a Lease, so that only one of several programs does certain work at a time. The leader renews the
  * Lease. If the leader does not renew the Lease in time, it loses the Lease and another program acquires it.
  *
  * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
  * program has observed the Lease unchanged, never on the times in the Lease. A leader that could not renew for
- * `renewDeadlineMs` stops immediately, before any other may start. `mayGoOn` is checked before every request of the
- * work, so a process that was suspended for longer than its Lease sends nothing when it resumes. A request that is
+ * `renewDeadlineMs` stops immediately, before another program may start. `mayGoOn` is checked before every request of
+ * the work, so a process that was suspended for longer than its Lease sends nothing when it resumes. A request that is
  * already in transit may still arrive, so work that must not happen twice needs preconditions on its writes.
  */
 
@@ -18,11 +18,11 @@ import type { ObjectName } from '../requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../requests/status-error.ts'
 import { type Transport, TransportError } from '../requests/transport.ts'
 
-/** The Lease, the identity of the candidate and the timing. */
+/** The Lease of an election, the identity of the candidate and the timing. */
 export interface ElectionOptions {
   readonly client: Client
   readonly lease: ObjectName
-  /** Identity of this candidate. Must be unique among the candidates. */
+  /** Identity of this candidate. The identity must be unique among the candidates. */
   readonly identity: string
   /**
    * The timing of the election. Defaults to a lease of 15 seconds, a renew deadline of 10 seconds and a retry period of
@@ -31,9 +31,9 @@ export interface ElectionOptions {
   readonly timing?: ElectionTiming
   /** The clock that measures durations. Defaults to the system clock. */
   readonly clock?: Clock
-  /** Called for errors, which do not end the election. */
+  /** A callback for errors, which do not end the election. */
   readonly onError: (error: unknown) => void
-  /** Called when another candidate becomes the leader. */
+  /** A callback that runs when another candidate becomes the leader. */
   readonly onLeader?: (identity: string) => void
 }
 
@@ -44,9 +44,9 @@ const defaults = {
 
 /** Durations of a leader election. */
 export interface ElectionTiming {
-  /** How long other candidates must observe the Lease unchanged before they acquire it. */
+  /** Time for which other candidates must observe the Lease unchanged before they acquire it. */
   readonly leaseDurationMs: number
-  /** How long the leader tries to renew before it gives up. Must be shorter than `leaseDurationMs`. */
+  /** Time for which the leader tries to renew the Lease before it stops. Must be shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
   /** Interval between attempts to acquire or renew the Lease. */
   readonly retryPeriodMs: number
@@ -54,13 +54,13 @@ export interface ElectionTiming {
 
 /** The period in which a candidate is the leader. */
 export interface Term {
-  /** Aborts when the term ends. */
+  /** A signal that aborts when the term ends. */
   readonly signal: AbortSignal
-  /** Whether the term is still valid. Checks the clock because the abort signal may be late. */
+  /** Whether the term is still valid. The clock is checked because the abort signal may be late. */
   mayGoOn(): boolean
 }
 
-/** Returns the fault in the timing. Undefined if the timing is valid. */
+/** Returns the error in the timing, or undefined if the timing is valid. */
 export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: ElectionTiming): string | undefined {
   if (leaseDurationMs <= renewDeadlineMs) return 'the lease duration must be longer than the renew deadline'
   if (renewDeadlineMs <= retryPeriodMs * 1.2) return 'the renew deadline must be longer than 1.2 times the retry period'
@@ -125,7 +125,7 @@ class Candidate {
     return this.#now() < this.#heldSince + this.#options.timing.renewDeadlineMs
   }
 
-  /** Resolves to true when the Lease is held, or to false when the signal aborts. */
+  /** Resolves to true when this candidate has acquired the Lease, or to false when the signal aborts. */
   async acquire(signal: AbortSignal): Promise<boolean> {
     const { retryPeriodMs } = this.#options.timing
     while (!signal.aborted) {
@@ -164,8 +164,8 @@ class Candidate {
   }
 
   /**
-   * Tries to acquire or renew the Lease. Returns whether this candidate holds the Lease afterwards. An attempt times
-   * out after the leader's remaining time, or after one retry period.
+   * Tries to acquire or renew the Lease. Returns whether this candidate has the Lease afterwards. An attempt times out
+   * after the leader's remaining time, or after one retry period.
    */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options.timing

@@ -3,11 +3,11 @@
 /** Returns the index values of an object. An object without values is not indexed. */
 export type IndexFunction<T> = (object: T) => Iterable<string | undefined>
 
-/** An index that its informer keeps up to date. */
+/** An index that its informer updates. */
 export interface Index<T> {
-  /** Returns the objects with this value in no particular order. */
+  /** Returns the objects with the given value in no particular order. */
   get(value: string): T[]
-  /** Returns the number of objects with this value. */
+  /** Returns the number of objects with the given value. */
   count(value: string): number
   /** Returns all index values. */
   values(): Iterable<string>

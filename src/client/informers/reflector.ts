@@ -1,7 +1,7 @@
 /**
  * Lists selected objects, then watches them, and passes every object to a sink. The reflector stores no objects.
  *
- * If the server supports streaming lists, a single watch sends the objects and then the changes. Otherwise the
+ * If the server supports streaming lists, a single watch returns the objects and then the changes. Otherwise the
  * reflector lists the objects page by page before it watches them. The first request of each client for a type shows
  * whether the server supports streaming lists of that type. Types of one server can differ, because other servers may
  * serve some of them behind it.
@@ -26,8 +26,8 @@ type ObjectEvent<T> = Extract<WatchEvent<T>, { readonly object: T }>
 /** Receives the objects of a reflector. */
 export interface ReflectorSink<T> {
   /**
-   * Starts a list, possibly again after a failed list. When the list ends, objects that it did not contain have been
-   * deleted.
+   * Starts a list, possibly again after a failed list. At the end of the list, objects that the list did not contain
+   * have been deleted.
    */
   beginList(): void
   endList(): void | Promise<void>
@@ -39,22 +39,22 @@ export interface ReflectorSink<T> {
 
 export interface ReflectorOptions {
   readonly selection?: Selection
-  /** Called for every failure. The reflector recovers automatically. */
+  /** A callback for every failure. The reflector recovers automatically. */
   readonly onError: (error: unknown) => void
-  /** Called whenever a watch has been opened, which means that earlier failures are resolved. */
+  /** A callback that runs whenever a watch has been opened, which means that earlier failures are resolved. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /**
-   * Number of objects per list page. Defaults to 500. If set and the pages of a list expire, the list restarts page by
-   * page. Intended for clients that cannot hold a whole list in memory.
+   * Number of objects per list page. Defaults to 500. If the option is set and the pages of a list expire, the list
+   * restarts page by page. The option is intended for clients that cannot store a whole list in memory.
    */
   readonly pageLimit?: number
   /**
-   * Whether to request streaming lists. Defaults to true without `pageLimit`. Servers that do not support them get plain
-   * lists instead.
+   * Whether to request streaming lists. Defaults to true without `pageLimit`. Servers that do not support streaming
+   * lists return plain lists instead.
    */
   readonly streamingLists?: boolean
-  /** Media types to request instead of whole objects, for lists and for events: see `metadata-form.ts`. */
+  /** Media types to request instead of whole objects, for lists and for events. See `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
 }
 
@@ -65,12 +65,15 @@ const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
  */
 const watchSeconds = 300
 
-/** Whether a server supports streaming lists, by type and version. Pending while the first request is open. */
+/**
+ * Whether a server supports streaming lists, by type and version. The promise is pending while the first request is
+ * open.
+ */
 type Support = Map<string, Promise<boolean>>
 
 const support = new WeakMap<Client, Support>()
 
-/** Returns what is known about the server of a client. */
+/** Returns the cached information about the server of a client. */
 function supportOf(client: Client): Support {
   const known = support.get(client) ?? new Map<string, Promise<boolean>>()
   support.set(client, known)
@@ -86,7 +89,7 @@ function isUnsupported(error: unknown): boolean {
   return error instanceof StatusError && error.code === 422
 }
 
-/** Lists and watches all objects of a type without storing them. Lists again if necessary. */
+/** Lists and watches all objects of a type without storing them, and lists them again if necessary. */
 export class Reflector<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves to true when the first list is complete, or to false if `run` ended before. */
@@ -94,13 +97,13 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   readonly #client: Client
   readonly #sink: ReflectorSink<T>
   readonly #options: ReflectorOptions
-  /** The answers about the server, and the key of this type in them. */
+  /** The information about the server, and the key of the resource type in it. */
   readonly #support: Support
   readonly #supportKey: string
   #settle!: (synced: boolean) => void
-  /** Resource version at which the next watch starts. Empty if the objects must be listed first. */
+  /** Resource version at which the next watch starts, or '' if the objects must be listed first. */
   #version = ''
-  /** Set while this reflector finds out for its client whether the server supports streaming lists of the type. */
+  /** Defined while this reflector determines for its client whether the server supports streaming lists of the type. */
   #probe: PromiseWithResolvers<boolean> | undefined
   /** Number of consecutive failed attempts. */
   #failures = 0
@@ -121,7 +124,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     })
   }
 
-  /** Lists and watches until the signal aborts. Call this only once. */
+  /** Lists and watches until the signal aborts. Must be called only once. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#failures++
@@ -138,7 +141,10 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     this.#settle(false)
   }
 
-  /** Whether to request a streaming list. The first reflector of a type finds out, and the others wait for it. */
+  /**
+   * Whether to request a streaming list. The first reflector of a type determines whether the server supports streaming
+   * lists, and the others wait for the result.
+   */
   async #streams(signal: AbortSignal): Promise<boolean> {
     const { pageLimit, streamingLists = pageLimit === undefined } = this.#options
     if (!streamingLists) return false
@@ -149,7 +155,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     return true
   }
 
-  /** Opens a watch that begins with a list. If the server does not support this, lists and watches instead. */
+  /** Opens a watch that begins with a list. If the server does not support such a watch, lists and watches instead. */
   async #stream(signal: AbortSignal): Promise<void> {
     const probe = this.#probe
     let isOpen = false
@@ -178,7 +184,8 @@ export class Reflector<T extends ObjectBase = ApiObject> {
       await this.#listAndWatch(signal)
     } finally {
       this.#probe = undefined
-      // A failure before the response says nothing about the server, so the next request finds out.
+      // A failure before the response does not show whether the server supports streaming lists, so the next request
+      // determines it.
       if (probe !== undefined && !isOpen) this.#support.delete(this.#supportKey)
       probe?.resolve(true)
     }
@@ -221,7 +228,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     }
   }
 
-  /** The options of a watch from the last version, or of a streaming list without one. */
+  /** Returns the options of a watch that starts at the last version, or of a streaming list if there is none. */
   #watchOptions(signal: AbortSignal, { onOpen }: Pick<WatchOptions, 'onOpen'>): WatchOptions {
     const { selection, accept } = this.#options
     const timeoutSeconds = Math.round(watchSeconds * (1 + Math.random()))

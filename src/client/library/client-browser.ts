@@ -1,5 +1,6 @@
 /**
- * Entry point `orch/client` for browsers: the client over `fetch`, and `connect`, which takes the URL of the server.
+ * The entry point `orch/client` for browsers: the client over `fetch`, and `connect`, which accepts the URL of the
+ * server.
  */
 export { type ConnectOptions, connect } from '../requests/fetch-connect.ts'
 export * from './client-everywhere.ts'

@@ -1,6 +1,6 @@
 /**
- * Entry point `orch/client` for Node: the client, and `connect`, which reads a kubeconfig or takes the URL of the
- * server.
+ * The entry point `orch/client` for Node.js: the client, and `connect`, which reads a kubeconfig or accepts the URL of
+ * the server.
  */
 
 export * from './client-everywhere.ts'

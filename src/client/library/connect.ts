@@ -1,4 +1,7 @@
-/** `connect` of `orch/client` in Node.js, with the content types that need more code than the client itself. */
+/**
+ * The function `connect` of `orch/client` in Node.js, with the content types that need more code than the client
+ * itself.
+ */
 
 import { type ConnectOptions as ConnectionOptions, connect as connectClient } from '../node/connect.ts'
 import type { Client } from '../requests/client.ts'
@@ -14,8 +17,8 @@ export interface ConnectOptions extends ConnectionOptions {
 }
 
 /**
- * Creates a client. If the server is unreachable, the first request fails. With `form: 'protobuf'`, this call itself
- * fails.
+ * Creates a client. If the server is unreachable, the first request fails. With `form: 'protobuf'`, the creation of the
+ * client fails.
  */
 export async function connect({ form = 'json', ...options }: ConnectOptions = {}): Promise<Client> {
   const client = await connectClient(options)

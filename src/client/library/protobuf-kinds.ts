@@ -1,4 +1,7 @@
-/** Kinds that the client can encode in Protobuf. In the bundle they come from a table: see scripts/bundle.mjs. */
+/**
+ * The kinds that the client can encode in Protobuf. The bundle contains a table of their schemas instead. See
+ * scripts/bundle.mjs.
+ */
 import { allKinds } from '../../api/kinds/all.ts'
 import type { WireKind } from './schema-table.ts'
 

@@ -19,7 +19,7 @@ export interface SchemaTable {
   readonly schemas: readonly number[]
 }
 
-/** Schema members to omit, because they are documentation or do not affect the encoding. */
+/** Schema members that the table omits, because they are documentation or do not affect the encoding. */
 const leftOut = new Set([
   'doc',
   'default',
@@ -58,7 +58,7 @@ class TableWriter {
   #write(name: string, value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#write('', item))
     if (name === described) return this.#writeDescribed(value as Described)
-    // Field names are names in an API, so no field is omitted because of its name.
+    // Field names are part of an API, so no field is omitted because of its name.
     if (name === 'fields') return { $: this.indexOf(value as object, Object.entries) }
     return typeof value === 'object' && value !== null ? { $: this.indexOf(value) } : (value as Json)
   }

@@ -1,6 +1,6 @@
 /**
- * An entry of a kubeconfig (a cluster, user or context) and its fields. Errors name the file, the entry and the field.
- * They never quote values, which may be secret.
+ * An entry of a kubeconfig (a cluster, user or context) and its fields. Errors contain the file, the entry and the
+ * field, but never values, which may be secret.
  */
 import { dirname, resolve } from 'node:path'
 import { type Json, type JsonObject, own } from '../../api/json/json.ts'
@@ -10,7 +10,7 @@ import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 export interface Entry {
   readonly file: string
   readonly content: JsonObject
-  /** The entry in error messages, such as `user "alice"`. */
+  /** The name of the entry in error messages, such as `user "alice"`. */
   readonly title: string
   readonly name?: string
 }
@@ -21,7 +21,7 @@ export function requiredText(entry: Entry, field: string): string {
   return text
 }
 
-/** Returns a text field. An empty text counts as unset. */
+/** Returns the value of a text field. An empty text counts as unset. */
 export function optionalText(entry: Entry, field: string): string | undefined {
   const value = optional(entry, field)
   if (value === undefined || value === '') return undefined
@@ -47,7 +47,7 @@ export function optional(entry: Entry, field: string): Json | undefined {
   return own(entry.content, field) ?? undefined
 }
 
-/** Returns PEM data from the base64 field `<field>-data`, or otherwise from the file that `<field>` names. */
+/** Returns PEM data from the base64 field `<field>-data`, or else from the file that `<field>` names. */
 export function pemOf(entry: Entry, field: string): string | undefined {
   const data = optionalText(entry, `${field}-data`)
   if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
@@ -76,15 +76,17 @@ export function checkPem(
   const what = 'ca' in pem ? 'is not a PEM certificate' : 'and client-key are not a PEM certificate and its key'
   if (!(pem.ca ?? pem.cert ?? '').includes('-----BEGIN ')) throw fault(entry, field, what)
   try {
-    // Without a list of CAs, Node.js would load all well-known CAs, which takes longer than the rest of the start.
-    // `import` would load them too, because it reads all exports of the module.
+    // Without a list of CAs, Node.js would load all well-known CAs, which takes longer than the rest of the start. An
+    // `import` would load them too, because it evaluates all exports of the module.
     process.getBuiltinModule('node:tls').createSecureContext({ ca: [], ...pem })
   } catch (error) {
     throw fault(entry, field, what, error)
   }
 }
 
-/** Throws if the entry has one of these fields, which are not supported and must not be ignored silently. */
+/**
+ * Throws an error if the entry has one of the given fields, which are not supported and must not be ignored silently.
+ */
 export function refuseUnsupported(entry: Entry, fields: readonly string[], why: string): void {
   for (const field of fields) {
     const value = optional(entry, field)

@@ -1,4 +1,7 @@
-/** Parses kubeconfigs with the full YAML library. Loaded only for files that the simple parser cannot read. */
+/**
+ * Parses kubeconfigs with the full YAML library. The module is loaded only for files that the simple parser cannot
+ * read.
+ */
 import { dump, loadAll, YAMLException } from 'js-yaml'
 import type { Json } from '../../api/json/json.ts'
 import { ConfigError, type ConfigParser } from './kubeconfig-files.ts'
@@ -9,7 +12,7 @@ export const parseConfigYaml: ConfigParser = (file, text) => {
     return (loadAll(text)[0] ?? null) as Json
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    // The parser's message quotes the text, which may be secret.
+    // The parser's message is omitted because it quotes the text, which may be secret.
     throw new ConfigError(`${file} is not valid YAML: see line ${(error.mark?.line ?? 0) + 1}`)
   }
 }

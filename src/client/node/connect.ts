@@ -1,8 +1,8 @@
 /**
  * Creates a client from a kubeconfig or from the URL of a server, for `orch/client` in Node.js.
  *
- * Without options, the function reads the same kubeconfig as orchctl. The first source that exists counts: the files in
- * $ORCHCONFIG, the files in $KUBECONFIG, `~/.kube/config`, or the file that `orch up` wrote below the current
+ * Without options, the function reads the same kubeconfig as orchctl. The first source that exists is used: the files
+ * in $ORCHCONFIG, the files in $KUBECONFIG, `~/.kube/config`, or the file that `orch up` wrote below the current
  * directory. The caller closes the client.
  */
 import { resolve } from 'node:path'
@@ -16,7 +16,10 @@ import { processEnvironment, usualFiles } from './kubeconfig-files.ts'
 
 /** Server and credentials of a client. These options override the kubeconfig. */
 export interface ConnectOptions extends ClientChoice {
-  /** Path of the kubeconfig. Several files are merged, and the first file that sets a value wins. */
+  /**
+   * Path of the kubeconfig. If there are several files, they are merged. The first file that sets a value takes
+   * precedence.
+   */
   readonly kubeconfig?: string | readonly string[]
   /** Context of the kubeconfig. Defaults to the current context. */
   readonly context?: string
@@ -24,13 +27,13 @@ export interface ConnectOptions extends ClientChoice {
   readonly server?: string
   /** CA certificates in PEM format that verify the server. */
   readonly authority?: string
-  /** Whether to skip verification of the server's certificate. Only for experiments. */
+  /** Whether to skip verification of the server's certificate. Intended only for experiments. */
   readonly insecure?: boolean
   /** Name to verify in the server's certificate, if it differs from the host in the URL. */
   readonly serverName?: string
   /** URL of an HTTP proxy, such as http://127.0.0.1:3128. */
   readonly proxy?: string
-  /** Bearer token, or a function that returns it before every request. */
+  /** Bearer token, or a function that returns the token before every request. */
   readonly token?: string | (() => string | Promise<string>)
   /** Client certificate and key in PEM format. */
   readonly certificate?: { readonly certificate: string; readonly key: string }
@@ -66,7 +69,7 @@ async function wayTo(options: ConnectOptions): Promise<Way> {
   return { transport: { ...transport, ...stated }, namespace: config.namespace }
 }
 
-/** Removes the credentials of the kubeconfig, because the credentials passed by the caller replace all of them. */
+/** Removes the credentials of the kubeconfig, because the credentials that the caller passes replace all of them. */
 function anonymous(transport: HttpTransportOptions): HttpTransportOptions {
   const { token: _, certificate: _1, credentials: _2, headers = {}, ...rest } = transport
   const { authorization: _3, ...others } = headers

@@ -1,4 +1,4 @@
-/** Credentials that may change while a client runs: see `exec-credentials.ts` and `oidc-credentials.ts`. */
+/** Credentials that may change while a client runs. See `exec-credentials.ts` and `oidc-credentials.ts`. */
 export interface Credentials {
   /** A bearer token. */
   readonly token?: string
@@ -12,13 +12,16 @@ export interface ClientCertificate {
 }
 
 export interface CredentialSource {
-  /** Returns the current credentials. Called before every request, so it should respond from memory if possible. */
+  /**
+   * Returns the current credentials. The method is called before every request, so it should use cached credentials if
+   * possible.
+   */
   current(signal: AbortSignal): Promise<Credentials>
-  /** Called when the server rejected these credentials with 401. Returns new ones, or undefined if there are none. */
+  /** Handles the rejection of these credentials with 401. Returns new credentials, or undefined if there are none. */
   replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined>
 }
 
-/** Returns a credential source that is loaded on first use, because few kubeconfigs need one. */
+/** Returns a credential source whose code is loaded on first use, because few kubeconfigs need such a source. */
 export function loadedLater(load: () => Promise<CredentialSource>): CredentialSource {
   let loading: Promise<CredentialSource> | undefined
   const loaded = () => (loading ??= load())
@@ -28,7 +31,7 @@ export function loadedLater(load: () => Promise<CredentialSource>): CredentialSo
   }
 }
 
-/** Whether a text can be sent as a bearer token. */
+/** Whether a text is a valid bearer token. */
 export function isToken(text: string): boolean {
   return /^[!-~]+$/.test(text)
 }

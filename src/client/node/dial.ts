@@ -1,6 +1,6 @@
 /**
  * Opens a connection to a server, directly or through a proxy, and negotiates the HTTP version. The connection uses TLS
- * unless the URL starts with http, like the URL of `orchctl proxy`.
+ * unless the URL starts with `http:`, like the URL of `orchctl proxy`.
  */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
@@ -57,7 +57,7 @@ export async function dial(options: DialOptions, certificate: ClientCertificate 
 
 function opened(ready: 'connect' | 'secureConnect', options: ConnectionOptions & { port: number }): Promise<Dialed> {
   return new Promise((resolve, reject) => {
-    // An `import` would read all exports of the module and thereby load the well-known CAs.
+    // An `import` would evaluate all exports of the module and thereby load the well-known CAs.
     const socket: Dialed =
       ready === 'connect'
         ? process.getBuiltinModule('node:net').connect(options)

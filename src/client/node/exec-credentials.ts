@@ -1,6 +1,6 @@
 /**
- * Credentials from a plugin: a program that prints them. The plugin runs when credentials are first needed, when they
- * have expired, and when the server rejects them. Concurrent requests wait for the same run.
+ * Credentials from a plugin, which is a program that prints credentials. The plugin runs when credentials are first
+ * needed, when they have expired, and when the server rejects them. Concurrent requests wait for the same run.
  *
  * The plugin's standard error is shown to the user. Its standard output is limited in size and never shown, because it
  * contains secrets.
@@ -22,7 +22,7 @@ export interface ExecSurroundings {
   /** Whether standard input is a terminal. */
   readonly interactive: boolean
   readonly clock?: Clock
-  /** Timeout of the plugin. Defaults to one minute, or ten minutes if it may ask the user for input. */
+  /** Timeout of the plugin. Defaults to one minute, or ten minutes if the plugin may ask the user for input. */
   readonly timeoutMs?: number
   readonly env?: { readonly [name: string]: string | undefined }
 }
@@ -151,8 +151,8 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
 }
 
 /**
- * Throws if the program is not installed, which is common for new users. The kubeconfig may contain an install hint for
- * the message.
+ * Throws an error if the program is not installed, which is common for new users. The kubeconfig may contain an install
+ * hint for the message.
  */
 async function throwIfMissing(plugin: ExecPlugin, path: string): Promise<void> {
   for (const file of candidatesOf(plugin.command, path)) {
@@ -175,7 +175,7 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
   const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
   const credential = parse(output)
   if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON (json parse error)')
-  // Like other Kubernetes clients, this accepts a missing kind but requires the version.
+  // Like other Kubernetes clients, the check accepts a missing kind but requires the version.
   const kind = own(credential, 'kind') || 'ExecCredential'
   if (kind !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
     throw refuse(`did not print an ExecCredential in ${plugin.apiVersion}`)

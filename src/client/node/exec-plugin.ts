@@ -33,7 +33,7 @@ const interactiveModes = ['Never', 'IfAvailable', 'Always'] as const
 const versions = ['v1', 'v1beta1']
 const profileNames: readonly ProfileName[] = ['orch', 'kubernetes']
 
-/** Reads the entry. Throws before anything runs if the plugin could never work. */
+/** Reads the plugin entry. Throws an error before anything runs if the plugin could never work. */
 export function execPluginOf(exec: Entry): ExecPlugin {
   const { apiVersion, version, infoVariable } = interfaceOf(exec)
   return {
@@ -76,7 +76,7 @@ function commandOf(exec: Entry): string {
   return command.includes('/') ? besideConfig(exec, command) : command
 }
 
-/** Returns the files that a command may refer to, to check for existence and for error messages. */
+/** Returns the files to which a command may refer, to check their existence and for error messages. */
 export function candidatesOf(command: string, path: string): string[] {
   if (isAbsolute(command)) return [command]
   return path

@@ -1,11 +1,11 @@
 /**
  * Network transport of the client for Node.js: TLS with HTTP/2, or with HTTP/1.1 if the server does not support HTTP/2.
- * For an http URL, it uses neither TLS nor credentials. Credentials are a client certificate, a token, or a source of
- * changing credentials.
+ * For an http URL, the transport uses neither TLS nor credentials. Credentials are a client certificate, a token, or a
+ * source of changing credentials.
  *
- * If the server rejects the credentials and their source has new ones, the request is sent once more. This is safe,
- * because a 401 means that the server has not executed the request. A new certificate needs new connections.
- * Connections with the old certificate are closed when idle. `close` closes all connections.
+ * If the server rejects the credentials and their source has new credentials, the request is sent once more. The second
+ * attempt is safe, because a 401 means that the server has not executed the request. A new certificate needs new
+ * connections. Connections with the old certificate are closed when idle. `close` closes all connections.
  */
 import { Readable } from 'node:stream'
 import { orAborted } from '../../base/concurrency/abort.ts'
@@ -20,7 +20,7 @@ import type { Wire, WireRequest } from './wire.ts'
 export interface HttpTransportOptions extends DialOptions {
   /** Client certificate and key in PEM format. */
   readonly certificate?: ClientCertificate
-  /** Returns a bearer token. Called before every request. */
+  /** Returns a bearer token. The function is called before every request. */
   readonly token?: () => string | Promise<string>
   /**
    * Source of changing credentials. `certificate` is used if the source returns no certificate. `token` always takes
@@ -49,8 +49,8 @@ export class HttpTransport {
   #closed = false
 
   /**
-   * Creates a transport. A path in the server's URL is a prefix of all request paths. Throws if credentials would be
-   * sent unencrypted.
+   * Creates a transport. A path in the server's URL is a prefix of all request paths. Throws an error if credentials
+   * would be sent unencrypted.
    */
   constructor(options: HttpTransportOptions) {
     const { server, certificate, token, credentials } = options
@@ -66,7 +66,7 @@ export class HttpTransport {
     const first = await orAborted(source.current(request.signal), request.signal)
     const answer = await this.#sendAs(first, request)
     if (answer.status !== 401) return answer
-    // Reads the response before calling the source, to free the connection. The source may take a while.
+    // The response is read before the source is called, to free the connection. The source may take a while.
     const refusal = await readRefusal(answer)
     const other = await orAborted(source.replace(first, request.signal), request.signal)
     return other === undefined ? refusal : await this.#sendAs(other, request)
@@ -137,14 +137,14 @@ export class HttpTransport {
   }
 }
 
-/** The connections with one certificate. Their HTTP version is known once the first one is open. */
+/** The connections with one certificate. Their HTTP version is known when the first connection is open. */
 class Line {
   readonly #certificate: ClientCertificate | undefined
   readonly #opening: Promise<Wire>
   #wire: Wire | undefined
   #destroyed = false
 
-  /** Creates a line. `onFailure` is called if no connection could be opened. */
+  /** Creates the connections of a certificate. `onFailure` is called if no connection could be opened. */
   constructor(options: HttpTransportOptions, certificate: ClientCertificate | undefined, onFailure: () => void) {
     this.#certificate = certificate
     this.#opening = openWire(options, () => dial(options, certificate)).then((wire) => {
@@ -186,7 +186,7 @@ async function openWire(options: HttpTransportOptions, open: () => Promise<Diale
   return new Http1Wire({ server, dial: open }, first)
 }
 
-/** Returns the response with its body in memory. The size limit is larger than any error. */
+/** Returns the response with its body in memory. The size limit is larger than any error response. */
 async function readRefusal(answer: TransportResponse): Promise<TransportResponse> {
   const chunks: Uint8Array[] = []
   let size = 0

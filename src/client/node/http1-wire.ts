@@ -24,7 +24,7 @@ export class Http1Wire implements Wire {
   readonly #host: string
   readonly #pool: ConnectionPool
 
-  /** Creates a wire. `first` is a connection that is already open. */
+  /** Creates the HTTP/1.1 connections. `first` is a connection that is already open. */
   constructor({ server, dial }: Http1WireOptions, first: Dialed) {
     this.#host = new URL(server).host
     let unused: Dialed | undefined = first
@@ -83,7 +83,7 @@ export class Http1Wire implements Wire {
 /** Methods whose requests specify the length of their body even if the body is empty. */
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Yields the body. If the caller stops iterating, the connection is destroyed, so that the server notices. */
+/** Yields the body. If the caller stops iterating, the connection is destroyed, so that the server stops sending. */
 async function* responseBody(body: StreamedAnswer['body'], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk

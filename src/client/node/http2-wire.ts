@@ -1,6 +1,6 @@
 /**
- * HTTP/2: requests share a connection. If all connections are full, another one is opened, up to a limit. A connection
- * that has ended is replaced on demand, and one that does not answer a ping is closed.
+ * HTTP/2, in which requests share a connection. If all connections are full, another connection is opened, up to a
+ * limit. A connection that has ended is replaced on demand, and a connection that does not respond to a ping is closed.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
 import { orAborted } from '../../base/concurrency/abort.ts'
@@ -23,7 +23,7 @@ export class Http2Wire implements Wire {
   readonly #options: Http2WireOptions
   readonly #connections = new Set<Connection>()
 
-  /** Creates a wire. `first` is a connection that is already open. */
+  /** Creates the HTTP/2 connections. `first` is a connection that is already open. */
   constructor(options: Http2WireOptions, first: Dialed) {
     this.#options = options
     this.#add(Promise.resolve(first))
@@ -115,7 +115,7 @@ class Connection {
 
   async #begin({ method, path, headers, body, signal }: WireRequest): Promise<ClientHttp2Stream> {
     const session = this.#session ?? (await orAborted(this.#opening, signal))
-    // A destroyed session is not `closed`, and its event may be emitted late.
+    // A destroyed session does not have the property `closed` set, and its close event may be emitted late.
     if (session.closed || session.destroyed) throw new TransportError(`the connection to ${this.#server} is closed`)
     const stream = session.request(
       { ...headers, ':method': method, ':path': path },
@@ -128,14 +128,14 @@ class Connection {
 
 function openSession(server: string, socket: Dialed, pingMs: number): ClientHttp2Session {
   const session = connect(new URL(server).origin, { createConnection: () => socket })
-  // The streams of the session end with the error and report it.
+  // When the session ends with an error, its streams end with the same error and report it.
   session.on('error', () => {})
   const pings = keepAlive(session, pingMs)
   session.once('close', () => clearInterval(pings))
   return session
 }
 
-/** Closes a connection whose peer has disappeared. */
+/** Closes a connection whose peer no longer responds. */
 function keepAlive(session: ClientHttp2Session, pingMs: number): NodeJS.Timeout {
   let answered = true
   const ping = () => {
@@ -165,7 +165,7 @@ function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<Trans
   })
 }
 
-/** Yields the body. If the caller stops iterating, the stream is destroyed, so that the server notices. */
+/** Yields the body. If the caller stops iterating, the stream is destroyed, so that the server stops sending. */
 async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk

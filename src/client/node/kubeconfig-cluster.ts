@@ -1,4 +1,4 @@
-/** The cluster entry of a kubeconfig: server URL, proxy and verification. */
+/** The cluster entry of a kubeconfig: server URL, proxy and TLS verification. */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import {
   checkPem,

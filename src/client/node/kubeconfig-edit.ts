@@ -1,5 +1,5 @@
 /**
- * Edits kubeconfigs. A file is read, changed and atomically replaced under a lock file. After an interruption, it has
+ * Edits kubeconfigs. A file is read, changed and atomically replaced under a lock file. An interrupted edit leaves
  * either the old or the new content, and concurrent edits do not overwrite each other. An entry is changed in the file
  * that contains it. A new entry is added to the first file. Only the owner can read the files, because they may contain
  * keys.
@@ -24,7 +24,7 @@ const emptyConfig = (): JsonObject => ({
   users: [],
 })
 
-/** Returns the content of a kubeconfig. Empty if the file does not exist. */
+/** Returns the content of a kubeconfig. The content is empty if the file does not exist. */
 export function readConfigFile(file: string): JsonObject {
   const text = textIfThere(file)
   if (text === undefined || text.trim() === '') return emptyConfig()
@@ -54,8 +54,8 @@ export interface EntryName {
 }
 
 /**
- * Changes one entry of a file. If the entry does not exist, starts with an empty entry. Returns whether the entry
- * existed.
+ * Changes one entry of a file. If the entry does not exist, it is created from an empty entry. Returns whether the
+ * entry existed.
  */
 export async function changeEntry(
   file: string,
@@ -84,7 +84,7 @@ export async function setCurrentContext(files: readonly string[], name: string):
   await changeConfig(file, (config) => ({ config: { ...config, 'current-context': name }, result: undefined }))
 }
 
-/** Removes an entry and returns the file that contained it. Undefined if there is no such entry. */
+/** Removes an entry and returns the file that contained it, or undefined if there is no such entry. */
 export async function removeEntry(files: readonly string[], { sort, name }: EntryName): Promise<string | undefined> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), sort, name))
   if (file === undefined) return undefined
@@ -121,7 +121,7 @@ export async function unsetCurrentContext(files: readonly string[]): Promise<voi
       await changeConfig(file, (config) => ({ config: { ...config, 'current-context': '' }, result: undefined }))
 }
 
-/** Whether one of the files contains such an entry. */
+/** Whether one of the files contains an entry with the given name. */
 export function isConfigured(files: readonly string[], { sort, name }: EntryName): boolean {
   return files.some((file) => hasEntry(readConfigFile(file), sort, name))
 }

@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from 'node:path'
 import type { Json } from '../../api/json/json.ts'
 import { codeOf } from '../../base/text/errors.ts'
 
-/** A fault in a kubeconfig that its owner can fix. */
+/** An error in a kubeconfig that its owner can fix. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -36,14 +36,14 @@ export function homeDirectory(): string {
 /** File that `orch up` writes, relative to its working directory. */
 const localFile = '.orch/admin.kubeconfig'
 
-/** Returns the kubeconfig that `orch up` wrote below a directory. Undefined if there is none. */
+/** Returns the kubeconfig that `orch up` wrote below a directory, or undefined if there is none. */
 export function localConfig(directory: string): string | undefined {
   const file = join(directory, localFile)
   return existsSync(file) ? file : undefined
 }
 
 /**
- * Returns the kubeconfigs to use. The first source that exists counts: the files in $ORCHCONFIG, the files in
+ * Returns the kubeconfigs to use. The first source that exists is used: the files in $ORCHCONFIG, the files in
  * $KUBECONFIG, `~/.kube/config`, or the kubeconfig that `orch up` writes below its working directory.
  */
 export function usualFiles({ env, home, directory }: ProcessEnvironment): string[] {
@@ -53,12 +53,12 @@ export function usualFiles({ env, home, directory }: ProcessEnvironment): string
   return [existsSync(own) ? own : join(directory, localFile)]
 }
 
-/** Returns the list of kubeconfigs in the environment. Undefined if it is not set. */
+/** Returns the list of kubeconfigs in an environment variable, or undefined if the variable is not set. */
 export function listedFiles(env: ProcessEnvironment['env']): string | undefined {
   return env.ORCHCONFIG || env.KUBECONFIG || undefined
 }
 
-/** Returns the text of a file. Undefined if it does not exist. */
+/** Returns the text of a file, or undefined if the file does not exist. */
 export function textIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')

@@ -31,7 +31,7 @@ export interface UserCredentials {
   readonly password: string | undefined
 }
 
-/** Reads fixed credentials. Throws for plugins and renewable tokens. */
+/** Reads fixed credentials. Throws an error for plugins and renewable tokens. */
 export function fixedCredentials(user: Entry): UserCredentials {
   refuseUnsupported(user, ['exec', 'auth-provider'], 'is not supported here: use a token, a certificate or a password')
   refuseUnsupported(user, ['as', 'as-uid', 'as-groups', 'as-user-extra'], 'is not supported here')
@@ -62,7 +62,9 @@ export function userOptions(
   }
 }
 
-/** Returns the source of changing credentials. Undefined if there is an explicit token, which takes precedence. */
+/**
+ * Returns the source of changing credentials. Returns undefined if there is an explicit token, which takes precedence.
+ */
 function sourceOf(
   user: Entry,
   { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },

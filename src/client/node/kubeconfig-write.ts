@@ -3,7 +3,9 @@
  * Callers write the file and restrict access to its owner, because it contains a private key.
  */
 export interface AdminConfig {
-  /** Cluster name. All names in the file contain it, so that the files of several servers can be merged. */
+  /**
+   * Cluster name. All names in the file contain the cluster name, so that the files of several servers can be merged.
+   */
   readonly cluster: string
   /** User name in the file. Defaults to the administrator. */
   readonly user?: string

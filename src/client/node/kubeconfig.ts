@@ -1,8 +1,9 @@
 /**
  * Reads kubeconfigs in Node.js: the server and its verification, the user and the namespace.
  *
- * Several files are merged, and the first file that sets a value wins. Paths are relative to the file that contains
- * them. Errors and unsupported settings are reported with the file and the field. Secrets are never quoted.
+ * If there are several files, they are merged. The first file that sets a value takes precedence. Paths are relative to
+ * the file that contains them. Errors and unsupported settings are reported with the file and the field. Secrets are
+ * never quoted.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../api/json/json.ts'
@@ -18,25 +19,25 @@ export interface ConfigChoice {
   /** Files to read, in order of precedence. */
   readonly files: readonly string[]
   readonly parse: ConfigParser
-  /** Name of the context. Defaults to the current one. */
+  /** Name of the context. Defaults to the current context. */
   readonly context?: string | undefined
   /** Cluster or user to use instead of the cluster or user of the context. */
   readonly clusterName?: string | undefined
   readonly userName?: string | undefined
   /** Server to use instead of the server of the context. */
   readonly server?: string | undefined
-  /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to it. */
+  /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to such a server. */
   readonly plain?: boolean
   /** Fields that override those of the cluster or the user, in kubeconfig format. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
-  /** Directory at which relative paths in these fields start. */
+  /** Directory at which relative paths in the overriding fields start. */
   readonly directory?: string
   /** Whether standard input is a terminal, so that a credential plugin can ask the user. */
   readonly interactive?: boolean
 }
 
-/** The configuration of one context. */
+/** The configuration of one kubeconfig context. */
 export interface ClientConfig {
   readonly transport: HttpTransportOptions
   /** Namespace of the context. */
@@ -71,7 +72,7 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   }
 }
 
-/** Returns the names of the files in these fields. Omits fields whose data is inline. */
+/** Returns the names of the files to which the given fields refer. Fields with inline data are omitted. */
 function namedFiles(entry: Entry, fields: readonly string[]): string[] {
   return fields
     .filter((field) => optionalText(entry, `${field}-data`) === undefined)
@@ -126,7 +127,7 @@ function isPath(field: string): boolean {
 
 /** The contexts of a kubeconfig. */
 export interface ConfigContexts {
-  /** The selected context, or otherwise the current context. */
+  /** The selected context, or else the current context. */
   readonly current: string | undefined
   readonly contexts: readonly {
     readonly name: string
@@ -136,7 +137,9 @@ export interface ConfigContexts {
   }[]
 }
 
-/** Returns the contexts of the files, sorted by name. If several have the same name, the first one counts. */
+/**
+ * Returns the contexts of the files, sorted by name. If several contexts have the same name, the first one is returned.
+ */
 export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'context'>): ConfigContexts {
   const sources = sourcesOf(choice)
   refuseNone(choice, sources)
@@ -151,7 +154,7 @@ export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'con
 
 export interface ConfigUsers {
   readonly byName: ReadonlyMap<string, UserCredentials>
-  /** User of the current context, if there is one. */
+  /** User of the current context. Undefined if there is none. */
   readonly current: UserCredentials | undefined
 }
 
@@ -205,7 +208,7 @@ function chooseContext(sources: readonly Source[], { context, server, clusterNam
   return findEntry(sources, 'context', name)
 }
 
-/** Returns the current context of the first file that has one. */
+/** Returns the current context of the first file that sets the current context. */
 function currentName(sources: readonly Source[]): string | undefined {
   return sources
     .map((source) => optionalText({ ...source, title: 'the client config' }, 'current-context'))
@@ -220,7 +223,7 @@ function entryNames({ file, content }: Source, sort: EntrySort): string[] {
 
 type EntrySort = 'cluster' | 'user' | 'context'
 
-/** Maximum number of contexts to list in an error. */
+/** Maximum number of contexts that an error lists. */
 const namedAtMost = 10
 
 function findEntry(sources: readonly Source[], sort: EntrySort, name: string): Entry {
@@ -239,7 +242,7 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
   throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
 }
 
-/** Error messages as in kubectl. */
+/** The error messages are the same as in kubectl. */
 const missing: { readonly [S in EntrySort]: (name: string) => string } = {
   context: (name) => `context was not found for specified context: ${name}`,
   cluster: (name) => `no server found for cluster ${JSON.stringify(name)}`,

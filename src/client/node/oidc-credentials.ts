@@ -12,7 +12,7 @@ import { changeEntry } from './kubeconfig-edit.ts'
 import { ConfigError } from './kubeconfig-files.ts'
 import type { OidcUser } from './oidc-user.ts'
 
-/** How long before its expiry a token is renewed, because it might expire in transit. */
+/** Time before its expiry at which a token is renewed, because the token might expire in transit. */
 const earlyMs = 10_000
 
 interface Tokens {
@@ -113,7 +113,8 @@ async function tokenEndpoint({ issuer }: OidcUser, connections: UrlConnections):
 }
 
 /**
- * Returns the value of the Authorization header. RFC 6749, 2.3.1: both parts are form-encoded before they are joined.
+ * Returns the value of the Authorization header. Both parts are form-encoded before they are joined, as RFC 6749,
+ * section 2.3.1 requires.
  */
 function clientOf({ clientId, clientSecret = '' }: OidcUser): string {
   const pair = [clientId, clientSecret].map((part) => encodeURIComponent(part).replaceAll('%20', '+')).join(':')

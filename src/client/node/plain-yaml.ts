@@ -1,12 +1,12 @@
 /**
  * Parses the simple YAML of most kubeconfigs: one key and value per line, lists, and simple quotes. Every command reads
- * a kubeconfig first, and loading the full YAML library takes longer than the request that follows. Returns undefined
- * for ambiguous text, which the caller then passes to the library. If the parser returns a value, the library would
+ * a kubeconfig first, and loading the full YAML library takes longer than the request that follows. For ambiguous text,
+ * the parser returns undefined, and the caller uses the library. If the parser returns a value, the library would
  * return the same value.
  */
 import type { Json, JsonObject } from '../../api/json/json.ts'
 
-/** Returns the value. Undefined if the text needs the full parser. */
+/** Returns the value, or undefined if the text needs the full parser. */
 export function parsePlainYaml(text: string): Json | undefined {
   const lines: Line[] = []
   for (const line of text.split('\n')) {
@@ -27,7 +27,7 @@ const linePattern =
   /^(?<indent> *)(?<dashes>- )?(?<key>[A-Za-z][\w-]*):(?: (?<value>true|false|\{\}|\[\]|"[ !#-[\]-~]*"|[A-Za-z/][\w+/=.:@-]*))?$/
 
 interface Line {
-  /** The columns at which the line and its key start. They differ in the first line of a list item. */
+  /** The columns at which the line and its key start. The columns differ in the first line of a list item. */
   readonly indent: number
   readonly inner: number
   readonly key: string
@@ -39,7 +39,7 @@ interface Reader {
   next: number
 }
 
-/** Reads lines whose key starts in this column. Stops at a line that starts further left. */
+/** Reads lines whose key starts in the given column. Stops at a line that starts further left. */
 function readMapping(reader: Reader, column: number): JsonObject | undefined {
   const entries: [string, Json][] = []
   const first = reader.next
@@ -57,8 +57,8 @@ function readMapping(reader: Reader, column: number): JsonObject | undefined {
 }
 
 /**
- * Reads the value below a key in this column: a mapping that is indented further, or a list, which may start in the
- * same column.
+ * Reads the value below a key in the given column: a mapping that is indented further, or a list, which may start in
+ * the same column.
  */
 function readBelow(reader: Reader, column: number): Json | undefined {
   const line = reader.lines[reader.next]

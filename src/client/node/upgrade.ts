@@ -20,12 +20,12 @@ export interface UpgradeRequest {
 /** A connection after a successful upgrade. */
 export interface UpgradedConnection {
   readonly socket: Duplex
-  /** Bytes that the server sent right after the upgrade. */
+  /** Bytes that the server sent directly after the upgrade. */
   readonly head: Buffer
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** The server sent a response instead of upgrading. */
+/** The error if the server sent a response instead of upgrading. */
 export class UpgradeRefused extends TransportError {
   readonly status: number
   readonly body: Buffer
@@ -41,7 +41,7 @@ const maxRefusal = 1024 * 1024
 
 type ManyHeaders = { readonly [name: string]: string | readonly string[] }
 
-/** Sends the request on this connection. Closes the connection unless the server upgrades it. */
+/** Sends the request on the given connection. Closes the connection unless the server upgrades it. */
 export async function requestUpgrade(
   socket: Dialed,
   server: string,

@@ -12,8 +12,8 @@ import type { UpgradedConnection } from './upgrade.ts'
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Returns the request headers for a WebSocket with one of these protocols, and the `accept` value that the response
- * must have.
+ * Returns the request headers for a WebSocket with one of the protocols, and the `accept` value that the response must
+ * have.
  */
 export function webSocketRequest(protocols: readonly string[]): {
   readonly headers: { readonly [name: string]: string }
@@ -39,7 +39,7 @@ const maxMessage = 16 * 1024 * 1024
 
 /** One WebSocket connection. The caller that opens it closes it. */
 export class WebSocketClient {
-  /** Protocol that the server selected. Empty if there is none. */
+  /** Protocol that the server selected, or '' if there is none. */
   readonly protocol: string
   readonly #socket: Duplex
   readonly #framing: WebSocketFraming

@@ -3,8 +3,8 @@
  * control loops that use a client, and maintenance by the server itself. All loops have the same metrics, retries,
  * error handling and shutdown.
  *
- * A step gets a key and reads the state itself. A step may therefore run at any time, repeatedly, and after a restart.
- * `startLoops` owns feeds and queues. `stop` waits for all of them.
+ * A step receives a key and reads the state itself. A step may therefore run at any time, repeatedly, and after a
+ * restart. `startLoops` owns feeds and queues. `stop` waits for all of them.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import type { Backoff } from '../../base/concurrency/backoff.ts'
@@ -46,7 +46,7 @@ export interface RunningLoop {
    * active.
    */
   settled(key: string): Promise<void> | undefined
-  /** Resolves when every key that existed at the start has been tried. Rejects with the first failure. */
+  /** Resolves when every key that existed at the start has been processed once. Rejects with the first failure. */
   readonly firstPass: Promise<void>
   /** Stops the loop and its feeds. Resolves when all of them have ended. */
   stop(): Promise<void>
@@ -141,7 +141,7 @@ class LoopRun {
   }
 
   /**
-   * Processes keys once all feeds are synced. Before that, an object that seems to be missing may just not have been
+   * Processes keys after all feeds are synced. Before the sync, an object that seems to be missing may not have been
    * listed yet.
    */
   async #run(signal: AbortSignal): Promise<void> {
@@ -162,7 +162,7 @@ class LoopRun {
       this.#refused.succeeded(key)
       return outcome
     } catch (error) {
-      // A step that the shutdown interrupts is not a failure of the first pass.
+      // A step that the shutdown interrupts does not count as a failure of the first pass.
       if (signal.aborted) throw error
       this.#first.failed(key, error)
       if (isMissingRight(error)) return this.#records.missingRights.lacks(this.#loop.name, key, error)
@@ -186,7 +186,7 @@ class LoopRun {
   }
 }
 
-/** Tracks whether each key that existed at the start has been tried once. */
+/** Tracks whether each key that existed at the start has been processed once. */
 class FirstPass {
   readonly #pendingKeys = new Set<string>()
   readonly #outcome = Promise.withResolvers<void>()

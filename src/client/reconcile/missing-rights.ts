@@ -1,7 +1,7 @@
 /**
- * Tracks loops whose service account lacks a permission, which shows in rejected steps. Each such loop is logged once
- * and listed in `/readyz?verbose` until the step succeeds. Until then, rejected keys are retried rarely, because only a
- * change of the policy helps.
+ * Tracks loops whose service account lacks a permission, so that the server rejects their steps. Each such loop is
+ * logged once and listed in `/readyz?verbose` until the step succeeds. Until then, rejected keys are retried rarely,
+ * because only a change of the policy helps.
  *
  * A missing permission does not make the server unready: the API works, and otherwise all servers of a store would
  * become unready at once.
@@ -22,7 +22,7 @@ interface Refused {
   readonly keys: Map<string, number>
 }
 
-/** Reports loops that lack a permission: once in the log, and in the readiness check. */
+/** Reports loops that lack a permission, once in the log and in the readiness check. */
 export class MissingRights {
   readonly #log: Log
   readonly #refused = new Map<string, Refused>()
@@ -31,7 +31,7 @@ export class MissingRights {
     this.#log = log
   }
 
-  /** Records a rejected step. Returns when to retry the key. */
+  /** Records a rejected step. Returns the time until the key should be retried. */
   lacks(loop: string, key: string, { message }: Error): StepOutcome {
     const missingRight = this.#refused.get(loop) ?? this.#open(loop, message)
     const times = (missingRight.keys.get(key) ?? 0) + 1
@@ -47,7 +47,7 @@ export class MissingRights {
     this.#log.info('control loop has the required permission again', { loop })
   }
 
-  /** Returns a note for the readiness check. Undefined if no loop lacks a permission. */
+  /** Returns a note for the readiness check, or undefined if no loop lacks a permission. */
   note(): string | undefined {
     if (this.#refused.size === 0) return undefined
     const notes = [...this.#refused].map(([loop, { message }]) => `${loop} is not permitted: ${message}`)

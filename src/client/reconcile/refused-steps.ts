@@ -1,7 +1,7 @@
 /**
  * Logs writes that the server rejected because of the object, such as a Pod that exceeds a quota or that admission
- * rejects. Users cause these, so the log contains one line per key, without a stack, until the step succeeds. The loops
- * also report such rejections as Events of the object.
+ * rejects. Users cause such rejections, so the log contains one line per key, without a stack, until the step succeeds.
+ * The loops also report the rejections as Events of the object.
  */
 
 import { ApiError } from '../../api/model/api-error.ts'
@@ -42,7 +42,7 @@ export class RefusedSteps {
   }
 }
 
-/** Returns the message without the name of the rejected object. Each attempt may generate a different name. */
+/** Returns the message without the name of the rejected object, because each attempt may generate a different name. */
 function causeOf(error: StatusError | ApiError): string {
   const { details } = error instanceof StatusError ? error.status : error
   const name = details?.name ?? ''

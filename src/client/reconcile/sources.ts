@@ -76,7 +76,7 @@ export interface FollowedCache {
 export interface CacheSourceOptions {
   /** Maps a changed object to keys. Defaults to the object's own key, `name` or `namespace/name`. */
   readonly keysOf?: (key: string) => Iterable<string>
-  /** Returns keys to add whenever all cached objects are added, such as the keys of objects that should exist. */
+  /** Returns additional keys when all cached objects are added, such as the keys of objects that should exist. */
   readonly expected?: () => Iterable<string>
 }
 
@@ -106,7 +106,7 @@ export function fromCache(
   }
 }
 
-/** Returns a source that adds these keys once, when the loop starts. */
+/** Returns a source that adds the given keys once, when the loop starts. */
 export function atStart(...keys: readonly string[]): Source {
   return {
     connect: (add) => {

@@ -1,5 +1,5 @@
 /**
- * A queue of keys to work on. A key is queued at most once and is never processed concurrently. If a key is added while
+ * A queue of keys to process. A key is queued at most once and is never processed concurrently. If a key is added while
  * it is being processed, it is processed again afterwards. Failed or unfinished work is retried with a growing backoff,
  * which the first success resets. At most `concurrency` keys are active, and an optional `rate` limits how fast they
  * start.
@@ -17,7 +17,7 @@ export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 export interface QueueSeries {
   readonly adds: { value: number }
   readonly retries: { value: number }
-  /** The time in seconds that keys waited. */
+  /** The time in seconds for which keys waited. */
   readonly waiting: { observe(seconds: number): void }
   /** The time in seconds that the processing of a key took. */
   readonly working: { observe(seconds: number): void }
@@ -27,15 +27,18 @@ export interface QueueSeries {
 export interface QueueState {
   /** Number of waiting keys. */
   readonly depth: number
-  /** For each active key, the time in seconds for which it has been processed. */
+  /** The processing time in seconds of each active key so far. */
   readonly underWaySeconds: readonly number[]
 }
 
 /** Options of a work queue. */
 export interface WorkQueueOptions {
-  /** Processes a key. Returning nothing means that the key is done. If it throws, the key is retried with backoff. */
+  /**
+   * Processes a key. If the function returns nothing, the key is done. If it throws an error, the key is retried with
+   * backoff.
+   */
   readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome> | Promise<void>
-  /** Called for every failure. The key is retried. */
+  /** A callback for every failure. The failed key is retried. */
   readonly onError: (key: string, error: unknown) => void
   /** Registers the queue for metrics. If omitted, the queue has no metrics. */
   readonly meter?: (queue: QueueState) => QueueSeries
@@ -93,7 +96,7 @@ export class WorkQueue {
     return [...this.#active.values()].map(secondsSince)
   }
 
-  /** Queues a key. Cancels its backoff. */
+  /** Queues a key and cancels its backoff. */
   add(key: string): void {
     this.#cancelPause(key)
     if (!this.#ready.has(key)) {
@@ -119,7 +122,7 @@ export class WorkQueue {
     return settled.promise
   }
 
-  /** Processes keys until the signal aborts and the active keys have ended. Call this only once. */
+  /** Processes keys until the signal aborts and the active keys have ended. Must be called only once. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     this.#next()
@@ -147,7 +150,7 @@ export class WorkQueue {
     }
   }
 
-  /** Whether the rate allows the processing of another key. If not, schedules the next check. */
+  /** Whether the rate limit allows the processing of another key. If not, the next check is scheduled. */
   #mayBegin(): boolean {
     if (this.#refill !== undefined) return false
     const waitMs = this.#bucket?.take() ?? 0

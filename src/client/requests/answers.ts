@@ -9,7 +9,7 @@ import { TransportError, type TransportResponse } from './transport.ts'
 
 const maxAnswerBytes = 256 * 1024 * 1024
 
-/** Whether a response has this content type. */
+/** Whether a response has the given content type. */
 export function isIn(form: ContentForm | undefined, { headers }: TransportResponse): form is ContentForm {
   return form !== undefined && (headers['content-type'] ?? '').startsWith(form.mediaType)
 }
@@ -38,7 +38,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Decodes a document. A document with a wrong prefix or a truncated document counts as a missing response. */
+/** Decodes a document. A truncated document or a document with a wrong prefix counts as a missing response. */
 function readForm(form: ContentForm, bytes: Uint8Array): unknown {
   try {
     return form.read(bytes)

@@ -1,9 +1,9 @@
 /**
- * The client: the API verbs on a resource type, over any transport. Runs in Node.js and in browsers.
+ * The client implements the API verbs on a resource type over any transport. It runs in Node.js and in browsers.
  *
- * An error response is thrown as a StatusError, a missing response as a TransportError. The client does not retry, with
- * two exceptions: it restarts a list whose pages have expired, and resumes a broken watch. `retries.ts` is a transport
- * that retries when the server asks for it.
+ * An error response is thrown as a StatusError, and a missing response as a TransportError. The client does not retry,
+ * with two exceptions: it restarts a list whose pages have expired, and resumes a broken watch. `retries.ts` is a
+ * transport that retries when the server requests it.
  */
 
 import { stringifyJson } from '../../api/json/portable-json.ts'
@@ -78,7 +78,7 @@ export class Client {
     this.namespace = options.namespace ?? 'default'
   }
 
-  /** Aborts running requests and closes the connections that the client owns. */
+  /** Aborts active requests and closes the connections that the client owns. */
   close(): void {
     this.#onClose()
   }
@@ -115,15 +115,15 @@ export class Client {
     } catch (error) {
       if (!isExpired(error) || options.onRestart === undefined || options.limit === 0) throw error
       options.onRestart()
-      // The snapshot of the pages has expired. A list without pages cannot expire, so the client requests that.
+      // The snapshot of the pages has expired. The client requests a list without pages, which cannot expire.
       yield* this.#pages(type, { ...options, limit: 0 })
     }
   }
 
   /**
    * Watches a selection until the caller stops reading or the signal aborts. A watch that ends or breaks is resumed. If
-   * that is impossible, throws 410, and the caller must list again. Without a version, the watch starts with an ADDED
-   * event for each existing object.
+   * resuming is impossible, throws 410, and the caller must list again. Without a version, the watch starts with an
+   * ADDED event for each existing object.
    */
   watch<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
@@ -145,7 +145,7 @@ export class Client {
     return await this.#call({ method: 'POST', path, query: writeQuery(options), body, signal: options.signal })
   }
 
-  /** Replaces the object. If `resourceVersion` is set, fails with a conflict if the object has changed. */
+  /** Replaces the object. If `resourceVersion` is set and the object has changed, fails with a conflict. */
   async update<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     object: Draft<T>,
@@ -168,7 +168,9 @@ export class Client {
     return await this.#call({ method: 'PATCH', path, query, body, contentType, signal: options.signal })
   }
 
-  /** Server-side apply: sets the given fields. Removes fields that this manager applied before and now omits. */
+  /**
+   * Applies the given fields (server-side apply). Removes fields that the field manager applied before and now omits.
+   */
   async apply<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     object: Draft<T>,
@@ -212,8 +214,8 @@ export class Client {
   }
 
   /**
-   * Sends any request and returns the response if its status indicates success. For streams and for paths without a
-   * type.
+   * Sends any request and returns the response if its status indicates success. Intended for streams and for paths
+   * without a type.
    */
   async open(request: RawRequest): Promise<TransportResponse> {
     const signal = request.signal ?? new AbortController().signal

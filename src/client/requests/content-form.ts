@@ -1,10 +1,10 @@
 /**
- * A content type other than JSON, such as Protobuf. The client prefers it but also accepts JSON, decodes responses by
- * their content type, and sends JSON if it cannot encode a document this way.
+ * A content type other than JSON, such as Protobuf. The client prefers this content type but also accepts JSON, decodes
+ * responses by their content type, and sends JSON if a document has no encoding in this content type.
  */
 export interface ContentForm {
   readonly mediaType: string
-  /** Encodes a document. Returns undefined if the document cannot be encoded this way. */
+  /** Encodes a document. Returns undefined if the document has no encoding in this content type. */
   write(document: object): Uint8Array | undefined
   read(bytes: Uint8Array): unknown
   /** Decodes the events of a watch. */

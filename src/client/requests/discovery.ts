@@ -1,6 +1,6 @@
 /**
- * Discovers the resource types of a server. Each type is listed once, in the preferred version of its group or
- * otherwise in the first version that has it. A group whose discovery fails is reported and does not block the others.
+ * Discovers the resource types of a server. Each type is listed once, in the preferred version of its group or else in
+ * the first version that has it. A group whose discovery fails is reported and does not affect the others.
  */
 import { messageOf } from '../../base/text/errors.ts'
 import type { CallOptions, Client } from './client.ts'
@@ -11,7 +11,7 @@ export interface DiscoveredType extends ResourceType {
   readonly kind: string
   readonly verbs: readonly string[]
   readonly shortNames: readonly string[]
-  /** Singular name. Empty if it equals the kind in lower case. */
+  /** Singular name, or '' if it equals the kind in lower case. */
   readonly singular: string
   /** Categories that the type belongs to, such as `all`. */
   readonly categories: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * The domain suffix of a server's built-in API groups: `orch.io`, `k8s.io` or another. Requested from the server on
- * first use and then cached.
+ * The domain suffix of a server's built-in API groups, such as `orch.io` or `k8s.io`. The suffix is requested from the
+ * server on first use and then cached.
  */
 import type { ObjectBase } from '../../api/model/object.ts'
 import type { ReadOptions } from './options.ts'
@@ -10,8 +10,8 @@ import { TransportError } from './transport.ts'
 type Read = <T>(path: string, options: ReadOptions) => Promise<T>
 
 /**
- * Groups that every server has, from whose names the domain is determined. A custom resource may use the name of one of
- * them, but not of both.
+ * Groups that every server has, from whose names the domain is determined. A custom resource may use one of these
+ * names, but not both.
  */
 const telling = ['authentication.', 'authorization.'] as const
 

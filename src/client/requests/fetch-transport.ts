@@ -1,13 +1,13 @@
 /**
  * Client transport over `fetch`, for browsers. The browser manages connections and verifies the server. The server must
- * allow pages of another origin (`--cors-allowed-origins`).
+ * allow pages of other origins (`--cors-allowed-origins`).
  */
 import { type Transport, TransportError } from './transport.ts'
 
 export interface FetchTransportOptions {
   /** URL of the server, such as https://127.0.0.1:6443. Its path is a prefix of all request paths. */
   readonly server: string
-  /** Bearer token, or a function that returns it before every request. */
+  /** Bearer token, or a function that returns the token before every request. */
   readonly token?: string | (() => string | Promise<string>)
   /** Additional headers of every request. */
   readonly headers?: { readonly [name: string]: string }
@@ -41,7 +41,8 @@ export function fetchTransport({ server, token, headers = {} }: FetchTransportOp
 }
 
 /**
- * Removes the user agent from the headers. Browsers set it, and a different one would cause CORS preflight requests.
+ * Removes the user agent from the headers. Browsers set this header, and a different value would cause CORS preflight
+ * requests.
  */
 function allowedHeaders({ 'user-agent': _, ...headers }: { readonly [name: string]: string }) {
   return headers
@@ -56,7 +57,7 @@ async function answered(response: Promise<Response>, signal: AbortSignal): Promi
   }
 }
 
-/** Yields the body. If the caller stops iterating, the response is cancelled, so that the server notices. */
+/** Yields the body. If the caller stops iterating, the response is cancelled, so that the server stops sending. */
 async function* responseBody({ body }: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body === null) return
   const reader = body.getReader()

@@ -10,7 +10,7 @@ export interface ListBody<T> {
   readonly items: readonly (T | null)[] | null
 }
 
-/** Adds apiVersion and kind to the items of a list, which the server omits. */
+/** Adds apiVersion and kind to the items of a list, because the server omits them. */
 export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>): ListPage<T> {
   const type = { kind: kind.replace(/List$/, ''), apiVersion }
   return {

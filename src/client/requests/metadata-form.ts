@@ -1,6 +1,6 @@
 /**
- * Requests only the metadata of objects, which is much smaller than whole objects. For clients that watch all kinds.
- * The media types include the groups of all vendors, so the client need not know the vendor of the server.
+ * Requests only the metadata of objects, which is much smaller than whole objects. Intended for clients that watch all
+ * kinds. The media types include the groups of all vendors, so the client need not know the vendor of the server.
  */
 
 import type { ApiObject } from '../../api/model/object.ts'

@@ -1,11 +1,11 @@
-/** Options and results of the client's verbs. */
+/** Options and results of the client's methods. */
 import type { Status } from '../../api/model/api-error.ts'
 import type { ObjectBase } from '../../api/model/object.ts'
 import type { ContentForm } from './content-form.ts'
 import type { Selection } from './resource-type.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** Options of every call. */
+/** Options that all methods of the client have. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
@@ -41,7 +41,7 @@ export interface UpdateOptions extends WriteOptions {
 
 /** Selection and paging of a list. */
 export interface ListOptions extends Selection, CallOptions {
-  /** Page size. 0 means no paging. Defaults to 500. */
+  /** Page size. 0 disables paging. Defaults to 500. */
   readonly limit?: number
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
@@ -56,8 +56,8 @@ export interface ListOptions extends Selection, CallOptions {
 /** Options for listing page by page. */
 export interface PagesOptions extends ListOptions {
   /**
-   * Called when the pages expire before the last page has been read. The list then restarts without pages, and earlier
-   * pages are invalid. Without this callback, the list throws 410.
+   * A callback that runs when the pages expire before the last page has been read. The list then restarts without
+   * pages, and earlier pages are invalid. Without this callback, the list throws 410.
    */
   readonly onRestart?: () => void
 }
@@ -97,7 +97,7 @@ export interface List<T> {
 
 /** One page of a list. */
 export interface ListPage<T> extends List<T> {
-  /** Token of the next page. Empty on the last page. */
+  /** Token of the next page, or '' on the last page. */
   readonly continueToken: string
 }
 
@@ -107,7 +107,7 @@ export interface RawRequest extends CallOptions {
   readonly path: string
   /** Additional headers with lower-case names. */
   readonly headers?: { readonly [name: string]: string }
-  /** Called with the headers of every response, including errors. */
+  /** A callback that receives the headers of every response, including errors. */
   readonly onHeaders?: (headers: TransportResponse['headers']) => void
   readonly query?: Query
   readonly body?: unknown
@@ -122,12 +122,12 @@ export type Query = { readonly [name: string]: string | number | boolean | undef
 export interface ClientOptions {
   /** User agent. Its first word is the default field manager of writes. */
   readonly userAgent?: string
-  /** Request timeout in milliseconds. Does not apply to watches. */
+  /** Request timeout in milliseconds. Watches are not limited. */
   readonly timeoutMs?: number
   /** Preferred content type. Defaults to JSON. */
   readonly form?: ContentForm | undefined
   /** Namespace of the kubeconfig. */
   readonly namespace?: string | undefined
-  /** Closes the connections when the client is closed. */
+  /** Closes the connections. The client calls this function when it is closed. */
   readonly onClose?: () => void
 }

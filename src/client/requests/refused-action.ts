@@ -1,8 +1,6 @@
 /** Extracts the rejected action from the message of a 403 response. */
 
-/**
- * The rejected action on a resource, or with `path` on a non-resource path. Members that the message omits are empty.
- */
+/** The rejected action on a resource, or with `path` on a non-resource path. Members that the message omits are ''. */
 export interface RefusedAction {
   readonly user: string
   readonly verb: string
@@ -18,7 +16,7 @@ const refusal =
   /User "([^"]+)" cannot ([a-z]+) (?:resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?|path "([^"]+)")/
 const namedPattern = /^\S+ "([^"]+)" is forbidden/
 
-/** Returns the action. Undefined for other messages, such as messages of admission plugins. */
+/** Returns the rejected action, or undefined for other messages, such as messages of admission plugins. */
 export function refusedAction(message: string): RefusedAction | undefined {
   const refusalMatch = refusal.exec(message)
   if (refusalMatch === null) return undefined

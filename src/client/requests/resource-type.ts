@@ -4,12 +4,12 @@ import type { Vendor } from '../../api/model/vendor.ts'
 
 /** A resource type as it appears in URLs. */
 export interface ResourceType<T extends ObjectBase = ApiObject> {
-  /** API group. Empty for the core group. */
+  /** API group, or '' for the core group. */
   readonly group: string
   readonly version: string
   readonly plural: string
   readonly namespaced: boolean
-  /** The kind. It is added to objects that a client writes without it. */
+  /** The kind. The client adds the kind to objects that omit it. */
   readonly kind?: string
   /**
    * Whether the server's domain is appended to `group`: `coordination` becomes `coordination.orch.io` on some servers.
@@ -17,25 +17,25 @@ export interface ResourceType<T extends ObjectBase = ApiObject> {
   readonly inServerDomain?: boolean
   /** Subresource with its own kind, such as `scale`. */
   readonly subresource?: string
-  /** Object type for the compiler only. Never set at run time. */
+  /** Object type for the compiler only. The field is never set at run time. */
   readonly objects?: T
 }
 
-/** An object to write. Its apiVersion and kind are added if the resource type contains them. */
+/** An object to write. The client adds its apiVersion and kind if the resource type contains them. */
 export type Draft<T> = { apiVersion?: string; kind?: string } & {
   [K in keyof T as K extends 'apiVersion' | 'kind' ? never : K]: T[K]
 }
 
 /** Name and namespace of an object. */
 export interface ObjectName {
-  /** The namespace. Omitted for cluster-scoped types. */
+  /** The namespace. Undefined for cluster-scoped types. */
   readonly namespace?: string
   readonly name: string
 }
 
 /** Selects objects of a collection. */
 export interface Selection {
-  /** The namespace to select from. If omitted, all namespaces. */
+  /** The namespace to select from. Undefined selects from all namespaces. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -44,12 +44,15 @@ export interface Selection {
 /** The members of a resource type that determine its path. */
 type AnyType = Omit<ResourceType, 'objects'>
 
-/** Returns a name such as `configmaps` or `leases.coordination.orch.io`. */
+/** Returns the full name of a resource type, such as `configmaps` or `leases.coordination.orch.io`. */
 export function typeName({ group, plural }: AnyType): string {
   return group === '' ? plural : `${plural}.${group}`
 }
 
-/** Returns the type with the name of its API group for this vendor. For callers that know the server's vendor. */
+/**
+ * Returns the type with the name of its API group for the given vendor. Intended for callers that know the server's
+ * vendor.
+ */
 export function inDomainOf<T extends ObjectBase>(
   { groupDomain }: Pick<Vendor, 'groupDomain'>,
   { inServerDomain, ...type }: ResourceType<T>,
@@ -57,7 +60,7 @@ export function inDomainOf<T extends ObjectBase>(
   return inServerDomain ? { ...type, group: `${type.group}.${groupDomain}` } : type
 }
 
-/** Returns the type of a subresource with its own kind: `subresource<Scale>(Deployment, 'scale')`. */
+/** Returns the type of a subresource with its own kind, as in `subresource<Scale>(Deployment, 'scale')`. */
 export function subresource<T extends ObjectBase>(
   { group, version, plural, namespaced, inServerDomain }: AnyType,
   name: string,
@@ -112,15 +115,17 @@ export class NameError extends TypeError {
 }
 
 /**
- * Returns a path segment. Throws for an empty name, which would turn the path of an object into the path of its
- * collection.
+ * Returns a path segment. Throws an error for an empty name, which would change the path of an object into the path of
+ * its collection.
  */
 function segment(text: string): string {
   if (text === '' || text === '.' || text === '..') throw new NameError(`${JSON.stringify(text)} is not a valid name`)
   return encodeURIComponent(text)
 }
 
-/** Returns the key of an object in informers and queues: `namespace/name`, or just the name. */
+/**
+ * Returns the key of an object in informers and queues: `namespace/name`, or the name alone for cluster-scoped objects.
+ */
 export function objectKey({ metadata: { namespace, name = '' } }: ObjectBase): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }

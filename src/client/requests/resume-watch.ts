@@ -2,8 +2,8 @@
  * A continuous watch. If a watch ends or breaks, it is resumed after the last resource version, with backoff, so that
  * the caller gets every event exactly once.
  *
- * Throws errors that cannot be recovered from: an expired version (410), and errors that a retry does not fix, such as
- * missing permissions. Without a start version, the selection is listed first.
+ * Errors that a new attempt cannot resolve are thrown, such as an expired version (410) or missing permissions. Without
+ * a start version, the selection is listed first.
  */
 
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
@@ -16,7 +16,7 @@ import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './w
 
 /** Objects to watch and the start version. */
 export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
-  /** Called when the watch breaks. It is resumed automatically. */
+  /** A callback that runs when the watch breaks. The watch is resumed automatically. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -48,7 +48,7 @@ export async function* follow<T extends ObjectBase = ApiObject>(
       onError(error)
       failures++
     }
-    // Waits even if the server ends the watch without an error, to avoid flooding the server with requests.
+    // The client waits even if the server ends the watch without an error, to avoid flooding the server with requests.
     await pause(backoffMs(backoff, Math.max(failures, 1)), signal)
     signal.throwIfAborted()
   }

@@ -1,6 +1,6 @@
 /**
- * A transport that retries when the server requests it. It retries responses with `Retry-After` and status 429 or 503,
- * which mean that the server has not executed the request. It also retries reads that failed with another 5xx status.
+ * A transport that retries when the server requests it. Responses with `Retry-After` and status 429 or 503, which mean
+ * that the server has not executed the request, are retried. Reads that failed with another 5xx status are retried too.
  * The client's timeout applies to all attempts together.
  */
 import { pause } from '../../base/concurrency/abort.ts'
@@ -10,14 +10,14 @@ const maxRepeats = 10
 /** Maximum delay in seconds. If the server requests a longer delay, the response is treated as an error. */
 const maxPauseSeconds = 60
 
-/** Returns a transport that also retries requests when the server asks for it. */
+/** Returns a transport that also retries requests when the server asks for a retry. */
 export function withRetries(send: Transport): Transport {
   return async (request) => {
     for (let repeats = 0; ; repeats++) {
       const response = await send(request)
       const seconds = repeats < maxRepeats ? pauseAskedFor(request, response) : undefined
       if (seconds === undefined) return response
-      // Reads the body to the end to free the connection.
+      // The body is read to the end to free the connection.
       for await (const _ of response.body);
       await pause(seconds * 1000, request.signal)
       request.signal.throwIfAborted()
@@ -25,7 +25,7 @@ export function withRetries(send: Transport): Transport {
   }
 }
 
-/** Returns the number of seconds until the retry. Undefined means no retry. */
+/** Returns the number of seconds until the retry, or undefined if the request must not be retried. */
 function pauseAskedFor({ method }: TransportRequest, { status, headers }: TransportResponse): number | undefined {
   const isSafe = status === 429 || status === 503 || (status >= 500 && ['GET', 'HEAD'].includes(method))
   const retryAfter = headers['retry-after']?.trim() ?? ''

@@ -32,13 +32,13 @@ interface Review extends ApiObject {
   status?: { authenticated?: boolean; allowed?: boolean; user?: ReviewedUser }
 }
 
-/** Returns the user of a token. Undefined if the token is invalid. */
+/** Returns the user of a token, or undefined if the token is invalid. */
 export async function reviewToken(reviewer: Reviewer, token: string): Promise<ReviewedUser | undefined> {
   const { status } = await review(reviewer, kinds.TokenReview, { token })
   return status?.authenticated === true ? (status.user ?? {}) : undefined
 }
 
-/** Whether the user may perform this action. */
+/** Whether the user may perform the action. */
 export async function reviewAccess(reviewer: Reviewer, user: ReviewedUser, access: ReviewedAccess): Promise<boolean> {
   const { username, uid, groups, extra } = user
   const spec = { user: username, uid, groups, extra, ...access }

@@ -1,4 +1,4 @@
-/** An error response, as an error that contains the server's Status. */
+/** An error that represents an error response and contains the server's Status. */
 
 import { isObject } from '../../api/json/json.ts'
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -6,11 +6,11 @@ import type { Status } from '../../api/model/api-error.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { withRequest } from './transport.ts'
 
-/** The error for a response with this Status. */
+/** Creates the error for a response with the given Status. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly status: Status
-  /** The failed request: `GET /api/v1/pods`. Empty if unknown. */
+  /** The failed request, such as `GET /api/v1/pods`, or '' if unknown. */
   readonly request: string
 
   constructor(status: Status, request = '') {
@@ -48,7 +48,7 @@ export function errorOf(code: number, body: string, request = ''): StatusError {
   )
 }
 
-/** Whether the value is a Status, judging by its kind. The other members are not checked. */
+/** Whether the value is a Status, according to its kind. The other members are not checked. */
 export function isStatus(value: unknown): value is Status {
   return isObject(value) && value.kind === 'Status'
 }
@@ -61,22 +61,25 @@ function parseIfJson(body: string): unknown {
   }
 }
 
-/** Whether the object does not exist. */
+/** Whether the error means that the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof StatusError && error.code === 404
 }
 
-/** Whether another writer changed the object first. The caller should read the object again and retry. */
+/**
+ * Whether the error means that another writer changed the object first. The caller should read the object again and
+ * retry.
+ */
 export function isConflict(error: unknown): boolean {
   return error instanceof StatusError && error.code === 409 && error.reason === 'Conflict'
 }
 
-/** Whether the object is invalid or the change is not allowed. */
+/** Whether the error means that the object is invalid or the change is not allowed. */
 export function isInvalid(error: unknown): boolean {
   return error instanceof StatusError && error.reason === 'Invalid'
 }
 
-/** Whether the requested version or page has expired. The caller should list again. */
+/** Whether the error means that the requested version or page has expired. The caller should list again. */
 export function isExpired(error: unknown): boolean {
   return error instanceof StatusError && error.code === 410
 }

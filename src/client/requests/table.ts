@@ -43,13 +43,15 @@ export interface Table {
 }
 
 export interface TableOptions {
-  /** Whether rows contain the metadata of their objects, or the whole objects with `all`. Defaults to true. */
+  /**
+   * Whether rows contain the metadata of their objects. With `all`, rows contain the whole objects. Defaults to true.
+   */
   readonly metadata?: boolean | 'all' | undefined
   /** Whether to request objects instead of a table. The resulting table contains their names and ages. */
   readonly plain?: boolean | undefined
 }
 
-/** Media types for the tables of all vendors, or otherwise for the objects themselves. */
+/** Media types for the tables of all vendors, or else for the objects themselves. */
 export const tableForms = [
   ...profileNames.map((name) => `application/json;as=Table;g=${groupName(vendorOf(name), 'meta')};v=v1`),
   'application/json',
@@ -129,7 +131,7 @@ function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefine
   return metadata ? undefined : 'None'
 }
 
-/** A response: a Table, a list or an object. */
+/** A response with a Table, a list or an object. */
 export interface Body {
   readonly kind?: string
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }

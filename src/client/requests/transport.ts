@@ -2,9 +2,9 @@
  * The transport of a client: a function from a request to its response. A transport uses the network
  * (`http-transport.ts`) or passes requests directly to the pipeline of a server in the same process.
  *
- * Contract: the head of the response arrives as soon as the server sends it. The body is transferred as fast as it is
- * read. Returning early from the body, or aborting the signal, ends the request. A truncated body throws an error
- * instead of ending normally.
+ * A transport must meet these requirements. It returns the head of the response as soon as the server sends it. It
+ * transfers the body as fast as the body is read. It ends the request if the reader of the body stops early or the
+ * signal aborts. A truncated body throws an error instead of ending normally.
  */
 export interface TransportRequest {
   readonly method: string
@@ -21,17 +21,19 @@ export interface TransportResponse {
   readonly status: number
   /** Headers with lower-case names. Repeated headers are joined by commas. */
   readonly headers: { readonly [name: string]: string }
-  /** The body of the response. It must be iterated, at least in part, to free the connection. */
+  /** The body of the response. The caller must iterate over at least a part of the body, to free the connection. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
 /** Sends a request and returns the response with an unread body. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
-/** The response to a request is missing or incomplete. The server may or may not have executed the request. */
+/**
+ * The error if the response to a request is missing or incomplete. The server may or may not have executed the request.
+ */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
-  /** The failed request, such as `GET /api/v1/pods`. Empty if no request failed. */
+  /** The failed request, such as `GET /api/v1/pods`, or '' if no request failed. */
   readonly request: string
 
   constructor(message: string, { request = '', ...options }: ErrorOptions & { readonly request?: string } = {}) {
@@ -44,7 +46,7 @@ export class TransportError extends Error {
   }
 }
 
-/** Describes a request in errors. Omits its query, which may contain confidential data. */
+/** Describes a request in errors. The query is omitted, because it may contain confidential data. */
 export function requestLine({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path.split('?', 1)[0]}`
 }

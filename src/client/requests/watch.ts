@@ -1,7 +1,7 @@
 /**
  * A watch as an async iterator: yields the events of a selection until the server ends the watch, the signal aborts or
- * the caller stops reading. It ends normally when the server ends it. An ERROR event or a broken connection throws.
- * `resume-watch.ts` and informers resume watches. Runs in Node.js and in browsers.
+ * the caller stops reading. If the server ends the watch, the iterator ends normally. An ERROR event or a broken
+ * connection throws an error. `resume-watch.ts` and informers resume watches. The code runs in Node.js and in browsers.
  */
 
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -21,7 +21,7 @@ export type WatchEvent<T> =
   /** Reports that the watch has sent everything up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true }
 
-/** What to watch, and how. */
+/** The selection to watch, and the options of the watch. */
 export interface WatchOptions extends Selection, CallOptions {
   /**
    * Resource version after which events are returned. If omitted, the watch starts with an ADDED event for each
@@ -38,7 +38,7 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly timeoutSeconds?: number
   /** Accept header for a format other than whole objects. */
   readonly accept?: string
-  /** Called when the response begins, which means that the watch is open. */
+  /** A callback that runs when the response begins, which means that the watch is open. */
   readonly onOpen?: (() => void) | undefined
   /** Which part of the object each table row contains. */
   readonly includeObject?: 'None' | 'Object' | undefined
@@ -127,7 +127,7 @@ function isMarked({ metadata: { annotations = {} } }: ObjectBase): boolean {
 
 const newline = 10
 
-/** Yields complete lines. Drops text without a newline at the end, because it is incomplete. */
+/** Yields complete lines. Text at the end without a newline is dropped, because it is incomplete. */
 export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let parts: Uint8Array[] = []

@@ -1,8 +1,8 @@
 /**
- * An object in the cache: the bytes that a GET returns, and the few fields that lists and watches select by. It is
- * created once per change and shared by all readers. Its content never changes, but its bytes can move to another
- * buffer. The cache contains one for every object of the cluster, so it does not store fields that the key already
- * contains.
+ * An object in the cache: the bytes that a GET returns, and the few fields that the selectors of lists and watches use.
+ * A cached object is created once per change, and all readers share it. Its content never changes, but its bytes can
+ * move to another buffer. The caches contain every object of the cluster, so a cached object does not store fields that
+ * its key already contains.
  */
 import {
   type Allocate,
@@ -24,10 +24,10 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
   readonly #header: Header
   json: Buffer
   readonly versionAt: number
-  /** Length of the JSON up to the first member after `kind` and `apiVersion`. 0 until a list needs it. */
+  /** Length of the JSON up to the first member after `kind` and `apiVersion`. The length is 0 until a list needs it. */
   typeLength = 0
   joined: Joinable['joined'] = undefined
-  /** Offset in the key of the namespace, or of the name for cluster-scoped objects. */
+  /** Offset in the key at which the namespace starts, or the name for cluster-scoped objects. */
   readonly #placeAt: number
 
   constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {
@@ -47,7 +47,7 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
     return this.#header.completeFor
   }
 
-  /** The namespace of the object. Empty for cluster-scoped kinds. */
+  /** The namespace of the object, or '' for cluster-scoped kinds. */
   get namespace(): string {
     const slash = this.key.indexOf('/', this.#placeAt)
     return slash < 0 ? '' : this.key.slice(this.#placeAt, slash)
@@ -70,21 +70,21 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
     this.json = own
   }
 
-  /** Returns the object as a DELETED event shows it: its last state, with the resourceVersion of the deletion. */
+  /** Returns the object of a DELETED event: the last state with the resourceVersion of the deletion. */
   withRevision(revision: number): CachedObject {
     const json = replaceVersion(this, formatVersion(this.revision), formatVersion(revision))
     return new CachedObject(this.key, this.#placeAt, revision, this.#header, { json, versionAt: this.versionAt })
   }
 }
 
-/** Decodes the objects stored under one key prefix. */
+/** Decodes the objects that are stored under one key prefix. */
 export interface ObjectReader {
   readonly prefix: string
   readonly headers: HeaderReader
   readonly allocate: Allocate
   /**
-   * Reads objects that servers of other Kubernetes versions wrote. Undefined if all servers write the same form of the
-   * kind.
+   * Reads objects that servers of other Kubernetes versions wrote. Undefined if all servers write the kind in the same
+   * form.
    */
   readonly otherVersions: OtherVersionReader | undefined
 }
@@ -98,7 +98,10 @@ export interface OtherVersionReader {
    * between the versions. Throws UnreadableValue.
    */
   readonly convert: (key: string, value: Uint8Array, version: string | undefined) => Uint8Array
-  /** Decodes the headers of converted objects. A separate reader, because each reader caches only the last header. */
+  /**
+   * Decodes the headers of converted objects. A separate reader is needed because each reader caches only the last
+   * header.
+   */
   readonly headers: HeaderReader
 }
 

@@ -1,17 +1,17 @@
 /**
  * The caches of all kinds, updated by one watch of the store.
  *
- * `start` loads a snapshot and follows the log from there. Readers wait for `reached(revision)` so that their result is
- * not older than the required revision. If the feed is interrupted, the caches are loaded again and watchers are
- * closed. Their clients resume from a revision or list again. A watch that resumes from before the event buffer reads
- * the log. If several watches do so, they share the reads where possible. An event buffer contains no event older than
- * the history retention time.
+ * `start` loads a snapshot and then applies the changes in the log. Readers wait for `reached(revision)` so that their
+ * result is not older than the required revision. If the feed is interrupted, the caches are loaded again and watchers
+ * are closed. The clients of closed watchers resume from a revision or list again. A watch that resumes at a revision
+ * before the event buffer reads the log. Several such watches share the reads where possible. An event buffer contains
+ * no event older than the history retention time.
  *
  * Caches can be added and removed while the feed is running. After `add` and `fill`, a new cache is as current as all
  * others.
  *
- * A cache with many objects is loaded in the background. Until then, `fetch` reads single objects into it, lists are
- * read from the store, and watches wait for it.
+ * A cache with many objects is loaded in the background. Until it is loaded, `fetch` reads single objects into it,
+ * lists are read from the store, and watches wait for it.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
@@ -38,21 +38,21 @@ import type { Unreadable } from './unreadable.ts'
 const objectsPrefix = 'objects/'
 
 export interface CacheListeners {
-  /** Called when the feed is interrupted. The caches resume the feed themselves. */
+  /** A callback that runs when the feed is interrupted. The caches resume the feed themselves. */
   onError(error: unknown): void
-  /** Called for an unreadable value found while loading or in a change. */
+  /** A callback for an unreadable value found while loading or in a change. */
   onUnreadable(reserved: Unreadable): void
 }
 
 /** Optional settings of the caches. */
 export interface CacheOptions {
-  /** How long events are retained. If omitted, only the memory limit removes events. */
+  /** Time in milliseconds for which events are retained. If undefined, only the memory limit removes events. */
   readonly eventRetention?: HistoryTime | undefined
-  /** The workers to share memory with. If omitted, memory is not shared. */
+  /** The workers with which memory is shared. Undefined if memory is not shared. */
   readonly sharing?: Sharing | undefined
   /**
    * Whether a kind can be loaded in the background. The server then must not read all objects of the kind, nor objects
-   * that it has not fetched. If omitted, no kind is loaded in the background.
+   * that it has not fetched. If undefined, no kind is loaded in the background.
    */
   readonly mayLoadLater?: ((prefix: string) => boolean) | undefined
 }
@@ -76,7 +76,7 @@ export class Caches {
   readonly #late = new Map<KindCache, LateLoad>()
   #eventBuffers: EventBufferExtender
   #started = false
-  /** Incremented when a load of all caches starts and when it completes. */
+  /** A counter that is incremented when a load of all caches starts and when it completes. */
   #epoch = 0
   #feed: Promise<void> = Promise.resolve()
   /** The reason why the caches must be reloaded before they apply more changes. Undefined if no reload is needed. */
@@ -107,7 +107,7 @@ export class Caches {
     return this.#fault
   }
 
-  /** Changes whenever all caches are reloaded, for example after the store was restored. */
+  /** A number that changes whenever all caches are reloaded, for example after the store was restored. */
   get epoch(): number {
     return this.#epoch
   }
@@ -136,8 +136,8 @@ export class Caches {
   }
 
   /**
-   * Resolves when a cache that was added late is as current as all others, immediately for other caches. Throws
-   * StoreError.
+   * Resolves when a cache that was added late is as current as all others. For other caches, resolves immediately.
+   * Throws StoreError.
    */
   async fill(cache: KindCache): Promise<void> {
     await cache.whenLoaded()
@@ -146,7 +146,7 @@ export class Caches {
     while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
   }
 
-  /** Like `fill`, but a cache with many objects is loaded in the background. */
+  /** Fills a cache like `fill`, but loads a cache with many objects in the background. */
   async open(cache: KindCache): Promise<void> {
     if (this.#late.has(cache) && this.#mayLoadLater(cache.prefix)) {
       const { remaining } = await this.#store.list({ prefix: cache.prefix, limit: loadPage, count: false })
@@ -159,8 +159,8 @@ export class Caches {
   }
 
   /**
-   * Ensures that a cache which is still loading in the background contains this object. Returns undefined if it already
-   * does. Throws StoreError.
+   * Ensures that a cache which is still loading in the background contains the given object. Returns undefined if the
+   * cache already contains it. Throws StoreError.
    */
   fetch(cache: KindCache, key: string): Promise<void> | undefined {
     return cache.knows(key) ? undefined : this.#store.get(key).then((entry) => cache.admit(key, entry))
@@ -184,7 +184,10 @@ export class Caches {
     this.#feed = this.#run()
   }
 
-  /** Starts to load the caches with many objects in the background. Called when the server is ready for requests. */
+  /**
+   * Starts to load the caches with many objects in the background. The server calls this method when it is ready for
+   * requests.
+   */
   loadRest(): void {
     this.#mayLoadRest = true
     this.#background ??= this.#loadDeferred().finally(() => {
@@ -192,7 +195,7 @@ export class Caches {
     })
   }
 
-  /** Resolves to true once the caches contain everything up to `revision`, and to false after `timeoutMs`. */
+  /** Resolves to true when the caches contain all changes up to `revision`, and to false after `timeoutMs`. */
   async reached(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.revision >= revision) return true
     return await new Promise((resolve) => {
@@ -208,21 +211,23 @@ export class Caches {
   }
 
   /**
-   * Extends the event buffer of a cache back to this revision if the buffers of all caches can be extended together.
-   * Throws RevisionGone if the revision is before the history window.
+   * Extends the event buffer of a cache back to the given revision if the buffers of all caches can be extended
+   * together. Throws RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {
     await this.#eventBuffers.reach(cache, revision)
   }
 
   /**
-   * Returns the chunk of the log that follows a revision. The revision is before the start of the cache's event buffer.
+   * Returns the chunk of the log that follows a revision, which must be before the start of the cache's event buffer.
    */
   async readLog(cache: KindCache, after: number): Promise<LogChunk> {
     return await this.#log.read(after, cache.floor)
   }
 
-  /** Drops events that are older than the history retention time. Watches that start before them are too old. */
+  /**
+   * Drops events that are older than the history retention time. Watches that start before these events are too old.
+   */
   forgetOutdated(): void {
     const outdated = this.#times?.outdated() ?? 0
     if (outdated > 0) for (const cache of this.#byPrefix.values()) cache.forgetUpTo(outdated)
@@ -304,7 +309,7 @@ export class Caches {
       await late.take(page.entries)
       revision = page.revision
     }
-    // The list may be at a later revision than the feed. Readers must not see its objects with the older revision.
+    // The list may be at a later revision than the feed. Readers must not receive its objects with the older revision.
     while (cache.isLoading && this.revision < revision && !this.#stop.signal.aborted)
       await this.reached(revision, retryMs)
     if (this.#late.get(cache) !== late || this.#epoch !== epoch) return
@@ -334,15 +339,15 @@ export class Caches {
   }
 
   /**
-   * Yields everything stored under a prefix, as of one revision. The store reads the next page while the caller
-   * processes the current one. With `large`, adds the kinds that fill a whole page and may be loaded later, and skips
-   * the rest of their objects.
+   * Yields all entries under a prefix, as of one revision. The store reads the next page while the caller processes the
+   * current page. With `large`, the kinds that fill a whole page and may be loaded later are added to it, and the rest
+   * of their objects is skipped.
    */
   async *#pages(prefix: string, large?: Set<string>): AsyncGenerator<Snapshot> {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
     while (page !== undefined) {
       const next = this.#pageAfter(prefix, page, large)
-      // Errors are thrown where this promise is awaited.
+      // The code that awaits this promise handles its errors.
       next?.catch(() => {})
       yield page
       page = await next
@@ -373,7 +378,7 @@ export class Caches {
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#listeners.onError(error)
-        // A gap in the log forces a reload. After any other error the feed resumes where it stopped.
+        // A gap in the log forces a reload. After any other error, the feed resumes where it stopped.
         if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#fault ??= faultOf(error)
         await pause(retryMs, this.#stop.signal)
       }
@@ -387,9 +392,9 @@ export class Caches {
   }
 
   /**
-   * Applies a batch. Each change is encoded for all watchers of its kind, so long batches yield to other tasks. Changes
-   * of one revision are applied together. No other task runs between a change and the update of `revision`: a list
-   * there would report an older resourceVersion than its content.
+   * Applies a batch of changes. Each change is encoded for all watchers of its kind, so long batches yield to other
+   * tasks. Changes of one revision are applied together. No other task runs between a change and the update of
+   * `revision`, because a list at that moment would report an older resourceVersion than its content.
    */
   async #handAll({ changes, through }: Batch): Promise<void> {
     const timeSlice = new TimeSlice()
@@ -433,15 +438,15 @@ export class Caches {
   }
 
   /**
-   * Returns the cache that a key belongs to: for `objects/core/configmaps/a/b`, the cache of
-   * `objects/core/configmaps/`. Undefined for kinds that are not served.
+   * Returns the cache to which a key belongs: for `objects/core/configmaps/a/b`, the cache of
+   * `objects/core/configmaps/`. Returns undefined for kinds that are not served.
    */
   #cacheOf(key: string): KindCache | undefined {
     return key.startsWith(objectsPrefix) ? this.#byPrefix.get(kindPrefixOf(key)) : undefined
   }
 }
 
-/** Returns the prefix of the kind that an object's key belongs to. */
+/** Returns the prefix of the kind to which an object's key belongs. */
 function kindPrefixOf(key: string): string {
   const group = key.indexOf('/', objectsPrefix.length)
   const plural = key.indexOf('/', group + 1)

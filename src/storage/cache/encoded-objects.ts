@@ -1,9 +1,9 @@
 /**
- * Caches encodings of objects other than JSON, such as Protobuf. An encoding is created on first request and kept until
- * the object changes or the shared memory limit is reached.
+ * Caches encodings of objects other than JSON, such as Protobuf. An encoding is created on first request and cached
+ * until the object changes or the shared memory limit is reached.
  *
- * At the limit, recently requested encodings survive. To add an encoding, the cache examines the oldest one in the
- * queue and replaces it only if nobody has requested it since the last examination. A list of more objects than fit
+ * At the limit, recently requested encodings remain. To add an encoding, the cache examines the oldest encoding in the
+ * queue and replaces it only if it has not been requested since the last examination. A list of more objects than fit
  * therefore does not evict everything that the next list needs.
  */
 
@@ -34,7 +34,7 @@ interface CachedEncoding {
 const mega = 1024 * 1024
 const fewForms = 1000
 
-/** The memory limit shared by the encodings of all kinds. */
+/** The memory limit that the encodings of all kinds share. */
 export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
@@ -52,7 +52,7 @@ export class EncodedObjectBudget {
     return this.#bytes
   }
 
-  /** Returns whether this many bytes fit, after evicting one or more encodings if necessary. */
+  /** Returns whether the given number of bytes fits, after evicting encodings if necessary. */
   makeRoom(bytes: number): boolean {
     if (bytes > this.#maxBytes) return false
     while (this.#bytes + bytes > this.#maxBytes) {

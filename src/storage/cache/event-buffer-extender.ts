@@ -1,11 +1,11 @@
 /**
- * Extends the event buffers of the caches to before the caches were loaded, for watches that resume from there. After a
- * restart, all watches do.
+ * Extends the event buffers of the caches to revisions before the caches were loaded, for watches that resume at such
+ * revisions. After a restart, all watches do.
  *
- * A cache starts with a snapshot and no events. When the first watch resumes from before the snapshot, the log in
- * between is read once for all kinds. The event buffers are then filled as if the caches had followed the log at that
- * time. This also covers kinds that have not changed. Later watches find the buffers filled. If the events do not fit,
- * the buffers keep the newest events, and watches that need older ones read the log separately.
+ * A cache starts with a snapshot and no events. When the first watch resumes before the snapshot, the log in between is
+ * read once for all kinds. The event buffers are then filled as if the caches had applied the log at that time. Kinds
+ * that have not changed are covered too. Later watches find the buffers filled. If the events do not fit, the buffers
+ * contain the newest events, and watches that need older events read the log separately.
  */
 
 import { UnreadableValue } from '../../api/codec/stored.ts'
@@ -16,7 +16,7 @@ import { type KindCache, weight } from './kind-cache.ts'
 import type { LogChunk, LogChunks } from './log-chunks.ts'
 
 /**
- * Maximum number of revisions to read for the event buffers. A watch that resumes from further back reads the log
+ * Maximum number of revisions to read for the event buffers. A watch that resumes at an older revision reads the log
  * separately, at its own speed.
  */
 const maxRevisions = 100_000
@@ -31,7 +31,7 @@ export class EventBufferExtender {
   readonly #caches: () => Iterable<KindCache>
   readonly #log: LogChunks
 
-  /** `revision` is the revision at which the caches have just been loaded. */
+  /** Creates the extender. `revision` is the revision at which the caches have just been loaded. */
   constructor(caches: () => Iterable<KindCache>, log: LogChunks, revision: Revision) {
     this.#caches = caches
     this.#log = log
@@ -39,7 +39,7 @@ export class EventBufferExtender {
   }
 
   /**
-   * Extends the event buffer of a cache back to this revision if possible. Throws RevisionGone if the revision is
+   * Extends the event buffer of a cache back to the given revision if possible. Throws RevisionGone if the revision is
    * before the history window.
    */
   async reach(cache: KindCache, revision: Revision): Promise<void> {
@@ -73,7 +73,7 @@ export class EventBufferExtender {
   }
 }
 
-/** Collects events in log order. If there are too many, drops the oldest. */
+/** Collects events in log order. If there are too many events, the oldest are dropped. */
 class CollectedEvents {
   #parts: { readonly cache: KindCache; readonly events: readonly CacheEvent[] }[] = []
   /** The revision of the last dropped event. */
@@ -81,8 +81,8 @@ class CollectedEvents {
   #bytes = 0
 
   /**
-   * Adds the events of a chunk. If the chunk cannot be decoded, only this kind loses the chunk and everything before
-   * it.
+   * Adds the events of a chunk. If the chunk cannot be decoded, only this kind loses the events of the chunk and all
+   * earlier ones.
    */
   addFrom(chunk: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
     try {

@@ -1,6 +1,7 @@
 /**
- * A change of one object as seen by watchers. The event type depends on the watcher's selector: an object is ADDED when
- * it starts to match and DELETED when it stops matching. Each encoding is created once and shared.
+ * A change of one object as watchers receive it. The event type depends on the watcher's selector: an object is ADDED
+ * when it starts to match and DELETED when it stops matching. Each encoding of the event is created once, and watchers
+ * share it.
  */
 import { jsonDocument } from '../../api/codec/json.ts'
 import type { Order } from '../../api/codec/member-order.ts'
@@ -17,8 +18,8 @@ export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
   /**
-   * Prepares for encoding events about these objects if that needs a remote call. Resolves when `encode` can be called.
-   * Returns undefined if `encode` can be called immediately.
+   * Prepares the encoding of events about the given objects if it needs a remote call. Resolves when `encode` can be
+   * called. Returns undefined if `encode` can be called immediately.
    */
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
@@ -30,11 +31,11 @@ export interface EventForm {
 /** Whether an object matches the selector. */
 export type Matches = (object: CachedObject) => boolean
 
-/** A change of one object. Each encoding of it is created once. */
+/** A change of one object. Each encoding of the change is created once. */
 export class CacheEvent {
   readonly revision: number
   readonly previous: CachedObject | undefined
-  /** The object after the change. For a deletion, its last state with the deletion's revision. */
+  /** The object after the change. For a deletion, the object's last state with the deletion's revision. */
   readonly object: CachedObject
   readonly deleted: boolean
   readonly #encoded = new Map<string, Buffer>()
@@ -48,8 +49,8 @@ export class CacheEvent {
   }
 
   /**
-   * Returns the object to send to a watcher. For DELETED, it is the last state that the watcher received, with the
-   * resourceVersion of the change.
+   * Returns the object to send to a watcher. For DELETED, the result is the last state that the watcher received, with
+   * the resourceVersion of the change.
    */
   objectFor(type: EventType): CachedObject {
     if (type !== 'DELETED' || this.deleted || this.previous === undefined) return this.object
@@ -57,7 +58,7 @@ export class CacheEvent {
     return this.#lastKnown
   }
 
-  /** Returns the event type for a watcher that selects by `matches`; undefined if the watcher gets no event. */
+  /** Returns the event type for a watcher that selects by `matches`, or undefined if the watcher gets no event. */
   typeFor(matches: Matches | undefined): EventType | undefined {
     const before = this.previous !== undefined && (matches === undefined || matches(this.previous))
     const after = !this.deleted && (matches === undefined || matches(this.object))

@@ -1,16 +1,16 @@
 /**
- * The bytes of neighbouring objects, joined once as the items of a list and copied as a whole by later lists.
+ * The bytes of neighboring objects, joined once as the items of a list and copied as a whole by later lists.
  *
  * A group belongs to its first object. Cached objects never change, so a group is valid as long as the list contains
- * the very same objects in a row. A write replaces an object, and the next list of its neighbours then joins them
+ * exactly the same objects in a row. A write replaces an object, and the next list of its neighbors then joins them
  * again. Objects are joined when a second list contains them, because many objects are listed only once. The memory of
  * all groups is limited.
  */
 
-/** Maximum number of objects and bytes in a group. A write causes at most this much to be joined again. */
+/** Maximum number of objects and bytes in a group. After a write, at most one group must be joined again. */
 const maxObjects = 32
 const maxGroupBytes = 32 * 1024
-/** A group of fewer objects is hardly faster than the objects themselves. */
+/** A group of fewer objects is hardly faster than the separate objects. */
 const minObjects = 4
 const mega = 1024 * 1024
 const comma = 0x2c
@@ -18,11 +18,17 @@ const comma = 0x2c
 /** A cached object. */
 export interface Joinable {
   readonly json: Buffer
-  /** The group that starts with this object. `listed` if there is none, but a list contained the object. */
+  /**
+   * The group that starts with this object. The value `listed` means that there is no group, but that a list contained
+   * the object.
+   */
   joined: JoinedGroup | 'listed' | undefined
 }
 
-/** Writes the item of an object into the buffer and returns the end of the item. An item is shorter than the object. */
+/**
+ * Writes the list item of an object into the buffer and returns the end of the item. An item is shorter than the
+ * object.
+ */
 export type WriteItem<T extends Joinable> = (object: T, into: Buffer, at: number) => number
 
 /** The items of some objects in a row, separated by commas. */
@@ -37,7 +43,7 @@ class JoinedGroup {
     this.bytes = bytes
   }
 
-  /** Whether the slice contains exactly these objects from this index on. */
+  /** Whether the slice contains exactly the group's objects, starting at the given index. */
   isAt(slice: readonly Joinable[], index: number): boolean {
     const { objects } = this
     for (let i = 0; i < objects.length; i++) if (slice[index + i] !== objects[i]) return false
@@ -47,15 +53,18 @@ class JoinedGroup {
 
 /**
  * Groups within a memory limit, in the order in which they are considered for eviction. A group that a list has used
- * since it was last considered stays, and the new group is not kept. Otherwise a list of more objects than fit would
- * evict everything that the next list needs.
+ * since it was last considered remains, and the new group is not stored. Otherwise a list of more objects than fit
+ * would evict everything that the next list needs.
  */
 export class JoinedObjects {
   readonly #maxBytes: number
   readonly #groups = new Set<JoinedGroup>()
   #bytes = 0
 
-  /** `maxBytes` limits the groups. The objects of groups, even if replaced, retain about as much memory. */
+  /**
+   * Creates the set of groups. `maxBytes` limits the groups. The objects of groups, even if replaced, retain about as
+   * much memory.
+   */
   constructor(maxBytes = 16 * mega) {
     this.#maxBytes = maxBytes
   }
@@ -65,7 +74,7 @@ export class JoinedObjects {
     return this.#bytes
   }
 
-  /** Returns the group that starts at this index. Undefined if the object is to be written on its own. */
+  /** Returns the group that starts at the given index, or undefined if the object must be written separately. */
   at<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
     const first = slice[index]!
     const { joined } = first
@@ -101,7 +110,7 @@ export class JoinedObjects {
     return group
   }
 
-  /** Returns whether this many bytes fit, after evicting groups if necessary. */
+  /** Returns whether the given number of bytes fits, after evicting groups if necessary. */
   #makeRoom(bytes: number): boolean {
     for (const oldest of this.#groups) {
       if (this.#bytes + bytes <= this.#maxBytes) break

@@ -2,11 +2,12 @@
  * The cache of one kind: all its objects as of `revision`, its event buffer, and its watchers.
  *
  * The cache is filled by a load, again after the feed was interrupted, and then updated by `apply` in revision order.
- * It works with keys and bytes and does not interpret the kind. Reads are plain memory lookups, so all reads in one
- * turn of the event loop are consistent. Longer reads see the state at their start.
+ * The cache works with keys and bytes and does not interpret the kind. Reads are plain memory lookups, so all reads in
+ * one turn of the event loop are consistent. Longer reads return the state at their start.
  *
- * A large cache is loaded after the server is ready. Until then, it contains only the objects that requests have
- * fetched or that have changed (`partial-objects.ts`). Reads of anything else throw 503 instead of missing an object.
+ * A large cache is loaded after the server is ready. Until it is loaded, it contains only the objects that requests
+ * have fetched or that have changed (`partial-objects.ts`). A read of any other object throws 503 instead of reporting
+ * the object as missing.
  */
 
 import { HeaderReader, UnreadableValue } from '../../api/codec/stored.ts'
@@ -26,8 +27,8 @@ const maxEventBytes = 64 * 1024 * 1024
 /** Maximum number of indexed labels and fields per kind. Selectors on other labels and fields scan all objects. */
 const maxIndexes = 16
 /**
- * Maximum number of objects that an index returns, because it returns them all at once. Queries with more matches scan
- * the objects in slices instead.
+ * Maximum number of objects that an index returns, because an index returns all of them at once. Queries with more
+ * matches scan the objects in slices instead.
  */
 const maxIndexed = 5000
 
@@ -41,7 +42,7 @@ export class KindCache {
   changedAt = 0
   /** Whether the feed no longer updates this cache, so its content is out of date. */
   retired = false
-  /** Number of loads. Anything derived from objects of an earlier load is invalid. */
+  /** Number of loads. Data that was derived from the objects of an earlier load is invalid. */
   loads = 0
   #events: CacheEvent[] = []
   #eventBytes = 0
@@ -53,11 +54,11 @@ export class KindCache {
   #loadedAt = 0
   /** Indexes by label or field. */
   readonly #indexes = new Map<string, SelectorIndex>()
-  /** Watchers by namespace. The empty string is for watchers of all namespaces. */
+  /** Watchers by namespace. The key '' is for watchers of all namespaces. */
   readonly #watchers = new Map<string, Set<Watcher>>()
   readonly #listeners = new Set<ChangeListener>()
 
-  /** Two readers, one for single objects and one for objects that are loaded in sequence. */
+  /** One reader for single objects and one for objects that are loaded in sequence. */
   readonly #single: ObjectReader
   readonly #inRow: ObjectReader
 
@@ -88,7 +89,7 @@ export class KindCache {
     return namespace === '' ? ofAll : ofAll + (this.#watchers.get(namespace)?.size ?? 0)
   }
 
-  /** The start of the event buffer. A watch from an older revision needs the store's log. */
+  /** The revision at which the event buffer starts. A watch from an older revision needs the store's log. */
   get floor(): number {
     return this.#floor
   }
@@ -98,7 +99,7 @@ export class KindCache {
     return this.#partial !== undefined
   }
 
-  /** Resolves when the cache is loaded. Returns undefined if it already is. */
+  /** Resolves when the cache is loaded. Returns undefined if the cache is already loaded. */
   whenLoaded(): Promise<void> | undefined {
     return this.#partial?.loaded
   }
@@ -108,19 +109,22 @@ export class KindCache {
     this.#partial ??= new PartialObjects()
   }
 
-  /** Whether the cache contains this object, or knows that it does not exist. */
+  /** Whether the cache contains the object or knows that the object does not exist. */
   knows(key: string): boolean {
     return this.#partial === undefined || this.#partial.knows(key)
   }
 
-  /** Adds an object that was read from the store, or records that it does not exist. */
+  /** Adds an object that was read from the store, or records that the object does not exist. */
   admit(key: string, entry: Entry | undefined): void {
     if (entry === undefined) this.#partial?.miss(key)
     else if (this.#partial?.advance(key, entry.revision))
       this.#loadInto({ objects: this.#objects, unreadable: this.#unreadable }, entry)
   }
 
-  /** Applies a change while the cache is loaded in the background. It produces no event, because there are no watchers. */
+  /**
+   * Applies a change while the cache is loaded in the background. The change produces no event, because there are no
+   * watchers.
+   */
   applyPartial({ key, revision, value }: Change): void {
     if (!this.#partial?.advance(key, revision)) return
     this.#objects.delete(key)
@@ -129,7 +133,7 @@ export class KindCache {
       this.#loadInto({ objects: this.#objects, unreadable: this.#unreadable }, { key, revision, value })
   }
 
-  /** Starts loading a snapshot, which stays invisible until it is passed to `loaded`. */
+  /** Starts loading a snapshot. The snapshot stays invisible until it is passed to `loaded`. */
   beginLoad(): Load {
     return { objects: new SortedMap(), unreadable: new Map() }
   }
@@ -148,8 +152,8 @@ export class KindCache {
   }
 
   /**
-   * Replaces the content with the complete snapshot as of this revision. Ends all watches because events are missing in
-   * between.
+   * Replaces the content with the complete snapshot of the given revision. Ends all watches, because the events in
+   * between are missing.
    */
   loaded({ objects, unreadable }: Load, revision: number): void {
     this.closeWatchers()
@@ -210,8 +214,8 @@ export class KindCache {
   }
 
   /**
-   * Handles an object that was replaced by an unreadable value. No event can express that, so watches end and their
-   * clients list again.
+   * Handles an object that was replaced by an unreadable value. No event can express this change, so watches end and
+   * their clients list again.
    */
   #lose({ key, revision }: Change): void {
     this.#replace(key, this.#objects.get(key), undefined)
@@ -229,12 +233,12 @@ export class KindCache {
     return previous && new CacheEvent(previous.withRevision(change.revision), previous, true)
   }
 
-  /** Decodes a stored object of the kind, current or not. Throws UnreadableValue. */
+  /** Decodes a stored object of the kind, in its current or an earlier state. Throws UnreadableValue. */
   read(key: string, revision: number, value: Uint8Array): CachedObject {
     return readStored(this.#single, key, revision, value)
   }
 
-  /** Like `read`, but returns undefined if the object cannot be decoded. */
+  /** Decodes an object like `read`, but returns undefined if the object cannot be decoded. */
   readIfSound(key: string, revision: number, value: Uint8Array): CachedObject | undefined {
     try {
       return this.read(key, revision, value)
@@ -244,7 +248,7 @@ export class KindCache {
     }
   }
 
-  /** Returns the unreadable value stored under the key, if any. */
+  /** Returns the unreadable value stored under the key, or undefined if there is none. */
   unreadable(key: string): Unreadable | undefined {
     return this.#unreadable.get(key)
   }
@@ -255,7 +259,7 @@ export class KindCache {
     return [...this.#unreadable.values()].filter((entry) => namespace === undefined || entry.namespace === namespace)
   }
 
-  /** Yields all objects as of the call, however long the iteration takes. */
+  /** Yields all objects of the state at the time of the call, regardless of the duration of the iteration. */
   *all(): Generator<CachedObject> {
     this.#partial?.assertWhole()
     for (const slice of this.#objects.slices(this.prefix)) yield* slice
@@ -266,13 +270,16 @@ export class KindCache {
     return this.#objects.get(key)
   }
 
-  /** Returns the first objects in key order without filtering. Without a limit, returns all of them. */
+  /** Returns the first objects in key order without filtering. Without a limit, returns all objects. */
   page(namespace: string | undefined, after?: string, limit?: number): CachedObject[] {
     this.#partial?.assertWhole()
     return this.#objects.withPrefix(this.#prefixOf(namespace), after, limit)
   }
 
-  /** Yields objects in key order, in slices, as of the call, however long the iteration takes. */
+  /**
+   * Yields objects in key order, in slices. All slices belong to the state at the time of the call, regardless of the
+   * duration of the iteration.
+   */
   slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
     this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
@@ -281,7 +288,10 @@ export class KindCache {
     return matches === undefined ? slices : filtered(slices, matches)
   }
 
-  /** Returns the number of objects in the namespace, or in all namespaces, or only of those after this key. */
+  /**
+   * Returns the number of objects in the namespace, or in all namespaces. With a key, counts only the objects after the
+   * key.
+   */
   countAfter(namespace: string | undefined, after?: string): number {
     this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
@@ -291,7 +301,7 @@ export class KindCache {
   }
 
   /**
-   * Returns the next events after a revision that is not before `floor`. Exceeds `limit` if needed to complete a
+   * Returns the next events after a revision that is not before `floor`. The result may exceed `limit` to complete a
    * revision.
    */
   eventsAfter(revision: number, limit: number): CacheEvent[] {
@@ -321,7 +331,7 @@ export class KindCache {
     this.#events = [...fitting, ...this.#events]
   }
 
-  /** Returns the newest of these events that fit. */
+  /** Returns the newest of the events, as many as fit. */
   #fitting(events: readonly CacheEvent[]): readonly CacheEvent[] {
     let room = maxEventBytes - this.#eventBytes
     let first = events.length
@@ -333,7 +343,7 @@ export class KindCache {
     return events.slice(first)
   }
 
-  /** Creates a watcher. The watcher receives no events until its `begin` is called. */
+  /** Creates a watcher, which receives no events until its `begin` is called. */
   watch(selection: Selection, form: EventForm): Watcher {
     this.#partial?.assertWhole()
     const scope = selection.namespace ?? ''
@@ -350,14 +360,14 @@ export class KindCache {
     this.closeWatchers()
   }
 
-  /** Retires the cache because the kind is no longer served. The feed does not update it from now on. */
+  /** Retires the cache because the kind is no longer served. The feed no longer updates the cache. */
   retire(): void {
     this.retired = true
     this.#ended = true
     this.finishWatches()
   }
 
-  /** Ends every watch after it has sent all events up to now. */
+  /** Ends every watch after it has sent all current events. */
   finishWatches(): void {
     for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.finish()
   }
@@ -378,7 +388,8 @@ export class KindCache {
   }
 
   /**
-   * Returns the index for a label or field. Undefined while the index is being built, or if there are too many indexes.
+   * Returns the index for a label or field. Returns undefined while the index is being built, or if there are too many
+   * indexes.
    */
   #indexOf(demand: IndexDemand): SelectorIndex | undefined {
     const name = `${demand.source} ${demand.key}`
@@ -419,7 +430,7 @@ export class KindCache {
     if (this.#events.length > maxEvents || this.#eventBytes > maxEventBytes) this.#forgetOldest()
   }
 
-  // Drops half of the events at once, which keeps the cost per event low.
+  // Drops half of the events at once, because dropping many events together reduces the cost per event.
   #forgetOldest(): void {
     const { length } = this.#events
     let bytes = this.#eventBytes
@@ -431,7 +442,7 @@ export class KindCache {
     this.#dropEvents(dropped)
   }
 
-  /** Drops the events up to this revision. */
+  /** Drops the events up to the given revision. */
   forgetUpTo(revision: number): void {
     if (this.#events.length === 0 || this.#events[0]!.revision > revision) return
     const first = this.#events.findIndex((event) => event.revision > revision)
@@ -460,7 +471,7 @@ export interface Load {
 export type ChangeListener = (key: string | undefined) => void
 
 export interface ObjectQuery {
-  /** The namespace to select from. Undefined means all namespaces. */
+  /** The namespace to select from. Undefined selects from all namespaces. */
   readonly namespace: string | undefined
   readonly matches?: Matches | undefined
   /** Selects only objects after this key. */
@@ -486,12 +497,15 @@ function within(objects: readonly CachedObject[], prefix: string, after: string 
   return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
 }
 
-/** The size of the object plus its encoding as an event. */
+/** The size of the object plus the size of its encoding as an event. */
 export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }
 
-/** Whether the event's object is in the scope of the selection. Compares namespace and name, not labels. */
+/**
+ * Whether the event's object is in the scope of the selection. Only the namespace and the name are compared, not the
+ * labels.
+ */
 export function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
   return (
     (namespace === undefined || event.object.namespace === namespace) &&

@@ -1,9 +1,9 @@
 /**
  * Loads a cache that is added while the feed is running.
  *
- * The store is listed while changes continue. Meanwhile, the last change of each object that the feed delivers is
- * recorded, and the changes are applied once the list is complete. No change is therefore lost or applied twice. The
- * cache has no readers or watchers until then, so these changes produce no events.
+ * The store is listed while changes continue. During the list, the last change of each object from the feed is
+ * recorded, and the changes are applied when the list is complete. No change is therefore lost or applied twice. The
+ * cache has no readers or watchers until it is loaded, so these changes produce no events.
  */
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry, Revision } from '../store/store.ts'
@@ -36,7 +36,7 @@ export class LateLoad {
     }
   }
 
-  /** Completes the load with a list as of this revision. The feed updates this cache from now on. */
+  /** Completes the load with a list at the given revision. The feed updates the cache after this call. */
   finish(listRevision: Revision): void {
     let through = listRevision
     for (const change of this.#changesByKey.values()) {

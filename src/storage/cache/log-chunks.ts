@@ -1,10 +1,10 @@
 /**
  * Reads the store's log in shared chunks, for watches that start before the caches' event buffers.
  *
- * A reader requests the chunk after its current revision and keeps no earlier chunk. The latest chunks are cached for a
- * while, together with their events, because many clients resume from old versions at the same time. The log is then
- * read once for all of them, and its objects are decoded once. The cache is bounded in bytes. Readers that come later
- * read the log again.
+ * A reader requests the chunk after its current revision and releases earlier chunks. The latest chunks are cached for
+ * a while, together with their events, because many clients resume from old versions at the same time. The log is then
+ * read once for all of them, and its objects are decoded once. The cache is bounded in bytes. Later readers read the
+ * log again.
  */
 import type { Change, Revision, Store } from '../store/store.ts'
 import { StoreError } from '../store/store.ts'
@@ -17,7 +17,7 @@ const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000
 
-/** All changes after one revision, up to another. */
+/** All changes after one revision, up to another revision. */
 export class LogChunk {
   readonly after: Revision
   readonly through: Revision
@@ -32,7 +32,7 @@ export class LogChunk {
     this.bytes = changes.reduce((sum, change) => sum + weight(change), 0)
   }
 
-  /** Returns the events of a kind for these changes. Throws UnreadableValue. */
+  /** Returns the events of a kind for the changes in the chunk. Throws UnreadableValue. */
   events(cache: KindCache): readonly CacheEvent[] {
     const events = this.#events.get(cache) ?? [...this.#read(cache)]
     this.#events.set(cache, events)
@@ -107,7 +107,7 @@ export class LogChunks {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
       const pieces = [...inPieces(after, through, changes)]
-      // The first chunk is used first, so it is evicted last.
+      // The first chunk is used first, so it must be the last to be evicted.
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }

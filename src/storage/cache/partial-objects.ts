@@ -1,15 +1,15 @@
 /**
  * Records which objects a cache contains while it is loaded in the background. An object that the cache does not
- * contain may still exist: reading it throws 503, and so does reading all objects. Readers therefore never mistake an
- * object for missing.
+ * contain may still exist, so reading it throws 503. Reading all objects throws 503 too. Readers therefore never
+ * mistake an object for missing.
  */
 import { serviceUnavailable } from '../../api/model/api-error.ts'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { isKey } from '../store/key.ts'
 
 /**
- * Maximum number of missing objects to remember. A limit is needed because clients can request any number of objects
- * that do not exist.
+ * Maximum number of missing objects to record. A limit is needed because clients can request any number of objects that
+ * do not exist.
  */
 const maxAbsent = 10_000
 
@@ -33,7 +33,7 @@ export class PartialObjects {
     return this.#revisions.has(key) || this.#absent.has(key) || !isKey(key)
   }
 
-  /** Records a state of an object. Returns false if a later one is known. */
+  /** Records a state of an object. Returns false if a later state is known. */
   advance(key: string, revision: number): boolean {
     const lastRevision = this.#revisions.get(key)
     if (lastRevision !== undefined && lastRevision >= revision) return false
@@ -42,7 +42,7 @@ export class PartialObjects {
     return true
   }
 
-  /** Records that an object does not exist, unless a state of it is known. */
+  /** Records that an object does not exist, unless a state of the object is known. */
   miss(key: string): void {
     if (!this.#revisions.has(key)) this.#absent.set(key, true)
   }

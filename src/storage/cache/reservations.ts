@@ -1,6 +1,7 @@
 /**
- * The pool values that all objects of all servers reserve: the keys under `claims/`, whose values name the object that
- * holds the reservation. The feed of the caches also updates the reservations, so both are equally current.
+ * The pool values that all objects of all servers reserve. The store contains them as keys under `claims/`, whose
+ * values name the object that owns the reservation. The feed of the caches also updates the reservations, so both are
+ * equally current.
  *
  *   claims/node-ports/30080 -> objects/core/services/default/web
  */
@@ -9,11 +10,11 @@ import type { Change, Entry } from '../store/store.ts'
 /** The prefix of all reservation keys. */
 export const reservationsPrefix = 'claims/'
 
-/** A reserved value and the object that holds it. */
+/** A reserved value and the object that owns the reservation. */
 export interface HeldReservation {
   readonly key: string
   readonly revision: number
-  /** The key of the object that holds the reservation. */
+  /** The key of the object that owns the reservation. */
   readonly holder: string
 }
 

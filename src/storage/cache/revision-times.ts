@@ -1,6 +1,6 @@
 /**
  * Finds the revisions that are older than the history retention time. The newest revision is recorded at intervals, so
- * the result can lag by up to a sixteenth of that time but is never early.
+ * the result can lag by up to a sixteenth of the retention time but is never early.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Revision } from '../store/store.ts'
@@ -32,13 +32,13 @@ export class RevisionTimes {
     return true
   }
 
-  /** Returns the newest revision whose changes are all older than the retention time; 0 if none is. */
+  /** Returns the newest revision whose changes are all older than the retention time, or 0 if there is none. */
   outdated(): Revision {
     const end = this.#retention.clock.monotonic() - this.#retention.historyMs
     const fresh = this.#marks.findIndex(({ time }) => time > end)
     const old = fresh === -1 ? this.#marks.length : fresh
     if (old === 0) return 0
-    // Marks before the newest outdated mark are no longer needed.
+    // Records before the newest outdated record are no longer needed.
     this.#marks = this.#marks.slice(old - 1)
     return this.#marks[0]!.revision
   }

@@ -1,12 +1,12 @@
 /**
  * Indexes the objects of a kind by the values of one label or field. The index is built when a selector first uses the
- * label or field, and then kept up to date. The cost of a list with such a selector therefore depends on the size of
- * the result, not of the cache.
+ * label or field, and every change of an object updates it. The cost of a list with such a selector therefore depends
+ * on the size of the result, not of the cache.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** The part of a selector that an index can answer: a label or a field must have one of these values. */
+/** The part of a selector that an index can answer: a label or a field must have one of the given values. */
 export interface IndexDemand {
   readonly source: 'labels' | 'fields'
   readonly key: string
@@ -44,8 +44,8 @@ export class SelectorIndex {
   }
 
   /**
-   * Returns the objects that have one of these values or whose value is unknown, in key order. Undefined if there are
-   * more than `limit`.
+   * Returns the objects that have one of the values or whose value is unknown, in key order. Returns undefined if there
+   * are more than `limit`.
    */
   find(values: Iterable<string>, limit: number): CachedObject[] | undefined {
     const matches: CachedObject[] = []

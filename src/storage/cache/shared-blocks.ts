@@ -3,11 +3,11 @@
  *
  * Each worker applies every change in its own memory, so no worker waits for another. One worker later copies objects
  * that have stopped changing into blocks of shared memory and announces their positions. The other workers replace
- * their own copies if the bytes are equal. Sharing only saves memory: a worker that misses an announcement, or finds
+ * their own copies if the bytes are equal. Sharing only saves memory: a worker that misses an announcement, or has
  * different bytes, keeps its own copy.
  *
  * A replaced object leaves its block (`CachedObject.leaveBlock`). Otherwise events that still refer to the object would
- * keep the whole block in memory. A sparse block is released and its remaining objects are copied to a new one.
+ * keep the whole block in memory. A sparse block is released and its remaining objects are copied to a new block.
  */
 import { BroadcastChannel } from 'node:worker_threads'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
@@ -21,9 +21,9 @@ export interface CurrentObjects {
 
 /** Notifications from the caches about their objects. */
 export interface SharedBytes {
-  /** Called when an object becomes current. */
+  /** Handles an object that became current. */
   changed(object: CachedObject): void
-  /** Called when all of these objects become current. */
+  /** Handles several objects that became current. */
   loaded(objects: Iterable<CachedObject>): void
   close(): void
 }
@@ -35,7 +35,7 @@ interface BlockAnnouncement {
   readonly to: number | undefined
   readonly block: SharedArrayBuffer
   readonly keys: readonly string[]
-  /** For each object its revision, start and end. */
+  /** The revision, start and end of each object. */
   readonly places: Float64Array
 }
 
@@ -45,16 +45,13 @@ interface Ask {
   readonly from: number
 }
 
-/**
- * The workers that share memory and the index of this one among them. Worker 0 fills the blocks and the others use
- * them.
- */
+/** The workers that share memory, and the index of this worker. Worker 0 fills the blocks and the others use them. */
 export interface Sharing {
   readonly channel: string
   readonly index: number
   /**
-   * How long an object must stay unchanged before it is copied. Objects are copied after one to two times this
-   * duration. Defaults to two seconds.
+   * Time in milliseconds for which an object must stay unchanged before it is copied. Objects are copied after one to
+   * two times this duration. Defaults to two seconds.
    */
   readonly restMs?: number
   /** Whether worker 0 waits until another worker requests blocks before it fills any. Defaults to false. */
@@ -74,7 +71,7 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round checks one in this many blocks for free space, but at least one block. */
+/** The fraction of blocks that each round checks for free space: one in this many blocks, but at least one block. */
 const reviewedShare = 16
 
 /** Copies objects that have stopped changing into blocks and announces them to the other workers. */
@@ -195,7 +192,7 @@ class LaidBlocks implements SharedBytes {
     }
   }
 
-  /** Releases some sparse blocks and copies their remaining objects to new ones. */
+  /** Releases some sparse blocks and copies their remaining objects to new blocks. */
   async #layFromSparse(): Promise<void> {
     const timeSlice = new TimeSlice()
     const full = this.#blocks.slice(0, -1)
@@ -232,7 +229,7 @@ class FollowedBlocks implements SharedBytes {
     }
   }
 
-  /** Nothing to do: the other worker announces the object once it stops changing. */
+  /** Nothing to do: the other worker announces the object when it stops changing. */
   changed(): void {}
 
   /**

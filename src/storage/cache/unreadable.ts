@@ -1,6 +1,6 @@
 /**
  * A stored value that cannot be decoded because it is damaged or was written by a newer version of the program. The
- * cache reports it separately and serves all other objects as usual.
+ * cache reports such a value separately and serves all other objects as usual.
  */
 import { NewerValue, type UnreadableValue } from '../../api/codec/stored.ts'
 
@@ -11,11 +11,11 @@ export class Unreadable {
   readonly why: string
   /** Whether the value is intact but needs a newer version of the program. */
   readonly newer: boolean
-  /** The namespace of the object. Empty for cluster-scoped kinds. */
+  /** The namespace of the object, or '' for cluster-scoped kinds. */
   readonly namespace: string
   readonly name: string
 
-  /** `prefix` is the key prefix of the kind. */
+  /** Creates the record of an unreadable value. `prefix` is the key prefix of the kind. */
   constructor(prefix: string, { key, revision }: { key: string; revision: number }, fault: UnreadableValue) {
     this.key = key
     this.revision = revision

@@ -1,9 +1,9 @@
 /**
- * One reader of a kind's changes, with a bounded queue of encoded events.
+ * A reader of a kind's changes, with a bounded queue of encoded events.
  *
- * The reader first catches up on past events at its own speed, without a queue. It calls `begin` in the turn of the
- * event loop in which it has caught up. From then on, the cache pushes events and never waits. A watcher whose queue
- * overflows is closed. Its client lists again, and no other watcher is affected. Queued events are sent in as few
+ * The reader first reads past events at its own speed, without a queue. When it has reached the current state, it calls
+ * `begin` in the same turn of the event loop. After that call, the cache pushes events and never waits. A watcher whose
+ * queue overflows is closed. Its client lists again, and no other watcher is affected. Queued events are sent in as few
  * writes as possible.
  */
 
@@ -37,17 +37,17 @@ const maxQueuedBytes = 16 * 1024 * 1024
 /** One watch: a bounded queue of events to send. */
 export class Watcher {
   readonly selection: Selection
-  /** Called when the watcher is closed. */
+  /** A callback that runs when the watcher is closed. */
   onEnd: () => void = () => {}
   /**
-   * The watcher has received or filtered out all events up to this revision. Infinite until the watcher begins, so that
-   * nothing is pushed.
+   * The watcher has received or filtered out all events up to this revision. The revision is infinite until the watcher
+   * begins, so that no event is pushed.
    */
   revision = Number.POSITIVE_INFINITY
   /** The encoding of the next event. */
   #form: EventForm
   #queue: Buffer[] = []
-  /** Events whose encoding waits for a remote call. Later events wait behind them. */
+  /** Events whose encoding waits for a remote call. Later events wait too. */
   #waiting: PendingEvent[] = []
   #bytes = 0
   #closed = false
@@ -73,7 +73,7 @@ export class Watcher {
     return form
   }
 
-  /** Starts queueing events. The reader already has everything up to this revision. */
+  /** Starts queueing events. The reader already has all events up to the given revision. */
   begin(revision: number): void {
     this.revision = revision
     if (this.#finishing) this.close()
@@ -141,7 +141,7 @@ export class Watcher {
   }
 
   /**
-   * Queues a bookmark, which tells the client that it has received all earlier events. Does nothing while events wait
+   * Queues a bookmark, which shows the client that it has received all earlier events. Does nothing while events wait
    * to be encoded.
    */
   bookmark(bytes: Buffer): void {
@@ -156,8 +156,8 @@ export class Watcher {
   }
 
   /**
-   * Returns queued events, up to and including the event that reaches this many bytes. Returns an empty array if no
-   * event is queued.
+   * Returns queued events, up to and including the event that reaches the given number of bytes. Returns an empty array
+   * if no event is queued.
    */
   take(bytes: number): Buffer[] {
     const chunks = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))

@@ -1,6 +1,6 @@
 /**
- * A store that encrypts values at rest. Its callers see plain values. The underlying store, its log, journal, file and
- * backups contain only encrypted values. The first provider of a resource encrypts values. To decrypt a value, the
+ * A store that encrypts values at rest. Its callers receive plain values. The underlying store, its log, journal, file
+ * and backups contain only encrypted values. The first provider of a resource encrypts values. To decrypt a value, the
  * store uses the provider that wrote it. A value that cannot be decrypted is returned unchanged: its reader reports it
  * as unreadable and continues with the other objects.
  */
@@ -10,7 +10,7 @@ import type { Provider } from './providers.ts'
 /** The encryption providers by key prefix, such as `objects/core/secrets/`. */
 export type Encrypted = ReadonlyMap<string, readonly Provider[]>
 
-/** Returns a store that encrypts the values under these key prefixes. */
+/** Returns a store that encrypts the values under the given key prefixes. */
 export function encryptedStore(store: Store, encrypted: Encrypted): Store {
   const providersOf = finder(encrypted)
   const open = (entry: Entry): Entry => {
@@ -54,10 +54,7 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
 
 type FindProviders = (key: string) => readonly Provider[] | undefined
 
-/**
- * Wraps a journal so that its values are decrypted. Values that the journal did not keep are empty and are not
- * decrypted.
- */
+/** Wraps a journal so that its values are decrypted. Values that the journal omits are empty and are not decrypted. */
 function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
   const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, entry: T): T => {
     const { value } = entry
@@ -86,8 +83,8 @@ function sealed(write: Write, providers: readonly Provider[] | undefined): Write
 }
 
 /**
- * Returns a function that finds the providers of a key. It looks up the whole key, or the first three segments:
- * `objects`, a group and a resource.
+ * Returns a function that finds the providers of a key. The function looks up the whole key, or its first three
+ * segments: `objects`, a group and a resource.
  */
 function finder(encrypted: Encrypted): FindProviders {
   return (key) => {
@@ -111,8 +108,8 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // Continues with the next key, which may have the same name. The error is dropped because its text might quote
-      // the value.
+      // The next key may have the same name, so it is tried too. The error is dropped because its text might quote the
+      // value.
     }
   }
   return undefined
@@ -123,8 +120,8 @@ function decryptOrMark(providers: readonly Provider[], place: string, value: Uin
 }
 
 /**
- * Whether the marker of a value names this provider and its key. A different key with the same name may have written
- * the value.
+ * Whether the marker of a value names the given provider and its key. The value may still have been written with a
+ * different key of the same name.
  */
 function isBy({ marker }: Provider, value: Uint8Array): boolean {
   if (marker === '') return !isMarked(value)

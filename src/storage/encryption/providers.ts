@@ -8,16 +8,15 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 /** One cipher with one key. */
 export interface Provider {
-  /** The marker at the start of every value that this provider writes. Empty for plain text. */
+  /** The marker at the start of every value that this provider writes, or '' for plain text. */
   readonly marker: string
   encrypt(place: string, value: Uint8Array): Buffer
-  /** Decrypts a value without its marker. Throws if the value is damaged or was written with another key. */
+  /** Decrypts a value without its marker. Throws an error if the value is damaged or was written with another key. */
   decrypt(place: string, value: Uint8Array): Buffer
 }
 
-/** The cipher names used in the configuration. */
+/** The cipher names that the configuration uses. */
 export const ciphers = ['aesgcm', 'aescbc', 'secretbox'] as const
-/** One of the ciphers. */
 export type Cipher = (typeof ciphers)[number]
 
 /** The allowed key lengths in bytes. */
@@ -61,7 +60,7 @@ export function aesgcm(marker: string, key: Buffer): Provider {
 
 const block = 16
 
-/** Whether a decrypted value is plausible for this key of the store. */
+/** Whether a decrypted value is plausible for its key in the store. */
 export type StoredValueCheck = (place: string, value: Buffer) => boolean
 
 /**
@@ -91,8 +90,8 @@ export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCh
 const boxNonce = 24
 
 /**
- * XSalsa20 with Poly1305. A value consists of nonce and ciphertext. The library is imported on demand because Node has
- * no such cipher.
+ * XSalsa20 with Poly1305. A value consists of nonce and ciphertext. Node does not have this cipher, so a library is
+ * imported on demand.
  */
 export async function secretbox(marker: string, key: Buffer): Promise<Provider> {
   const { xsalsa20poly1305 } = await import('@noble/ciphers/salsa.js')

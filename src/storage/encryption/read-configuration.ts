@@ -33,17 +33,17 @@ export interface EncryptionNames {
   /** Returns the key prefix of a resource's objects. The resource is written as `secrets` or `deployments.apps`. */
   readonly prefixOf: (resource: string) => string
   /**
-   * Distinguishes a value that this program wrote from the garbage that decryption with a wrong `aescbc` key yields.
+   * Distinguishes a value that this program wrote from the garbage that decryption with a wrong `aescbc` key returns.
    */
   readonly isStoredValue: StoredValueCheck
   /**
-   * Whether several keys may share a name, as long as the name of the key that encrypts is unique. Only for the command
-   * that rewrites a store, which repairs such a configuration.
+   * Whether several keys may have the same name, as long as the name of the encrypting key is unique. Only the command
+   * that rewrites a store, which repairs such a configuration, allows this.
    */
   readonly allowsSharedOldNames?: boolean
 }
 
-/** Returns the providers by key prefix. Throws an Error that describes the fault and never quotes a key. */
+/** Reads the providers by key prefix. Throws an Error that describes the fault and never quotes a key. */
 export async function readEncryption(value: Json, names: EncryptionNames): Promise<Encrypted> {
   const { vendor, prefixOf } = names
   const form = { vendor, group: 'apiserver.config', versions: ['v1'], kind: 'EncryptionConfiguration', fields }

@@ -1,7 +1,6 @@
 /**
  * Rewrites all values that the first provider of their resource did not write, for example after a key was added or
- * encryption was enabled. Afterwards, deletes the journal and compacts the store, because both still contain the old
- * values.
+ * encryption was enabled. Then deletes the journal and compacts the store, because both still contain the old values.
  */
 import type { Entry, Store } from '../store/store.ts'
 import { decrypt, type Encrypted } from './encrypted-store.ts'
@@ -16,9 +15,9 @@ export interface Rewritten {
 }
 
 export interface RewriteOptions {
-  /** Returns the lifetime of a key in seconds; undefined if it does not expire. */
+  /** Returns the lifetime of a key in seconds, or undefined if the key does not expire. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** Called at intervals with the number of values processed so far. */
+  /** A callback that receives the number of processed values at intervals. */
   readonly onProgress: (done: number) => void
 }
 
@@ -65,7 +64,7 @@ async function rewrite(
     const { key, revision, value } = entry
     const decrypted = decrypt(providers, key, value)
     if (decrypted === undefined) return 'unreadable'
-    // Compares the providers and not their names, because two different keys may have the same name.
+    // The providers are compared and not their names, because two different keys may have the same name.
     if (decrypted.provider === first) return 'current'
     const sealed = first!.encrypt(key, decrypted.plain)
     const result = await store.commit({ key, expected: revision, value: sealed, lifetimeSeconds })
@@ -75,7 +74,7 @@ async function rewrite(
   throw new Error(`${original.key} keeps changing: run the command again`)
 }
 
-/** Yields the entries under a prefix. The prefix can also be a complete key. */
+/** Yields the entries under a prefix, which can also be a complete key. */
 async function* everything(store: Store, prefix: string): AsyncGenerator<Entry> {
   let after: string | undefined
   for (;;) {

@@ -1,14 +1,14 @@
 /**
- * Tracks whether a store accepts data. The store counts as full from the first write rejected for lack of space until
- * the next successful write that adds data. Each transition is reported once. Deletes do not count because they succeed
- * on a full store.
+ * Tracks whether a store accepts data. The store counts as full from the first write that is rejected for lack of space
+ * until the next successful write that adds data. Each transition is reported once. Deletes do not count because they
+ * succeed on a full store.
  */
 import { StoreFull, type Write } from './store.ts'
 
-/** `full` if the store rejects data, `roomy` if it accepts data. */
+/** The state of a store: `full` if it rejects data, `roomy` if it accepts data. */
 export type Capacity = 'full' | 'roomy'
 
-/** Called when the store starts to reject data and when it accepts data again. */
+/** A callback that runs when the store starts to reject data and when it accepts data again. */
 export type OnCapacity = (now: Capacity) => void
 
 export class Fullness {

@@ -1,4 +1,4 @@
-/** Validation of keys and writes. All backends order keys by their UTF-8 bytes: see base/utf8-order. */
+/** Validation of keys and writes. All backends order keys by their UTF-8 bytes (see base/collections/utf8-order.ts). */
 import { shorten } from '../../base/text/shorten.ts'
 import {
   type Key,
@@ -12,14 +12,14 @@ import {
 } from './store.ts'
 
 /**
- * Throws if a key is invalid. Keys are built from validated names, so an invalid key is a bug. This check detects it
- * before it reaches a backend.
+ * Throws an error if a key is invalid. Keys are built from validated names, so an invalid key is a bug. This check
+ * detects the bug before the key reaches a backend.
  */
 export function assertKey(key: Key): void {
   if (!isKey(key)) throw new StoreError(`invalid key: ${JSON.stringify(shorten(key, 100))}`)
 }
 
-/** Whether a store can contain this key. */
+/** Whether a store can contain the key. */
 export function isKey(text: string): boolean {
   const fits = text.length > 0 && text.length <= maxKeyBytes && Buffer.byteLength(text) <= maxKeyBytes
   // All lone surrogates have the same encoding in UTF-8, so two such keys could collide.

@@ -1,7 +1,7 @@
 /**
  * The log tail: the newest part of the log, in memory, and its readers.
  *
- * A backend appends each batch of changes once the batch is durable. A reader requests the changes after a revision and
+ * A backend appends each batch of changes when the batch is durable. A reader requests the changes after a revision and
  * gets them in order, without gaps or duplicates. The backend reads changes that are older than the tail (`readLog`).
  * The tail is bounded by count and bytes and drops the oldest changes first. A reader that falls behind the tail reads
  * the backend's log again. Writers never wait for readers.
@@ -19,13 +19,16 @@ export interface LogTailLimits {
  */
 const defaultLimits: LogTailLimits = { maxChanges: 5_000, maxBytes: 16 * 1024 * 1024 }
 
-/** Reads changes after a revision from the backend's log. Returns at least one, unless the log ends there. */
+/**
+ * Reads changes after a revision from the backend's log. Returns at least one change, unless the log ends at the
+ * revision.
+ */
 export type ReadLog = (after: Revision, limit: number) => Promise<readonly Change[]>
 
 const batchSize = 1000
 
 export class LogTail {
-  /** The revision of the last appended change. Readers see changes up to this revision. */
+  /** The revision of the last appended change. Readers receive changes up to this revision. */
   revision: Revision
   /** The tail contains all changes after this revision, and no change up to it. */
   #floor: Revision
@@ -72,7 +75,7 @@ export class LogTail {
     this.#floor = Math.max(this.#floor, revision)
   }
 
-  /** Ends all current and future readers with this error. */
+  /** Ends all current and future readers with the given error. */
   end(error: StoreError): void {
     this.#ended ??= error
     this.#wake()
@@ -121,7 +124,7 @@ export class LogTail {
     return low
   }
 
-  // Drops half of the changes at once, which keeps the cost per append low.
+  // Drops half of the changes at once, because dropping many changes together reduces the cost per append.
   #trim(): void {
     const { maxChanges, maxBytes } = this.#limits
     if (this.#changes.length <= maxChanges && this.#bytes <= maxBytes) return

@@ -1,7 +1,7 @@
 /**
- * The reference store: everything in plain maps of one process, lost when the process exits. It expresses the contract
- * in as little code as possible, and tests compare the other backends with this one, operation by operation. Used only
- * by our tests and by users' tests (`testing/`).
+ * The reference store: all data is in plain maps of one process and is lost when the process exits. It implements the
+ * contract in as little code as possible, and tests compare the other backends with it, operation by operation. Only
+ * our tests and users' tests (`testing/`) use it.
  */
 
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
@@ -40,7 +40,7 @@ export interface MemoryStoreOptions {
   readonly beginning?: Pick<Snapshot, 'entries' | 'revision'>
 }
 
-/** A store that keeps everything in maps in memory. */
+/** A store that keeps all data in maps in memory. */
 export class MemoryStore implements Store {
   #log: (Change & { readonly note?: Note | undefined })[] = []
   #oldest: Revision = 1
@@ -109,7 +109,7 @@ export class MemoryStore implements Store {
     this.#tail.forget(this.#oldest)
   }
 
-  /** The journal reaches back as far as the log. */
+  /** The journal starts at the same revision as the log. */
   readonly journal: Journal = {
     changes: async (key, before, limit) =>
       this.#log

@@ -1,7 +1,8 @@
 /**
  * Packs records into one block of memory, so that a batch moves between threads in one transfer, without copies and
- * without an object per record. Numbers take eight bytes and are exact up to 2^53. Byte strings carry their length.
- * Both threads run the same program and blocks are never written to disk, so the format has no version and no checksum.
+ * without an object per record. Numbers take eight bytes and are exact up to 2^53. Byte strings are preceded by their
+ * length. Both threads run the same program and blocks are never written to disk, so the format has no version and no
+ * checksum.
  */
 import type { Bytes, Key } from './store.ts'
 

@@ -1,8 +1,9 @@
 /**
- * Revisions of the store in memory shared by all threads of the process: the newest revision and how far back it can be
- * read. They are raised before the operation that raised them is acknowledged. A thread that reads `revision` after
- * another thread saw a commit therefore reads at least the revision of that commit. On LMDB the store's thread raises
- * them. On etcd, which other processes also write to, `revision` is the newest revision that this process has seen.
+ * Revisions of the store in memory that all threads of the process share: the newest revision and the oldest revisions
+ * that can be read. Each is raised before the operation that raised it is acknowledged. If one thread has observed a
+ * commit, another thread that reads `revision` later therefore reads at least the revision of that commit. On LMDB, the
+ * store's thread raises the revisions. On etcd, to which other processes also write, `revision` is the newest revision
+ * that this process has received.
  */
 import type { Revision } from './store.ts'
 

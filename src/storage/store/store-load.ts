@@ -1,7 +1,7 @@
 /**
  * Fills an empty store from a backup or another store. Until `finish` has resolved, the store is marked as unfinished
  * and cannot be opened for normal use. An interrupted load resumes where it stopped if its `id` is the same. Otherwise
- * it starts over.
+ * it starts again.
  */
 import type { Entry, Revision } from './store.ts'
 
@@ -9,7 +9,7 @@ import type { Entry, Revision } from './store.ts'
 export interface Load {
   /** Identifies the source and its state. Two loads with the same `id` have the same entries in the same order. */
   readonly id: string
-  /** Every revision that the store assigns from now on is greater than this one. */
+  /** A revision that is lower than every revision that the store assigns after the load. */
   readonly above: Revision
 }
 
@@ -39,7 +39,7 @@ export interface LoadProgress {
   readonly done: number
 }
 
-/** Parses the mark of an unfinished store. Returns undefined if the mark is damaged. The load then starts over. */
+/** Parses the mark of an unfinished store. Returns undefined if the mark is damaged. The load then starts again. */
 export function readProgress(text: string): LoadProgress | undefined {
   try {
     const { id, done } = JSON.parse(text) as Partial<LoadProgress>
@@ -54,6 +54,6 @@ export function writeProgress({ id, done }: LoadProgress): Buffer {
   return Buffer.from(JSON.stringify({ id, done }))
 }
 
-/** The error text shown when an unfinished store is opened. */
+/** The error text when an unfinished store is opened. */
 export const unfinishedText =
   'a restore or migration into it was interrupted: run the same command again to finish it, or delete the data that it wrote'

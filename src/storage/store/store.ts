@@ -1,37 +1,38 @@
 /**
  * The store contract: keys, bytes and revisions. The store knows nothing about resource kinds.
  *
- * Every backend (memory, lmdb, etcd) keeps these promises. `test/storage/store/suite.ts` and its parts in `suite/`
- * verify them for each backend:
- *  - Durable: a commit resolves only after it is durable. Until then it is invisible to every reader.
- *  - Ordered: each commit gets the next revision. Revisions strictly increase and are never reused, not even after a
- *    restart.
- *  - Compare-and-set: a commit names the revision that it replaces. If several commits name the same revision, at most
- *    one succeeds. A commit can also require that other keys are unchanged, or merely that they exist (guards).
- *  - Reservations: a commit can reserve keys that are free and release others, atomically. Two commits never reserve
- *    the same key.
- *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
- *  - Snapshots: `list` at a revision returns the exact state at that revision, if the revision is in the history
- *    window.
- *  - Watches: `watch(N)` yields every change after N exactly once, in revision order and without gaps, or throws
- *    RevisionGone.
- *  - Progress: once `revision()` has resolved, every watch eventually reports that it has passed every revision that
- *    any server on the store had returned before the call, even if none of the watched keys changed.
- *  - Lifetimes: the store deletes a key with a lifetime after the lifetime expires. The deletion has its own revision
- *    and watches report it like any other change. Lifetimes survive restarts.
+ * Every backend (memory, lmdb, etcd) gives the following guarantees. `test/storage/store/suite.ts` and its parts in
+ * `suite/` verify them for each backend.
+ *
+ * - Durable: a commit resolves only after it is durable. Until then it is invisible to every reader.
+ * - Ordered: each commit gets the next revision. Revisions strictly increase and are never reused, not even after a
+ *   restart.
+ * - Compare-and-set: a commit names the revision that it replaces. If several commits name the same revision, at most
+ *   one succeeds. A commit can also require that other keys are unchanged, or merely that they exist (guards).
+ * - Reservations: a commit can reserve keys that are free and release others, atomically. Two commits never reserve the
+ *   same key.
+ * - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
+ * - Snapshots: `list` at a revision returns the exact state at that revision, if the revision is in the history window.
+ * - Watches: `watch(N)` yields every change after N exactly once, in revision order and without gaps, or throws
+ *   RevisionGone.
+ * - Progress: after `revision()` has resolved, every watch eventually reports that it has passed every revision that
+ *   any server on the store had returned before the call, even if none of the watched keys changed.
+ * - Lifetimes: the store deletes a key with a lifetime after the lifetime expires. The deletion has its own revision
+ *   and watches report it like any other change. Lifetimes survive restarts.
  *
  * Byte arrays are shared, not copied: neither caller nor store modifies them after the call.
  *
- * Words for old revisions, used in all comments:
- *  - log: the committed changes in revision order, as the backend stores them. Watches and lists of old revisions read
- *    it.
- *  - log tail: the newest part of the log, cached in memory (`log-tail.ts`).
- *  - history window: the revisions that `list` and `watch` accept, from the oldest retained one to the newest.
- *    Compaction moves the start of the window forward and deletes older changes from the log.
- *  - event buffer: the latest events of one kind in its cache (`cache/kind-cache.ts`). A watch from before the buffer
- *    reads the log.
- *  - journal: the changes with their notes, which outlive the history window. It is bounded by age and size, not by
- *    compaction.
+ * All comments use the following words for old revisions:
+ *
+ * - log: the committed changes in revision order, as the backend stores them. Watches and lists of old revisions read
+ *   the log.
+ * - log tail: the newest part of the log, cached in memory (`log-tail.ts`).
+ * - history window: the revisions that `list` and `watch` accept, from the oldest retained one to the newest.
+ *   Compaction moves the start of the window forward and deletes older changes from the log.
+ * - event buffer: the latest events of one kind in its cache (`cache/kind-cache.ts`). A watch from before the buffer
+ *   reads the log.
+ * - journal: the changes with their notes, which outlive the history window. The journal is bounded by age and size,
+ *   not by compaction.
  */
 
 /** A key, ordered by its UTF-8 bytes. Keys are not empty, contain no NUL, and encode to at most `maxKeyBytes` bytes. */
@@ -43,13 +44,13 @@ export type Bytes = Uint8Array
 /** The maximum key length that every backend supports: the limit of LMDB minus the bytes that its tables add. */
 export const maxKeyBytes = 1024
 
-/** The maximum lifetime: about 30 years. Data that must stay longer has no lifetime. */
+/** The maximum lifetime, which is about 30 years. Data that must exist longer has no lifetime. */
 export const maxLifetimeSeconds = 1_000_000_000
 
 /** A key, its bytes and the revision at which they were written. */
 export interface Entry {
   readonly key: Key
-  /** The revision of the commit that wrote this value. */
+  /** The revision of the commit that wrote the value. */
   readonly revision: Revision
   readonly value: Bytes
 }
@@ -59,33 +60,33 @@ export interface Write {
   readonly key: Key
   /** The current revision that the key must have. 0 requires that the key is absent. */
   readonly expected: Revision
-  /** The new value. Undefined deletes the key; `expected` must not be 0 then. */
+  /** The new value. Undefined deletes the key, in which case `expected` must not be 0. */
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
   /**
    * Keys to reserve in the same transaction. All of them must be absent, otherwise the commit is a conflict. Together
-   * with `releases` at most `maxReservedKeys` keys, without duplicates.
+   * with `releases`, there may be at most `maxReservedKeys` keys, without duplicates.
    */
   readonly reserves?: readonly ReservedKey[] | undefined
   /** Keys to delete in the same transaction. Absent keys are ignored. */
   readonly releases?: readonly Key[] | undefined
   /**
-   * Whether no other write ever has these bytes. If the response is lost, the value then shows whether the write
-   * happened.
+   * Whether no other write ever has the same bytes. If the response is lost, the stored value then shows whether the
+   * write happened.
    */
   readonly unique?: boolean | undefined
   /**
-   * Lifetime in whole seconds from the call, from 1 to `maxLifetimeSeconds`. Absent means that the key does not expire.
-   * Each commit replaces the lifetime that an earlier commit set for the key.
-   * The store usually deletes the key within five seconds of its expiry. The deletion can be later if the store was
-   * down, if very many keys expire at once, or after an etcd leader change, which renews all lifetimes in full.
+   * Lifetime in whole seconds from the call, from 1 to `maxLifetimeSeconds`. Undefined means that the key does not
+   * expire. Each commit replaces the lifetime that an earlier commit set for the key. The store usually deletes the key
+   * within five seconds of its expiry. The deletion can be later if the store was down, if very many keys expire at
+   * once, or after an etcd leader change, which renews all lifetimes in full.
    */
   readonly lifetimeSeconds?: number | undefined
-  /** A note to keep with the change in the journal. Ignored if the store has no journal. */
+  /** A note that the journal stores with the change. Ignored if the store has no journal. */
   readonly note?: Note | undefined
 }
 
-/** A writer's note about a change, kept in the journal. The store does not interpret its text. */
+/** A writer's note about a change, which the journal stores. The store does not interpret the text of the note. */
 export interface Note {
   /** Wall-clock time in milliseconds. */
   readonly time: number
@@ -102,15 +103,15 @@ export const maxNoteBytes = 4096
  */
 export const maxReservedKeys = 2000
 
-/** A key that a write reserves. Its value, a few hundred bytes, says who reserved the key and why. */
+/** A key that a write reserves. Its value, a few hundred bytes, names the owner and the reason of the reservation. */
 export interface ReservedKey {
   readonly key: Key
   readonly value: Bytes
 }
 
 /**
- * A precondition on another key. The write happens only if that key is at this revision too. 0 requires that the key is
- * absent; `present` requires that it exists at any revision.
+ * A precondition on another key. The write happens only if that key has the given revision. 0 requires that the key is
+ * absent, and `present` requires that it exists at any revision.
  */
 export interface Guard {
   readonly key: Key
@@ -124,8 +125,9 @@ export interface Committed {
 }
 
 /**
- * The commit did not happen: the key was not at `expected`, a guard did not hold, or a key to reserve already existed.
- * `current` is the entry of the key at the time of the commit. Undefined means that the key was absent.
+ * The result if the commit did not happen: the key was not at `expected`, a guard was not met, or a key to reserve
+ * already existed. `current` is the entry of the key at the time of the commit. Undefined means that the key was
+ * absent.
  */
 export interface Conflict {
   readonly outcome: 'conflict'
@@ -144,21 +146,21 @@ export interface Change {
 
 /** One batch of changes from a watch. */
 export interface Batch {
-  /** The changes in revision order. Empty if the batch only reports progress. */
+  /** The changes in revision order. The list is empty if the batch only reports progress. */
   readonly changes: readonly Change[]
-  /** The watch has reported every change up to this revision. */
+  /** The revision up to which the watch has reported every change. */
   readonly through: Revision
 }
 
 /** The keys and the revision to list. */
 export interface ListRange {
-  /** Selects the keys that start with this string. */
+  /** The prefix of the selected keys. */
   readonly prefix: string
-  /** Selects only keys strictly after this key. */
+  /** The key after which the selected keys start. */
   readonly after?: Key
-  /** Maximum number of entries. Absent means no limit. */
+  /** Maximum number of entries. Undefined means no limit. */
   readonly limit?: number
-  /** The revision to list. Absent means the most recent revision. */
+  /** The revision to list. Undefined means the most recent revision. */
   readonly revision?: Revision
   /**
    * Whether `remaining` must be exact. If false, any number above 0 means that more keys may follow, which avoids the
@@ -169,9 +171,9 @@ export interface ListRange {
 
 /** The state of the store at one revision. */
 export interface Snapshot {
-  /** The revision that the entries show. */
+  /** The revision of the listed state. */
   readonly revision: Revision
-  /** Sorted by key. */
+  /** The entries, sorted by key. */
   readonly entries: readonly Entry[]
   /** Number of keys in the range after the last entry if `limit` cut the list, otherwise 0. */
   readonly remaining: number
@@ -179,16 +181,14 @@ export interface Snapshot {
 
 export interface WatchOptions {
   readonly prefix: string
-  /** The watch yields changes with a revision strictly greater than this one. */
+  /** The revision after which the watch starts. All changes have a strictly greater revision. */
   readonly after: Revision
-  /**
-   * The watch ends after the changes up to this revision. Absent means that the watch continues until it is aborted.
-   */
+  /** The revision after whose changes the watch ends. Undefined means that the watch continues until it is aborted. */
   readonly until?: Revision
   readonly signal: AbortSignal
 }
 
-/** A store of keys, bytes and revisions. All backends keep the same promises. */
+/** A store of keys, bytes and revisions. All backends give the same guarantees. */
 export interface Store {
   /**
    * Writes `value` under `key` at the next revision if the key's revision is still `expected`.
@@ -198,8 +198,8 @@ export interface Store {
   commit(write: Write): Promise<Committed | Conflict>
 
   /**
-   * Returns the most recent revision, linearizable. Returns synchronously if the revision is known. A new store is at a
-   * revision of at least 1.
+   * Returns the most recent revision, linearizable. The method is synchronous if the revision is known. A new store is
+   * at a revision of at least 1.
    */
   revision(): Revision | Promise<Revision>
 
@@ -214,17 +214,16 @@ export interface Store {
 
   /**
    * Yields the changes after a revision, in batches with increasing `through`. The iteration ends when `signal` aborts
-   * or `until` is reached.
-   * Throws RevisionGone if `after` is before the history window. A slow reader can also get this error midway. After
-   * any other StoreError, the reader can resume from the last revision it saw.
+   * or `until` is reached. Throws RevisionGone if `after` is before the history window. A slow reader can also get this
+   * error midway. After any other StoreError, the reader can resume from the last revision that it received.
    */
   watch(options: WatchOptions): AsyncIterable<Batch>
 
-  /** The journal, which reaches back further than the history window. Undefined if the store has no journal. */
+  /** The journal, whose changes outlive the history window. Undefined if the store has no journal. */
   readonly journal?: Journal | undefined
 
   /**
-   * Returns the size in bytes of the external database that contains this store. Absent if the store has its own
+   * Returns the size in bytes of the external database that contains this store. Undefined if the store has its own
    * database.
    */
   size?(): Promise<number>
@@ -240,8 +239,8 @@ export interface Store {
 export interface JournalChange {
   readonly revision: Revision
   /**
-   * The new value. Undefined if the key was deleted or the journal did not keep the value. `deleted` distinguishes the
-   * two cases.
+   * The new value. Undefined if the key was deleted or the journal omits the value. `deleted` distinguishes the two
+   * cases.
    */
   readonly value: Bytes | undefined
   readonly deleted: boolean
@@ -262,12 +261,14 @@ export interface Journal {
    */
   changes(key: Key, before: Revision, limit: number): Promise<readonly JournalChange[]>
 
-  /** Like the store's `list`, for any revision from `oldest()` on. Values that the journal did not keep are empty. */
+  /**
+   * Lists a range like the store's `list`, for any revision since `oldest()`. Values that the journal omits are empty.
+   */
   list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>
 
   /**
-   * Returns the newest revision at a given time, according to the writers' clocks. Undefined if the journal does not
-   * reach back that far.
+   * Returns the newest revision at a given time, according to the writers' clocks. Returns undefined if the time is
+   * before the start of the journal.
    */
   revisionAt(time: number): Promise<Revision | undefined>
 
@@ -278,16 +279,18 @@ export interface Journal {
   forget(): Promise<void>
 }
 
-/** How much of the journal to keep. */
+/** Retention limits of the journal. */
 export interface Retention {
   /** Maximum age in milliseconds. 0 disables the journal. */
   readonly time: number
   readonly bytes: number
-  /** Prefixes of keys whose replaced values are dropped when they are compacted. The notes of these keys are kept. */
+  /**
+   * Prefixes of keys whose replaced values are dropped when they are compacted. The notes of these keys are retained.
+   */
   readonly withoutValues: readonly string[]
 }
 
-/** The store failed. The caller did not cause the failure. */
+/** Thrown if the store failed. The caller did not cause the failure. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError'
   /** Whether the write may have happened or may still happen, because its response was lost. */
@@ -299,12 +302,12 @@ export class StoreError extends Error {
   }
 }
 
-/** The data file is damaged. The only remedy is to restore a backup. */
+/** Thrown if the data file is damaged. The only remedy is to restore a backup. */
 export class StoreDamaged extends StoreError {
   override readonly name: string = 'StoreDamaged'
 }
 
-/** The revision is before the history window. */
+/** Thrown if the revision is before the history window. */
 export class RevisionGone extends StoreError {
   override readonly name: string = 'RevisionGone'
   readonly revision: Revision
@@ -322,14 +325,14 @@ export class RevisionGone extends StoreError {
 }
 
 /**
- * The store went back in time, for example because it was restored from a backup. Everything read from it up to
- * `revision` is invalid. Everything read from now on has higher revisions.
+ * Thrown if the store went back in time, for example because it was restored from a backup. All data read from the
+ * store up to `revision` is invalid. All data read after the restore has higher revisions.
  */
 export class StoreRestored extends RevisionGone {
   override readonly name = 'StoreRestored'
 }
 
-/** The store has not reached this revision yet. */
+/** Thrown if the store has not reached the revision yet. */
 export class RevisionAhead extends StoreError {
   override readonly name = 'RevisionAhead'
   readonly revision: Revision
@@ -342,7 +345,7 @@ export class RevisionAhead extends StoreError {
   }
 }
 
-/** The value exceeds this backend's size limit. */
+/** Thrown if the value exceeds this backend's size limit. */
 export class ValueTooLarge extends StoreError {
   override readonly name = 'ValueTooLarge'
   readonly limit: number
@@ -353,7 +356,7 @@ export class ValueTooLarge extends StoreError {
   }
 }
 
-/** The device is full: the store rejects writes but still serves reads and deletes. */
+/** Thrown if the device is full. The store then rejects writes but still serves reads and deletes. */
 export class StoreFull extends StoreError {
   override readonly name = 'StoreFull'
 }

@@ -12,7 +12,10 @@ export function dateHeader(): string {
   return date
 }
 
-/** Throws if a header value contains an invalid character. A line break in a value would allow header injection. */
+/**
+ * Throws an error if a header value contains an invalid character. A line break in a value would allow header
+ * injection.
+ */
 export function assertFits(name: string, value: string): void {
   if (!fitsLine(value))
     throw new Error(`the response header ${name} contains a character that is not allowed in headers`)

@@ -35,8 +35,8 @@ export function readFairly(socket: Socket, clientOf: () => string | undefined = 
 }
 
 /**
- * FairReader controls the flow of data between a socket and its native stream. The native stream stops reading if
- * `receive` returns false.
+ * Controls the flow of data between a socket and its native stream. The native stream stops reading if `receive`
+ * returns false.
  */
 class FairReader {
   readonly #socket: Socket

@@ -8,7 +8,7 @@
  * different port on the same host is a different origin.
  */
 
-/** PageRequest contains those parts of a request that show whether a web page sent the request. */
+/** The parts of a request that show whether a web page sent the request. */
 export interface PageRequest {
   readonly method: string
   /** Whether the request asks to change the protocol of the connection, as a WebSocket request does. */
@@ -19,9 +19,7 @@ export interface PageRequest {
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/**
- * Returns the origin for a `Host` header. Returns an empty string, which matches no origin, if the header is missing.
- */
+/** Returns the origin for a `Host` header, or '', which matches no origin, if the header is missing. */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/

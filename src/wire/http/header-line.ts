@@ -17,7 +17,7 @@ export function fitsLine(text: string): boolean {
   return !notInLine.test(text)
 }
 
-/** Returns the text from position `start` on, without surrounding spaces and tabs. */
+/** Returns the text from position `start` to the end, without surrounding spaces and tabs. */
 export function withoutBlanks(text: string, start = 0): string {
   let from = start
   let to = text.length

@@ -7,7 +7,7 @@ import { CallError } from './client/call-error.ts'
 import { callUrl } from './client/url-call.ts'
 import type { UrlConnections } from './client/url-connections.ts'
 
-/** JsonQuestion describes a request to another server. */
+/** A request to another server. */
 export interface JsonQuestion {
   readonly url: string
   readonly connections: UrlConnections
@@ -51,7 +51,7 @@ export async function askForJson(question: JsonQuestion): Promise<unknown> {
   }
 }
 
-/** Sends a request and ignores the body of the response. Throws unless the response reports success. */
+/** Sends a request and ignores the body of the response. Throws an error unless the response reports success. */
 export async function tellJson(question: JsonQuestion): Promise<void> {
   await ask(question)
 }

@@ -7,7 +7,7 @@
 /** Maximum time in milliseconds per turn that is spent on the data of one client. */
 const maxMsPerTurn = 4
 
-/** WaitingConnection is a connection that waits for a later turn of the event loop. */
+/** A connection that waits for a later turn of the event loop. */
 export interface WaitingConnection {
   /** The client that owns the connection. Undefined if the connection counts as a separate client. */
   readonly client: string | undefined

@@ -44,9 +44,9 @@ const usefulPart = 1024
 /** Maximum number of settings in a frame. The protocol defines only seven settings. */
 const maxSettings = 32
 
-/** Http2Stream is the sending side of a stream. */
+/** The sending side of a stream. */
 export class Http2Stream {
-  /** The ID of the stream. 0 before the stream starts. */
+  /** The ID of the stream, or 0 before the stream starts. */
   id = 0
   /** Number of bytes that the peer's flow-control window still allows. */
   window = 0
@@ -108,7 +108,7 @@ export interface ConnectionLimits {
   readonly blockBytes: number
 }
 
-/** Http2Connection is one end of an HTTP/2 connection. */
+/** One end of an HTTP/2 connection. */
 export abstract class Http2Connection<S extends Http2Stream> {
   protected readonly socket: Socket
   protected readonly streams = new Map<number, S>()
@@ -150,26 +150,26 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return this.#openBlock !== undefined
   }
 
-  /** Called when the peer has violated the protocol. */
+  /** Handles a protocol violation by the peer. */
   protected abstract onMalformed(error: Error): void
   /**
-   * Returns the stream with this ID. Returns undefined if the stream has already ended, and throws if the stream never
-   * existed.
+   * Returns the stream with the given ID, or undefined if the stream has already ended. Throws an error if the stream
+   * never existed.
    */
   protected abstract streamOf(id: number): S | undefined
-  /** Called with a part of a body. `length` is the number of bytes that count against the window, including padding. */
+  /** Handles a part of a body. `length` is the number of bytes that count against the window, including padding. */
   protected abstract onBody(head: Required<FrameHead>, data: Buffer, length: number): void
   /**
-   * Called with the headers of a stream, as alternating names and values. `headers` is undefined if the headers exceed
-   * the limits.
+   * Handles the headers of a stream, which are alternating names and values. `headers` is undefined if the headers
+   * exceed the limits.
    */
   protected abstract onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void
   protected abstract onReset(stream: S | undefined, code: number): void
   protected abstract onSetting(id: number, value: number): void
   protected abstract onSettings(): void
-  /** Called when the peer announces that it will not process streams after `lastStream`. */
+  /** Handles the announcement of the peer that it will not process streams after `lastStream`. */
   protected abstract onGoAway(lastStream: number, code: number): void
-  /** Called when the last frame of the stream has been sent. */
+  /** Runs after the last frame of the stream has been sent. */
   protected abstract onEnded(stream: S): void
 
   /** Number of bytes that a peer may leave unread. Above this number, the connection stops reading from the peer. */
@@ -177,13 +177,10 @@ export abstract class Http2Connection<S extends Http2Stream> {
     return 2 * maxUnsent
   }
 
-  /**
-   * Called when the peer has sent frames that neither start a stream nor carry a body. The parameter is the number of
-   * these frames.
-   */
+  /** Counts frames that neither start a stream nor carry a body. The parameter is the number of these frames. */
   protected onIdleFrames(_count: number): void {}
 
-  /** Called when a frame of a body has been sent. */
+  /** Runs after a frame of a body has been sent. */
   protected onBodySent(_bytes: number): void {}
 
   /** Stops reading. Further data is discarded, and after more than `maxDropped` bytes the connection is closed. */

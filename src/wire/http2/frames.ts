@@ -70,11 +70,11 @@ export class MalformedHttp2 extends Error {
   }
 }
 
-/** FrameHead is the head of a frame without its length. */
+/** The head of a frame without its length. */
 export interface FrameHead {
   readonly type: number
   readonly flags?: number
-  /** The stream ID. 0 for the connection itself. */
+  /** The stream ID, or 0 for the connection itself. */
   readonly stream?: number
 }
 
@@ -119,8 +119,8 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
 /**
- * FrameCutter splits incoming data into frames. It reads each byte once, even if the chunks are small, and buffers at
- * most one incomplete frame.
+ * Splits incoming data into frames. Each byte is read once, even if the chunks are small, and at most one incomplete
+ * frame is buffered.
  */
 export class FrameCutter {
   readonly #take: TakeFrame

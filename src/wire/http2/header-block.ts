@@ -113,7 +113,7 @@ export interface DecoderLimits {
   readonly bytes: number
 }
 
-/** HeaderDecoder decodes the header blocks of one connection, which must be passed in order. */
+/** Decodes the header blocks of one connection, which must be passed in order. */
 export class HeaderDecoder {
   readonly #limits: DecoderLimits
   /** The dynamic table, newest entry last. */

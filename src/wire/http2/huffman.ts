@@ -79,7 +79,7 @@ export function decodeHuffman(coded: Uint8Array): Buffer {
   return decoded.subarray(0, count)
 }
 
-/** Returns eight bits from this bit position. Past the end of the data, the bits are ones. */
+/** Returns eight bits from the given bit position. Past the end of the data, the bits are ones. */
 function eightBits(coded: Uint8Array, at: number): number {
   const index = at >> 3
   const two = (coded[index]! << 8) | (coded[index + 1] ?? 255)
@@ -94,7 +94,7 @@ function longCode(coded: Uint8Array, at: number): number {
     const { first, symbols } = codesByLength[length]!
     const symbol = symbols[code - first]
     if (symbol === undefined) continue
-    // The padding consists of ones, and so does the beginning of the end-of-string code.
+    // The padding consists of ones, like the beginning of the end-of-string code.
     if (symbol === end && at + length <= coded.length * 8) throw broken('a Huffman-coded header contains EOS')
     return (length << symbolBits) | symbol
   }

@@ -29,8 +29,8 @@ const maxDepth = 512
 const maxField = 0x1fff_ffff
 
 /**
- * WireReader reads the fields of one message in order. The caller alternates between `next()` and either one value
- * method or `skip()`.
+ * Reads the fields of one message in order. The caller alternates between `next()` and either one value method or
+ * `skip()`.
  */
 export class WireReader {
   wireType: WireType = varint
@@ -63,7 +63,7 @@ export class WireReader {
     return field
   }
 
-  /** Reads a signed 64-bit integer. Throws if a JavaScript number cannot represent the integer exactly. */
+  /** Reads a signed 64-bit integer. Throws an error if a JavaScript number cannot represent the integer exactly. */
   int64(): number {
     this.#expect(varint)
     this.#varint()
@@ -71,7 +71,7 @@ export class WireReader {
     return exact(value)
   }
 
-  /** Reads an unsigned 64-bit integer. Throws if a JavaScript number cannot represent the integer exactly. */
+  /** Reads an unsigned 64-bit integer. Throws an error if a JavaScript number cannot represent the integer exactly. */
   uint64(): number {
     this.#expect(varint)
     this.#varint()
@@ -160,14 +160,15 @@ export class WireReader {
     return text
   }
 
-  /** Returns a reader for the nested message in this field. */
+  /** Returns a reader for the nested message in the current field. */
   message(): WireReader {
     return new WireReader(this.view(), this.#depth + 1)
   }
 
   /**
-   * Enters the nested message or the packed values of this field. Until `leave` is called, the reader reads only the
-   * content of the field. Returns the value to pass to `leave`. Unlike `message`, `enter` does not allocate a reader.
+   * Enters the nested message or the packed values of the current field. Until `leave` is called, the reader reads only
+   * the content of the field. Returns the value to pass to `leave`. Unlike `message`, `enter` does not allocate a
+   * reader.
    */
   enter(): number {
     const length = this.#length()
@@ -289,8 +290,7 @@ function exact(value: number): number {
 }
 
 /**
- * WireWriter writes one message to a growing buffer. The first `room` bytes of the buffer are reserved for a header of
- * the caller.
+ * Writes one message to a growing buffer. The first `room` bytes of the buffer are reserved for a header of the caller.
  */
 export class WireWriter {
   #buffer: Buffer

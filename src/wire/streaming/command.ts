@@ -10,7 +10,7 @@ import { SpdyConnection } from './spdy/connection.ts'
 import { TerminalSizes } from './terminal-sizes.ts'
 import { ChannelConnection } from './websocket/channels.ts'
 
-/** CommandOptions contains the streams that the client requests. */
+/** The streams that the client requests. */
 export interface CommandOptions {
   readonly stdin: boolean
   readonly stdout: boolean

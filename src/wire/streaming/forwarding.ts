@@ -80,7 +80,7 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
   }
 }
 
-/** Parses the headers of a stream. Throws if the stream does not belong to a forwarded port. */
+/** Parses the headers of a stream. Throws an error if the stream does not belong to a forwarded port. */
 function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; port: number; key: string } {
   const type = headers.get('streamtype')
   const port = portOf(headers.get('port') ?? '')

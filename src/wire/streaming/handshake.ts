@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** AgreedProtocol is the result of a successful negotiation. */
+/** The result of a successful negotiation. */
 export interface AgreedProtocol {
   readonly over: 'spdy' | 'websocket'
-  /** The negotiated subprotocol. Empty if the client requests none. */
+  /** The negotiated subprotocol, or '' if the client requests none. */
   readonly name: string
   /** Headers of the 101 response, as alternating names and values. */
   readonly headers: readonly string[]

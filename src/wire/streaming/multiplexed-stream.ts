@@ -7,13 +7,13 @@
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 
-/** StreamCarrier is the connection that sends the data of a stream. */
+/** The connection that sends the data of a stream. */
 export interface StreamCarrier {
   /** Sends a chunk. Calls `done` when there is room for more data. */
   send(chunk: Buffer, done: () => void): void
   /** Ends the sending side of the stream. No more data will be sent. */
   finish(done: () => void): void
-  /** Called when the stream is closed. `cut` means that the stream was closed before both sides were finished. */
+  /** Runs when the stream is closed. `cut` means that the stream was closed before both sides were finished. */
   forget(ending: 'complete' | 'cut'): void
 }
 

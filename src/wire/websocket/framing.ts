@@ -38,7 +38,7 @@ const faultCodes: { readonly [error: string]: number } = {
 const maxFragments = 256
 const maxBufferedChunks = 4096
 
-/** WebSocketFraming parses and creates the frames of one connection. */
+/** Parses and creates the frames of one connection. */
 export class WebSocketFraming {
   readonly #receiver: Receiver
   readonly #sender: typeof Sender
@@ -65,7 +65,7 @@ export class WebSocketFraming {
     return new WebSocketFraming(await import('ws'), side, maxMessageBytes)
   }
 
-  /** Returns the messages that this chunk completes. */
+  /** Returns the messages that the chunk completes. */
   async read(chunk: Buffer): Promise<readonly Message[]> {
     const error = await new Promise<Error | null | undefined>((resolve) => this.#receiver.write(chunk, resolve))
     const messages = this.#messages

@@ -9,7 +9,7 @@ declare module 'ws' {
     readonly maxBufferedChunks: number
   }
 
-  /** Receiver parses the frames that are written to it, and emits `message`, `ping`, `pong` and `conclude`. */
+  /** Parses the frames that are written to it, and emits `message`, `ping`, `pong` and `conclude`. */
   export class Receiver extends Writable {
     constructor(options: ReceiverOptions)
   }

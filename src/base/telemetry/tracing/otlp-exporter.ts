@@ -9,10 +9,10 @@ export interface Span {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
-  /** The `tracestate` of the caller. Set only if the caller sampled the trace. */
+  /** The `tracestate` of the caller. Undefined unless the caller sampled the trace. */
   readonly traceState?: string
   readonly name: string
-  /** The kind of the span: 1 for internal, 2 for server. */
+  /** The kind of the span. 1 means internal, and 2 means server. */
   readonly kind: 1 | 2
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
@@ -27,7 +27,7 @@ export interface Attribute {
 }
 
 export interface ExporterOptions {
-  /** Posts JSON to the collector. Throws unless the collector accepts the request. */
+  /** Sends JSON to the collector. Throws an error unless the collector accepts the request. */
   readonly send: (body: string) => Promise<void>
   /** The attributes that describe this server. */
   readonly resource: readonly Attribute[]
@@ -50,7 +50,7 @@ export class TraceMetrics {
   readonly metrics: readonly Metric[] = [this.#spans]
 }
 
-/** OtlpExporter exports spans in batches. */
+/** Exports spans in batches. */
 export class OtlpExporter {
   readonly #options: ExporterOptions
   readonly #counts: TraceMetrics

@@ -4,21 +4,21 @@
  */
 import { randomBytes } from 'node:crypto'
 
-/** TraceContext is the span of a request within a trace. */
+/** The span of a request within a trace. */
 export interface TraceContext {
   /** The ID of the trace, 32 hexadecimal digits. */
   readonly traceId: string
   readonly spanId: string
-  /** The ID of the caller's span. Empty if the trace starts at this server. */
+  /** The ID of the caller's span, or '' if the trace starts at this server. */
   readonly parentId: string
-  /** The `tracestate` of the caller. Empty if there is none. */
+  /** The `tracestate` of the caller, or '' if there is none. */
   readonly state: string
 }
 
-/** SentTrace contains the trace headers of the caller. */
+/** The trace headers of the caller. */
 export interface SentTrace {
   readonly parent: string | undefined
-  /** All `tracestate` lines, joined into one list. Empty if there are none. */
+  /** All `tracestate` lines, joined into one list, or '' if there are none. */
   readonly state: string
 }
 

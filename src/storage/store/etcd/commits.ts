@@ -1,20 +1,22 @@
 /**
- * Commits on etcd. Each is one transaction on one key and on the keys that it reserves and releases. If the response is
- * lost, the outcome is determined as far as possible.
+ * Commits on etcd. Each commit is one transaction on one key and on the keys that it reserves and releases. If the
+ * response is lost, the outcome is determined as far as possible.
  *
- * After a lost response it is unknown whether the write happened, and a copy in transit may still happen:
- *  - A write of an existing key is sent again. Both copies name the revision that they replace, so at most one of them
- *    can succeed. If the second succeeds, that is the result. Otherwise either the first succeeded or another writer
- *    was faster. The value that replaced the revision tells which, if etcd still has it. If that value has the same
- *    bytes, either writer may have written it, and the outcome remains unknown.
- *  - A new key is looked up. If its first value has bytes that only this write has, the write happened. It is not sent
- *    again: if the key were deleted between the two copies, the second would recreate it.
- *  - A member without space reports that even for the write that filled it and was stored.
+ * After a lost response, it is unknown whether the write happened, and a copy in transit may still happen:
+ *
+ * - A write of an existing key is sent again. Both copies name the revision that they replace, so at most one of them
+ *   can succeed. If the second copy succeeds, its result is the outcome. Otherwise either the first copy succeeded or
+ *   another writer was faster. The value that replaced the revision shows which, if etcd still has it. If that value
+ *   has the same bytes, either writer may have written it, and the outcome remains unknown.
+ * - A new key is looked up. If its first value has bytes that only this write has, the write happened. The write is not
+ *   sent again: if the key were deleted between the two copies, the second would recreate it.
+ * - A member without space reports an error even for the write that filled it and was stored.
+ *
  * An unknown outcome is thrown as an ambiguous StoreError.
  *
- * A transaction has at most 128 comparisons. If a write reserves more keys than that, a read first checks that they are
- * free, and the transaction requires that nothing in their range was written since. Other writers that reserve keys of
- * the range cause a conflict even if the keys differ, but writes with that many keys are rare.
+ * A transaction has at most 128 comparisons. If a write reserves more keys, a read first checks that they are free, and
+ * the transaction requires that no key in their range was written since. Other writers that reserve keys of the range
+ * cause a conflict even if the keys differ, but writes with that many keys are rare.
  */
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import {
@@ -43,7 +45,7 @@ import {
   type SwapRequest,
 } from './messages.ts'
 
-/** Returns the journal note to write together with a commit. Undefined if there is no journal. */
+/** Returns the journal note to write together with a commit, or undefined if there is no journal. */
 export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly value: Uint8Array } | undefined
 
 export interface CommitsOptions {
@@ -145,15 +147,15 @@ export class Commits {
     return note === undefined ? reservations : [...reservations, note]
   }
 
-  // Returns the comparison for an expected revision. A revision from before the offset becomes -1, which matches no
-  // existing key.
+  // Returns the comparison for an expected revision. A revision that was assigned before the offset was raised becomes
+  // -1, which matches no existing key.
   #expectation(expected: Revision | 'present'): Compare {
     if (expected === 'present') return { target: 'version', above: 0 }
     const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
     return { target: 'modRevision', equals }
   }
 
-  /** Determines the outcome after a lost response. Undefined if it cannot be determined. */
+  /** Determines the outcome after a lost response. Returns undefined if the outcome cannot be determined. */
   async #findOut(write: Write, deadline: number): Promise<Committed | Conflict | undefined> {
     if (write.expected === 0) return await this.#findMade(write, deadline)
     const again = await this.#send(write, deadline)
@@ -164,7 +166,7 @@ export class Commits {
     return isOther ? again : undefined
   }
 
-  /** Returns the value that replaced the expected revision. Finds it by going back from the current value. */
+  /** Returns the value that replaced the expected revision, which is found by reading earlier versions of the key. */
   async #findNext({ key, expected }: Write, now: Entry | undefined, deadline: number): Promise<Bytes | undefined> {
     const before = (revision: Revision) =>
       this.#look({ key: this.#space.key(key), revision: this.#space.etcdRevision(revision) - 1 }, deadline)

@@ -1,8 +1,8 @@
 /**
- * Compacts the store's history. In each period, one of the servers does so: every `historyMs`, each server tries to
- * update the same note, and the server that succeeds compacts up to the revision that it saw one period before.
- * Everything younger than `historyMs` is therefore kept, regardless of the number of servers and without leader
- * election.
+ * Compacts the store's history. One of the servers compacts in each period: every `historyMs`, each server tries to
+ * update the same note, and the server that succeeds compacts up to the revision that was current one period before.
+ * All changes younger than `historyMs` therefore remain available, regardless of the number of servers and without
+ * leader election.
  */
 import type { Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -24,7 +24,7 @@ const maxTimerMs = 2 ** 31 - 1
 export class Compactor {
   /** The error of the last period. Undefined if it succeeded. */
   failure: StoreError | undefined
-  /** The version of the note when this server last read it. */
+  /** The version of the note that this server read last. */
   #version = 0
   #lastSeenRevision: Revision | undefined
   #stopped = false
@@ -48,7 +48,7 @@ export class Compactor {
     this.#timer.unref()
   }
 
-  // Runs one period. If it fails, a later period of this or another server makes up for it.
+  // Runs one period. If it fails, a later period of this or another server compacts instead.
   async #period(): Promise<void> {
     try {
       const target = this.#lastSeenRevision

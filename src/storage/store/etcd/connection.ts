@@ -1,9 +1,10 @@
 /**
- * A connection to the cluster. It selects a member, uses that member while it works, and then fails over to another.
+ * A connection to the etcd cluster. It selects a member, uses that member while it works, and then fails over to
+ * another.
  *
- * Every call ends by its deadline. Until then, a read is retried on the next member. A write is retried only if the
- * first attempt certainly had no effect, because the response to a second attempt could belong to the wrong write. A
- * member is used only if it reports that it belongs to the same cluster, is a voting member and has a leader.
+ * Every call ends by its deadline. Before the deadline, a read is retried on the next member. A write is retried only
+ * if the first attempt certainly had no effect, because the response to a second attempt could belong to the wrong
+ * write. A member is used only if it reports that it belongs to the same cluster, is a voting member and has a leader.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,7 +20,7 @@ export interface ConnectionOptions {
   readonly tls?: Tls | undefined
   /** Maximum duration of a call, including retries. */
   readonly deadlineMs: number
-  /** Called with the etcd version of each member that is used. */
+  /** A callback that receives the etcd version of each member that is used. */
   readonly onVersion?: (version: string) => void
 }
 
@@ -27,9 +28,12 @@ export interface ConnectionOptions {
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {
-  /** Whether the call reads or writes. A write is never repeated if it may have had an effect. */
+  /** Whether the call reads or writes. A write that may have had an effect is never repeated. */
   readonly effect: 'read' | 'write'
-  /** Called before each attempt to send the request on a session. If the check throws, the call fails or is retried. */
+  /**
+   * A check that runs before each attempt to send the request on a session. If the check throws an error, the call
+   * fails or is retried.
+   */
   readonly check?: (session: CheckedSession, deadline: number) => Promise<void> | undefined
   /** Deadline on the monotonic clock. Defaults to `deadlineMs` from now. */
   readonly deadline?: number
@@ -44,7 +48,7 @@ export class Connection {
   readonly #tls: Tls | undefined
   readonly #onVersion: (version: string) => void
   readonly #closing = new AbortController()
-  /** All open sessions. New calls use the current session. The others finish calls in progress. */
+  /** All open sessions. New calls use the current session. The other sessions only complete their active calls. */
   readonly #sessions = new Set<Session>()
   #current: Session | undefined
   #connecting: Promise<Session> | undefined
@@ -145,7 +149,7 @@ export class Connection {
     }
   }
 
-  /** Tries each member once. The first member that works becomes the current one. */
+  /** Tries each member once. The first member that works becomes the current member. */
   async #connect(): Promise<Session> {
     const reasons: string[] = []
     for (let i = 0; i < this.#endpoints.length; i++) {
@@ -169,7 +173,7 @@ export class Connection {
   async #enter(endpoint: URL): Promise<Session> {
     const connectMs = Math.max(500, this.deadlineMs / 2 / this.#endpoints.length)
     const session = await Session.open({ endpoint, tls: this.#tls, connectMs, signal: this.signal })
-    // Also registers a session that does not respond, so that closing the connection ends it.
+    // A session that does not respond is registered too, so that closing the connection ends it.
     this.#sessions.add(session)
     try {
       await this.#inspect(session, performance.now() + connectMs)

@@ -1,6 +1,6 @@
 /**
- * Converts failed calls to the errors of the store contract, and decides for a write whether it may have happened. In
- * case of doubt, the error is ambiguous: only a response that rules the write out makes it unambiguous.
+ * Converts failed calls to the errors of the store contract, and decides whether a failed write may have happened. In
+ * case of doubt, the error is ambiguous. The error is unambiguous only if the response excludes the write.
  */
 import { messageOf } from '../../../base/text/errors.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../store.ts'
@@ -20,7 +20,7 @@ export function isCompacted(error: unknown): boolean {
   return error instanceof CallError && error.code === status.outOfRange && error.message === compacted
 }
 
-/** Whether etcd has not reached the revision. */
+/** Whether etcd has not reached the revision yet. */
 export function isFuture(error: unknown): boolean {
   return error instanceof CallError && error.code === status.outOfRange && error.message === future
 }

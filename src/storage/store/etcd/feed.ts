@@ -3,7 +3,7 @@
  * wait for a revision. The changes come either from a watch in this thread (`watched-feed.ts`) or from the thread that
  * has the watch (`relayed-feed.ts`).
  *
- * The tail is never ahead of the watch: a reader that sees revision N has received all changes up to N.
+ * The tail is never ahead of the watch: a reader that has received revision N has received all changes up to N.
  */
 
 import { LogTail, type LogTailLimits } from '../log-tail.ts'
@@ -22,13 +22,13 @@ export class Feed implements FeedPosition {
   tail: LogTail
   newest: Revision
   anchored: boolean
-  /** Why the feed is stalled or has ended. Undefined while it is running. */
+  /** The reason why the feed is stalled or has ended. Undefined while it is running. */
   failure: StoreError | undefined
   #ended = false
   readonly #limits: LogTailLimits | undefined
   readonly #waiting = new Set<() => void>()
 
-  /** Starts at a revision, or at the position of another feed. */
+  /** Creates a feed that starts at a revision, or at the position of another feed. */
   constructor(start: Revision | FeedPosition, limits?: LogTailLimits) {
     const { revision, newest, anchored } =
       typeof start === 'number' ? { revision: start, newest: start, anchored: false } : start
@@ -54,7 +54,7 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Restarts at `revision` after a gap. Existing readers get the error. */
+  /** Restarts at `revision` after a gap. Existing readers get the given error. */
   beginAnew(revision: Revision, gap: RevisionGone): void {
     this.tail.end(gap)
     this.tail = new LogTail(revision, this.#limits)
@@ -63,7 +63,7 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Waits at most `ms` for the feed to reach a revision. Resolves to whether it has. */
+  /** Waits at most `ms` milliseconds for the feed to reach a revision. Resolves to whether the feed has reached it. */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
     while (this.tail.revision < revision && !this.#ended) {

@@ -1,7 +1,7 @@
 /**
- * The parts of a generation of the store (`store.ts`): the mapping of its keys and revisions to etcd, and its feed. A store
- * on its own reads the offset and watches etcd itself (`local-generation.ts`). In a worker both come from the thread that
- * watches for all workers (`relayed-feed.ts`).
+ * The parts of a generation of the store (`store.ts`): the mapping of its keys and revisions to those of etcd, and its
+ * feed. A store in a single thread reads the offset and watches etcd itself (`local-generation.ts`). In a worker, both
+ * come from the thread that watches for all workers (`relayed-feed.ts`).
  */
 import type { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision, StoreError } from '../store.ts'
@@ -44,10 +44,10 @@ export interface FeedSource {
 
 /** The callbacks of a feed. */
 export interface FeedCallbacks {
-  /** Reads etcd's current revision with a linearizable read. The feed restarts there. */
+  /** Reads etcd's current revision with a linearizable read. The feed restarts at this revision. */
   readonly present: () => Promise<Revision>
   /** Checks whether etcd's revision is below a revision that it reported earlier. */
   readonly isRolledBack: () => Promise<boolean>
-  /** Must be called when the store detects that etcd went back in time. */
+  /** Ends the generation. Must be called when the store detects that etcd went back in time. */
   readonly onRestored: () => void
 }

@@ -1,17 +1,17 @@
 /**
  * The store contract over etcd v3, for as long as etcd does not go back in time.
  *
- * A commit is a transaction on one key: see commits.ts. Watchers are served from the log tail that one feed fills. A
- * revision is etcd's revision plus the offset that a note in the store contains. Lifetimes are etcd leases: see
- * lease.ts.
+ * A commit is a transaction on one key (see commits.ts). Watchers read the log tail, which one feed fills. A revision
+ * is etcd's revision plus the offset that a note in the store contains. Lifetimes are etcd leases (see lease.ts).
  *
- * etcd counts every write of the cluster, including those to keys outside our prefix, which our watch never sees. A
- * caller that took such a revision for the current one and waited for a watch to reach it would wait forever. So the
- * results of `revision()` and `list()` are *settled*: the feed has delivered all changes up to them. If none of our
- * keys changed at that revision, the result is the revision of our last change before it, where the state was the same.
- * If the feed does not reach a revision that etcd returned, another client has written. A tick, which is a note written
- * under the prefix after that revision, then makes the feeds of all servers pass it. A server that has just opened
- * knows no last change and returns etcd's revision. The other servers pass that revision when they determine their own.
+ * etcd counts every write of the cluster, including those to keys outside our prefix, which our watch does not report.
+ * A caller that used the revision of such a write as the current revision and waited for a watch to reach it would wait
+ * forever. The results of `revision()` and `list()` are therefore *settled*: the feed has delivered all changes up to
+ * them. If none of our keys changed at that revision, the result is the revision of our last change before it, where
+ * the state was the same. If the feed does not reach a revision that etcd returned, another client has written. A tick,
+ * which is a note written under the prefix after that revision, then makes the feeds of all servers pass it. A server
+ * that has just opened does not know the last change and returns etcd's revision. The other servers pass that revision
+ * when they determine their own.
  *
  *   etcd:  7 ours, 8 foreign, 9 foreign            feed: 7        lookup returns 9, feed stays at 7
  *          tick written at 10                      feed: 10       no change of ours in 8 to 10: the current one is 7
@@ -70,15 +70,15 @@ export interface EtcdGenerationOptions {
   readonly generationParts: GenerationParts
   /** Minimum age of changes before they are compacted. Undefined if another thread runs compaction. */
   readonly historyMs: number | undefined
-  /** How much of the journal to keep. If omitted, the store has no journal. */
+  /** Retention limits of the journal. If undefined, the store has no journal. */
   readonly retention?: Retention | undefined
   readonly clock: Clock
   readonly onWarning: (text: string) => void
-  /** Called once when etcd has gone back in time and the generation has ended. */
+  /** A callback that runs once, when etcd has gone back in time and the generation has ended. */
   readonly onRestored: (error: StoreRestored) => void
 }
 
-/** How long to wait for the feed to reach a revision before writing a tick. */
+/** Time in milliseconds to wait for the feed to reach a revision before a tick is written. */
 const patienceMs = 10
 
 export class EtcdGeneration {
@@ -136,7 +136,7 @@ export class EtcdGeneration {
   }
 
   /**
-   * Starts the generation. Must be called once, before anything else. Checks the current session so that the first
+   * Starts the generation. Must be called once, before any other method. Checks the current session so that the first
    * commit does not have to.
    */
   async begin(): Promise<void> {
@@ -156,8 +156,8 @@ export class EtcdGeneration {
       throw error
     })
     if (result.outcome === 'conflict') return result
-    // The write happened in a log that this process does not know. The revision of the write is known only in the next
-    // generation.
+    // The write happened in a log that this process does not know. The revision of the write becomes known only in the
+    // next generation.
     if (result.revision <= reportedRevision) throw new StoreError(this.#restored().message, { ambiguous: true })
     this.#sharedRevisions.raise('revision', result.revision)
     return result
@@ -226,8 +226,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Archives changes before etcd compacts them. If that fails, compaction still runs, because it is more important for
-   * etcd than the journal.
+   * Archives changes before etcd compacts them. If archiving fails, compaction still runs, because it is more important
+   * for etcd than the journal.
    */
   async #keepBefore(revision: Revision): Promise<void> {
     const parts = { connection: this.#connection, space: this.#space }
@@ -299,8 +299,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Throws if etcd is behind a revision that it reported earlier, or if another server has detected a restore and
-   * raised the offset.
+   * Throws an error if etcd is behind a revision that it reported earlier, or if another server has detected a restore
+   * and raised the offset.
    */
   async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
     const reportedRevision = this.#reportedRevision
@@ -321,7 +321,10 @@ export class EtcdGeneration {
     return this.#space.revision(revision)
   }
 
-  /** Returns the settled revision for `revision`, once the feed has passed it. See the top of the file. */
+  /**
+   * Waits until the feed has passed `revision` and returns the settled revision. The comment at the top of the file
+   * explains settled revisions.
+   */
   async #settled(revision: Revision): Promise<Revision> {
     const feed = this.#feed
     let before: Revision = feed.tail.revision
@@ -352,8 +355,8 @@ export class EtcdGeneration {
   }
 
   async #tick(): Promise<Revision> {
-    // Every tick has unique bytes, so that two ticks at the same revision can be distinguished: see
-    // assert-log-intact.ts.
+    // Every tick has unique bytes, so that two ticks at the same revision can be distinguished (see
+    // assert-log-intact.ts).
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
       // The write can be retried like a read, because an additional tick does no harm.
@@ -364,7 +367,7 @@ export class EtcdGeneration {
     }
   }
 
-  /** Returns a revision that etcd's watch is certain to report. It is not before `revision`. */
+  /** Returns a revision that etcd's watch is certain to report. The result is not before `revision`. */
   async #anchor(revision: Revision): Promise<Revision> {
     return this.#feed.anchored ? revision : this.#ticks.ask()
   }
@@ -415,8 +418,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Returns the oldest available revision: the start of the history window as known here, or as etcd reports it to a
-   * watch that starts before it.
+   * Returns the oldest available revision, which is the known start of the history window or the revision that etcd
+   * reports to a watch that starts before it.
    */
   async #oldestAbove(revision: Revision): Promise<Revision> {
     if (revision < this.#sharedRevisions.oldest) return this.#sharedRevisions.oldest

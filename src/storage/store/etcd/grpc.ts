@@ -7,7 +7,8 @@ import type { Headers } from './http2-client.ts'
 export const frameHeaderBytes = 5
 
 /**
- * Maximum size of a received message: far above the size of a page or a watch batch, but small enough to bound memory.
+ * Maximum size of a received message. It is far above the size of a page or a watch batch, but small enough to bound
+ * memory.
  */
 export const maxMessageBytes = 64 * 1024 * 1024
 
@@ -33,7 +34,7 @@ export class CallError extends Error {
   override readonly name = 'CallError'
   /** The gRPC status. Undefined if the transport failed before a status arrived. */
   readonly code: number | undefined
-  /** False if the request certainly did not reach the member. */
+  /** Whether the request may have reached the member. */
   readonly sent: boolean
 
   constructor(message: string, options: ErrorOptions & { code?: number; sent: boolean }) {
@@ -43,7 +44,7 @@ export class CallError extends Error {
   }
 }
 
-/** Fills in the header of a message. The message was written after `frameHeaderBytes` of headroom. */
+/** Writes the header of a message into the `frameHeaderBytes` of headroom before the message. */
 export function seal(framed: Buffer): Buffer {
   framed[0] = 0
   framed.writeUInt32BE(framed.length - frameHeaderBytes, 1)
@@ -83,8 +84,8 @@ export class MessageCutter {
     return all.subarray(0, count)
   }
 
-  // Joins the chunks of a message. Called when a message is complete or its header is split, so the bytes of a message
-  // are joined only once.
+  // Joins the chunks of a message. The method is called when a message is complete or its header is split, so the bytes
+  // of a message are joined only once.
   #join(): Buffer {
     const all = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
     this.#pending = [all]
@@ -99,7 +100,7 @@ export class MessageTooLarge extends CallError {
   }
 }
 
-/** Returns the error in the headers or trailers. Undefined if they contain no error or no status. */
+/** Returns the error in the headers or trailers, or undefined if they contain no error or no status. */
 export function failureOf(headers: Headers): CallError | undefined {
   const code = headers.get('grpc-status')
   if (code === undefined || code === '0') return undefined
@@ -118,7 +119,7 @@ function decodeMessage(text: string): string {
   }
 }
 
-/** Formats a timeout for the header `grpc-timeout`: in milliseconds, at least one. */
+/** Formats a timeout for the header `grpc-timeout`, in milliseconds and at least one. */
 export function timeoutHeader(ms: number): string {
   return `${Math.max(1, Math.ceil(ms))}m`
 }

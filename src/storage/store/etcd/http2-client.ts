@@ -6,7 +6,7 @@
  * the size of bodies, per stream and in total. The connection limits the peer's data too: at most `windowBytes` per
  * stream until the reader has consumed them (`consumed`).
  *
- * A protocol violation by the peer ends the connection. Each reader then learns whether the peer may have read its
+ * A protocol violation by the peer ends the connection. Each reader is then informed whether the peer may have read its
  * request.
  */
 import type { Socket } from 'node:net'
@@ -30,7 +30,7 @@ export type Headers = ReadonlyMap<string, string>
 
 /** Receives the response of a stream. None of its methods is called after `end` or `fail`. */
 export interface StreamReader {
-  /** Called with the response headers, and later with the trailers. */
+  /** Handles the response headers and, at the end, the trailers. */
   headers(headers: Headers): void
   data(chunk: Buffer): void
   end(): void
@@ -38,9 +38,12 @@ export interface StreamReader {
 }
 
 export interface StreamFailure {
-  /** The cause of the failure. Omitted if the connection was closed without an error. */
+  /** The cause of the failure. Undefined if the connection was closed without an error. */
   readonly cause?: Error
-  /** False if the peer certainly did not receive the whole request, or reports that it did not process it. */
+  /**
+   * Whether the peer may have processed the request. False if the peer certainly did not receive the whole request, or
+   * reports that it did not process it.
+   */
   readonly sent: boolean
 }
 
@@ -108,7 +111,7 @@ export class Http2Client extends Http2Connection<Stream> {
   #takesMore = true
   #failure: Error | undefined
 
-  /** Creates a connection on a connected socket. `onSettings` is called once the peer has responded with HTTP/2. */
+  /** Creates a connection on a connected socket. `onSettings` is called when the peer has responded with HTTP/2. */
   constructor(
     socket: Socket,
     { onSettings, onClosed }: { onSettings: () => void; onClosed: (cause: Error | undefined) => void },
@@ -132,7 +135,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
   }
 
-  /** False once no new stream can be opened, because the connection is closed or the peer has sent GOAWAY. */
+  /** Whether a new stream can be opened. False if the connection is closed or the peer has sent GOAWAY. */
   get usable(): boolean {
     return this.#takesMore && !this.socket.destroyed
   }
@@ -156,7 +159,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.#leave(stream)
   }
 
-  /** Reports that the reader has consumed these bytes, so that the peer can send more. */
+  /** Reports the number of bytes that the reader has consumed, so that the peer can send more. */
   consumed(stream: Stream, bytes: number): void {
     stream.untaken -= bytes
     stream.untold += bytes
@@ -169,7 +172,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.outgoing.add(frame({ type: frameTypes.ping }, new Uint8Array(8)))
   }
 
-  /** Accepts no new streams. The connection ends after the current ones. */
+  /** Accepts no new streams. The connection ends after the current streams. */
   close(): void {
     this.#takesMore = false
     this.#endIfIdle()
@@ -191,7 +194,7 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendData(stream, body)
   }
 
-  /** Ends the connection. Readers do not throw, so the peer caused the error. */
+  /** Ends the connection because of an error. Readers do not throw errors, so the peer caused the error. */
   protected onMalformed(error: Error): void {
     this.destroy(this.isKnown ? error : new Error('it does not support HTTP/2'))
   }

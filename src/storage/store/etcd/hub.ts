@@ -57,7 +57,7 @@ interface Present {
 class HubGenerations implements GenerationSource {
   readonly compacts = true
   readonly #ports = new Set<MessagePort>()
-  /** Ports of the threads that follow the current generation. */
+  /** Ports of the threads that use the current generation. */
   readonly #followers = new Set<MessagePort>()
   /** Ports of the threads that wait for a generation, with the revision that it must exceed. */
   readonly #joining = new Map<MessagePort, Revision>()
@@ -89,7 +89,7 @@ class HubGenerations implements GenerationSource {
   #open(generationParts: GenerationParts, callbacks: FeedCallbacks): FeedSource {
     const source = generationParts.openFeed(callbacks)
     this.#present = { generationParts, source, callbacks }
-    // Runs later, because a port may end the generation again before the code that opens it is ready.
+    // The code runs later, because a port may end the generation again before the code that opens it is ready.
     queueMicrotask(() => {
       for (const [port, reportedRevision] of this.#joining) this.#join(port, reportedRevision)
     })
@@ -103,8 +103,8 @@ class HubGenerations implements GenerationSource {
   }
 
   /**
-   * Adds a port to the current generation. If the port has seen revisions above the offset of the current generation,
-   * that generation has ended.
+   * Adds a port to the current generation. If the port has returned revisions above the offset of the current
+   * generation, that generation has ended.
    */
   #join(port: MessagePort, reportedRevision: Revision): void {
     this.#joining.set(port, reportedRevision)

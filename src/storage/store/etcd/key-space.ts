@@ -13,7 +13,7 @@ export interface KeyRange {
   readonly end: Uint8Array
 }
 
-/** The names of the notes. `change` and `history` belong to the journal: see journal/layout.ts. */
+/** The names of the notes. `change` and `history` belong to the journal (see journal/layout.ts). */
 export type Note = 'offset' | 'compact' | 'tick' | 'unfinished' | 'change' | 'history'
 
 export class KeySpace {
@@ -105,8 +105,8 @@ export class KeySpace {
 }
 
 /**
- * Returns the first key after all keys that start with `stem`, by incrementing its last byte. UTF-8 contains no byte
- * 0xff, so this never overflows. `/orch/` ends at `/orch0`.
+ * Returns the first key after all keys that start with `stem`, by incrementing the last byte of `stem`. UTF-8 contains
+ * no byte 0xff, so the byte never overflows. For example, the keys under `/orch/` end at `/orch0`.
  */
 export function endOf(stem: Buffer): Buffer {
   const end = Buffer.from(stem)

@@ -1,5 +1,5 @@
 /**
- * Known bugs of etcd versions that matter to this store. In particular, no client can detect a stale linearizable read.
+ * Known bugs of etcd versions that affect this store. In particular, no client can detect a stale linearizable read.
  */
 
 /**
@@ -9,7 +9,7 @@
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }
 const newestListed = 6
 
-/** Returns a warning if this etcd version has a bug that affects the store. Otherwise undefined. */
+/** Returns a warning if the given etcd version has a bug that affects the store, or undefined otherwise. */
 export function knownFaults(version: string): string | undefined {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
   if (major > 3 || (major === 3 && minor > newestListed)) return undefined

@@ -1,7 +1,7 @@
 /**
  * Implements lifetimes with etcd leases: etcd deletes a key when its lease expires. Each write has a separate lease.
  * Keys that share a lease are deleted at one revision, and a watch that resumes between the two deletions would lose
- * the second. If a write fails because another write came first, or if its key is written again, its lease has no key
+ * the second. If a write fails because another write came first, or if its key is written again, the lease has no key
  * and simply expires.
  */
 import type { Connection } from './connection.ts'

@@ -1,6 +1,6 @@
 /**
- * Loads an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new revision. An offset
- * (offset.ts) raises all of them above every revision ever returned to clients.
+ * Loads entries into an empty prefix of etcd. etcd assigns revisions itself, so every entry gets a new revision. An
+ * offset (offset.ts) raises all of them above every revision ever returned to clients.
  *
  * Each transaction writes entries together with the mark of an unfinished store, on condition that this process wrote
  * the mark last. If two processes load the same prefix, one of them fails.
@@ -55,7 +55,7 @@ class EtcdLoading implements StoreLoader {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #load: Load
-  /** etcd's revision at which the mark was last written, or 0 if there is no mark. */
+  /** The etcd revision at which the mark was last written, or 0 if there is no mark. */
   #marked = 0
 
   constructor(connection: Connection, space: KeySpace, load: Load) {
@@ -94,8 +94,7 @@ class EtcdLoading implements StoreLoader {
     const before = offsetEntry === undefined ? 0 : Number(Buffer.from(offsetEntry.value).toString())
     const offset = Math.max(before, this.#load.above)
     const puts = [{ key: this.#space.note('offset'), value: Buffer.from(String(offset)) }]
-    // An existing journal belongs to another store and is invalid here. Servers delete a journal once its mark is
-    // missing.
+    // An existing journal belongs to another store and is invalid here. Servers delete a journal whose mark is missing.
     const deletes = [this.#space.note('history')]
     const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts, deletes })
     return revision + offset
@@ -160,8 +159,8 @@ class EtcdLoading implements StoreLoader {
 }
 
 /**
- * Returns the first entries that fit into one transaction, at least one. A lease belongs to one key only (lease.ts), so
- * an entry with a lifetime is written in a separate transaction.
+ * Returns the first entries that fit into one transaction, at least one entry. A lease belongs to one key only
+ * (lease.ts), so an entry with a lifetime is written in a separate transaction.
  */
 function firstThatFit(entries: readonly LoadedEntry[]): readonly LoadedEntry[] {
   if (entries[0]!.lifetimeSeconds !== undefined) return entries.slice(0, 1)

@@ -1,7 +1,7 @@
 /**
  * Reads the log for one reader that is behind the log tail, with a separate watch that runs until it reaches the tail.
  *
- * etcd does not report that a watch has delivered everything. However, a watch is certain to report the tail's revision
+ * etcd does not report that a watch has delivered all events. However, a watch is certain to report the tail's revision
  * (the feed is anchored), so a reader that reaches this revision has received all changes before it.
  */
 import type { Batch, Change, Revision } from '../store.ts'
@@ -26,8 +26,8 @@ export class LogReader {
   }
 
   /**
-   * Returns the changes after a revision. Returns none if there are no changes up to `meeting`, which must be a
-   * revision that the watch reports.
+   * Returns the changes after a revision. Returns an empty list if there are no changes up to `meeting`, which must be
+   * a revision that the watch reports.
    */
   async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
     if (this.#batches === undefined || this.#after !== after) await this.#restart(after)

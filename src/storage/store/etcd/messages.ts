@@ -34,7 +34,7 @@ export interface RangeRequest {
   readonly revision?: number
   readonly countOnly?: boolean
   readonly keysOnly?: boolean
-  /** Whether to return the last keys of the range first. This makes etcd sort the whole range. */
+  /** Whether to return the last keys of the range first. This order makes etcd sort the whole range. */
   readonly descending?: boolean
 }
 
@@ -58,11 +58,11 @@ export interface SwapRequest {
   readonly key: Uint8Array
   readonly compare: Compare
   readonly value: Uint8Array | undefined
-  /** The lease that the key is attached to. Absent means that the key does not expire. */
+  /** The lease to which the key is attached. Undefined means that the key does not expire. */
   readonly lease?: bigint | undefined
   /** Additional preconditions on other keys. */
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
-  /** Ranges in which nothing may have been written after a revision. */
+  /** Ranges in which no key may have been written after a given revision. */
   readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
   /** Additional keys to write and delete. */
   readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint }[]
@@ -91,7 +91,7 @@ export interface EtcdEvent {
 export interface WatchResponse {
   created: boolean
   canceled: boolean
-  /** If above 0, etcd has compacted the start of the watch, and this is the oldest available revision. */
+  /** The oldest available revision if etcd has compacted the start of the watch, and otherwise 0. */
   compactRevision: number
   reason: string
   /** Whether the next response contains more of the same batch. */
@@ -104,7 +104,7 @@ export interface StatusResponse {
   version: string
   /** Size of the member's database file, including space that compaction has freed. */
   databaseBytes: number
-  /** The ID of the leader. 0 if the member has no leader. */
+  /** The ID of the leader, or 0 if the member has no leader. */
   leader: bigint
   learner: boolean
 }
@@ -167,8 +167,8 @@ export function encodeLeaseGrant(seconds: number): Buffer {
 }
 
 /**
- * Encodes a watch request. It asks for previous values, and for fragments so that a response is not much larger than a
- * request.
+ * Encodes a watch request. The request asks for previous values, and for fragments so that a response is not much
+ * larger than a request.
  */
 export function encodeWatch({ key, end, start }: WatchRequest): Buffer {
   return encode((writer) =>
@@ -209,7 +209,7 @@ function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?
   if (lease !== undefined) writer.integer(3, lease)
 }
 
-/** Writes a comparison. In etcd's encoding, equal is 0 and greater is 1. */
+/** Writes a comparison. etcd encodes "equal" as 0 and "greater" as 1. */
 function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): void {
   const { target } = compare
   writer.integer(1, 'above' in compare ? 1 : 0)
@@ -219,8 +219,8 @@ function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): vo
 }
 
 /**
- * Writes the condition that no key in the range was written after `since`. In etcd's encoding, both less and
- * mod_revision are 2.
+ * Writes the condition that no key in the range was written after `since`. etcd encodes both "less" and "mod_revision"
+ * as 2.
  */
 function writeUnchanged(
   writer: WireWriter,
@@ -233,7 +233,7 @@ function writeUnchanged(
   writer.bytes(64, end)
 }
 
-/** Writes a transaction with these operations and no comparison. */
+/** Writes a transaction with the given operations and no comparison. */
 function writeOperations(writer: WireWriter, operations: readonly ((op: WireWriter) => void)[]): void {
   for (const operation of operations) writer.message(2, operation)
 }

@@ -1,7 +1,7 @@
 /**
- * The offset that is added to etcd's revisions, stored in a note. The offset is raised when etcd has gone back in time.
- * All later revisions are then above every revision that clients have seen, and the store rejects revisions from before
- * the raise as gone.
+ * The offset that is added to etcd's revisions and stored in a note. The offset is raised when etcd has gone back in
+ * time. All later revisions are then above every revision that clients have received, and the store rejects revisions
+ * from before the raise with RevisionGone.
  *
  *   Clients have seen up to 118, etcd is restored at 90: the offset becomes 100118, and the current revision 100208.
  */
@@ -13,8 +13,8 @@ import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
 
 /**
- * Margin added to the offset, because other servers may have returned revisions that the server which raises the offset
- * does not know.
+ * Margin that is added to the offset, because other servers may have returned revisions that are unknown to the server
+ * that raises the offset.
  */
 const margin = 100_000
 
@@ -44,7 +44,7 @@ export async function readOffset(connection: Connection, prefix: string, reporte
       compare: { target: 'modRevision', equals: offsetEntry?.modRevision ?? 0 },
       value: Buffer.from(String(reportedRevision + margin)),
     })
-    // Ignores the result, because the next read shows which server succeeded.
+    // The result is ignored, because the next read shows which server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
   throw new StoreError('etcd: the revision offset changes too often')

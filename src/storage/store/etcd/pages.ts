@@ -11,7 +11,7 @@ export interface PagedRange {
   readonly end: Uint8Array
   /** Maximum number of keys in total. If omitted, there is no limit. */
   readonly limit: number | undefined
-  /** The etcd revision to read at. If omitted, all pages are read at the revision that is current at the start. */
+  /** The etcd revision to read. If undefined, all pages are read at the revision that is current at the start. */
   readonly revision: number | undefined
 }
 

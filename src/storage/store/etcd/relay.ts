@@ -1,13 +1,15 @@
 /**
  * The messages between the thread that watches etcd for all workers (`hub.ts`) and the workers' stores
- * (`relayed-feed.ts`). Each worker has its own port. A worker sends `join` first, and again after each `over`. The
- * messages of a generation are sent between `generation` and `over`.
+ * (`relayed-feed.ts`). Each worker has its own port. A worker first sends `join`, and sends it again after each `over`.
+ * The messages of a generation are sent between `generation` and `over`.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Revision } from '../store.ts'
 import type { FeedPosition } from './feed.ts'
 
-/** The data that a thread needs to open the store. Created by `EtcdHub.connect` and transferred to the thread. */
+/**
+ * The data that a thread needs to open the store. `EtcdHub.connect` creates the data and transfers it to the thread.
+ */
 export interface FeedPort {
   readonly port: MessagePort
 }

@@ -1,9 +1,9 @@
 /**
  * The generations of a store in a worker. Another thread watches etcd for all workers (`hub.ts`) and passes on the
- * changes in memory that all workers share. Commits and reads use the worker's connection to etcd.
+ * changes in memory that all workers share. Commits and reads use the worker's own connection to etcd.
  *
- * Each batch contains the position of the feed before it. If that does not match the previous batch, a message was
- * lost. In that case, and when the port closes, the feed stops and `onLost` is called once.
+ * Each batch contains the position of the feed before it. If that position does not match the previous batch, a message
+ * was lost. In that case, and when the port closes, the feed stops and `onLost` is called once.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
@@ -100,7 +100,7 @@ class RelayedFeed implements FeedSource {
 
   open({ onRestored }: FeedCallbacks): this {
     this.#onRestored = onRestored
-    // Runs later, because the code that opens the feed is not ready for the callback yet.
+    // The code runs later, because the code that opens the feed is not ready for the callback yet.
     if (this.#isRestored) queueMicrotask(onRestored)
     return this
   }

@@ -1,9 +1,9 @@
 /**
- * One gRPC session with one member of the cluster. It is opened with a deadline, monitored by pings, and used for calls
- * and streams.
+ * One gRPC session with one member of the cluster. The session is opened with a deadline, monitored by pings, and used
+ * for calls and streams.
  *
  * If the member stops responding, the session is destroyed and all its calls fail. No call waits for a dead peer longer
- * than its deadline. connection.ts selects the member and decides what to retry.
+ * than its deadline. connection.ts selects the member and decides which calls to retry.
  */
 
 import { isIP, type Socket, connect as tcpConnect } from 'node:net'
@@ -34,12 +34,12 @@ export interface SessionOptions {
   readonly signal: AbortSignal
 }
 
-// How long to wait for the response to a ping. A working member responds immediately. By default, a member closes
-// sessions that send more than one ping in five seconds.
+// Maximum time in milliseconds to wait for the response to a ping. A working member responds immediately. By default, a
+// member closes sessions that send more than one ping in five seconds.
 const pingAnswerMs = 1_500
 /**
- * How long a session may be silent and how often it is pinged. Silence is checked frequently while calls wait for a
- * response, and less often while only watches are open.
+ * Intervals in milliseconds at which silent sessions are checked and pinged. Silence is checked frequently while calls
+ * wait for a response, and less often while only watches are open.
  */
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
@@ -75,7 +75,7 @@ export class Session {
     this.#watchdog.unref()
   }
 
-  /** False once no new call can be made, because the session is closed or the member has sent GOAWAY. */
+  /** Whether a new call can be made. False if the session is closed or the member has sent GOAWAY. */
   get usable(): boolean {
     return this.#http.usable
   }
@@ -85,7 +85,7 @@ export class Session {
     return this.#http.destroyed
   }
 
-  /** Sends one request and returns its response before `deadline` (on the monotonic clock). */
+  /** Sends one request and returns its response before `deadline`, which is on the monotonic clock. */
   call(method: Method, request: Buffer, deadline: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const remainingMs = Math.max(0, deadline - performance.now())
@@ -153,7 +153,7 @@ export class Session {
       ...[':authority', this.endpoint.host],
       ...['content-type', 'application/grpc'],
       ...['te', 'trailers'],
-      // This header makes a member without a leader report an error instead of delaying the call.
+      // This header makes a member without a leader return an error instead of delaying the call.
       ...['hasleader', 'true'],
       ...(timeout === undefined ? [] : ['grpc-timeout', timeout]),
     ])
@@ -170,14 +170,15 @@ export class Session {
     if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     this.#http.ping()
-    // If this process was busy, a response may still wait in the socket. It is read before the decision. The ping
-    // response may be queued behind other data, but any data received since the ping proves that the member is alive.
+    // If this process was busy, a response may still wait in the socket, so the socket is read before the decision. The
+    // ping response may be queued behind other data, but any data received since the ping proves that the member is
+    // alive.
     const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
     setTimeout(verdict, pingAnswerMs).unref()
   }
 }
 
-/** Collects the response of a call. Only the first outcome counts. */
+/** Collects the response of a call. Only the first outcome is used. */
 class Answer implements StreamReader {
   message: Buffer | undefined
   failure: CallError | undefined
@@ -249,7 +250,7 @@ class Arrivals implements StreamReader {
     this.end()
   }
 
-  /** Returns the next chunk. Undefined at the end of the stream. */
+  /** Returns the next chunk, or undefined at the end of the stream. */
   async next(): Promise<Buffer | undefined> {
     while (this.#chunks.length === 0 && !this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -260,7 +261,7 @@ class Arrivals implements StreamReader {
   }
 }
 
-/** A connection attempt, abandoned on timeout or when the signal aborts. */
+/** An attempt to connect, which is abandoned on timeout or when the signal aborts. */
 class Opening {
   readonly #connectMs: number
   readonly #signal: AbortSignal
@@ -326,8 +327,8 @@ function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
   return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
 }
 
-// Describes a TLS error. OpenSSL's messages name its source files, so this uses the field that contains only the
-// reason.
+// Describes a TLS error. OpenSSL's messages contain the names of its source files, so the field that contains only the
+// reason is used.
 function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
   const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))

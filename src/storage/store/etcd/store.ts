@@ -4,9 +4,9 @@
  *
  * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are
  * running. All data that the servers have read from etcd and sent to clients is then invalid. The first server that
- * notices raises the offset of revisions above all revisions that it has returned. That ends the generation of all
- * other servers. Each server starts a new generation, and readers of the old generation get RevisionGone. Until then,
- * all operations fail with StoreRestored.
+ * detects the restore raises the offset of revisions above all revisions that it has returned. The new offset ends the
+ * generation of all other servers. Each server starts a new generation, and readers of the old generation get
+ * RevisionGone. Until the new generation has started, all operations fail with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
@@ -51,23 +51,25 @@ export interface EtcdOptions {
   readonly tls?: Tls
   /** Minimum age of changes before they are compacted. */
   readonly historyMs: number
-  /** How much of the journal to keep. If omitted, the store has no journal. */
+  /** Retention limits of the journal. If undefined, the store has no journal. */
   readonly retention?: Retention
   /** The clock for the times in the journal. */
   readonly clock?: Clock
   /** Maximum duration of any operation. */
   readonly deadlineMs?: number
-  /** Called with information for administrators: an etcd version with known bugs, or an etcd that went back in time. */
+  /**
+   * A callback for information for administrators: an etcd version with known bugs, or an etcd that went back in time.
+   */
   readonly onWarning?: (text: string) => void
   readonly onCapacity?: OnCapacity
-  /** Called once with the reason if the store takes longer than a second to open. */
+  /** A callback that receives the reason once if the store takes longer than a second to open. */
   readonly onWaiting?: (why: string) => void
   /** Stops the opening of the store if it is still in progress. An open store is closed by its owner instead. */
   readonly giveUp?: AbortSignal | undefined
 }
 
 const defaultDeadlineMs = 10_000
-/** The time after which `open` reports why it is waiting. */
+/** Time in milliseconds after which `open` reports the reason for waiting. */
 const silenceMs = 1_000
 const pauses = [0, 50, 100, 200, 500, 1_000] as const
 
@@ -83,8 +85,8 @@ export class EtcdStore implements Store {
   readonly #fullness: Fullness
 
   /**
-   * Throws StoreError within the deadline if no member can be used. `generations` is for a store whose watch runs in another
-   * thread.
+   * Opens the store. Throws StoreError within the deadline if no member can be used. `generations` is for a store whose
+   * watch runs in another thread.
    */
   static async open(options: EtcdOptions, generations: GenerationSource = localGenerations): Promise<EtcdStore> {
     const store = new EtcdStore(options, generations)

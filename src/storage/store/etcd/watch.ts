@@ -1,6 +1,6 @@
 /**
- * The changes under the prefix as etcd reports them, from a revision on: whole revisions, in order, with previous
- * values. The feed watches without end. Readers of the log stop when they have caught up.
+ * The changes under the prefix as etcd reports them after a revision: whole revisions, in order, with previous values.
+ * The feed watches without end. Other readers of the log stop when they have reached the tail.
  */
 import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -19,14 +19,14 @@ export interface ToldBatch extends Batch {
 }
 
 /**
- * Throws RevisionGone if etcd no longer has the changes after `after`, and StoreError if the stream breaks. Ends only
- * when the signal aborts.
+ * Watches the prefix. Throws RevisionGone if etcd no longer has the changes after `after`, and StoreError if the stream
+ * breaks. Ends only when the signal aborts.
  */
 export async function* watchFrom(connection: Connection, space: KeySpace, from: WatchFrom): AsyncGenerator<ToldBatch> {
   for await (const events of eventsFrom(connection, space, from)) yield toBatch(space, events)
 }
 
-/** Like `watchFrom`, but yields etcd's own events, including those of notes, as whole revisions. */
+/** Watches like `watchFrom`, but yields etcd's own events, including those of notes, as whole revisions. */
 export async function* eventsFrom(
   connection: Connection,
   space: KeySpace,
@@ -100,8 +100,8 @@ export function restored(revision: Revision): StoreRestored {
   )
 }
 
-// Throws if an event lacks its previous value. etcd silently omits that value if it has been compacted by the time the
-// event is sent.
+// Throws an error if an event lacks its previous value. etcd silently omits a previous value that has been compacted by
+// the time the event is sent.
 function assertPrevious(space: KeySpace, { deleted, entry, previous }: EtcdEvent, through: Revision): void {
   const had = deleted || entry.createRevision !== entry.modRevision
   if (had && previous === undefined) throw new RevisionGone(space.revision(entry.modRevision - 1), through)

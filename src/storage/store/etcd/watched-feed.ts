@@ -2,8 +2,8 @@
  * The process's only watch of the prefix, which fills the feed.
  *
  * After a stream breaks, the watch resumes after the last delivered revision if etcd still has the same log (see
- * assert-log-intact.ts). Otherwise it ends permanently. If etcd has compacted that revision in the meantime, readers of
- * the old tail get RevisionGone, and a new tail starts at the current revision.
+ * assert-log-intact.ts). Otherwise the watch ends permanently. If etcd has compacted that revision in the meantime,
+ * readers of the old tail get RevisionGone, and a new tail starts at the current revision.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogTailLimits } from '../log-tail.ts'
@@ -20,7 +20,7 @@ import { restored, watchFrom } from './watch.ts'
 export interface WatchedFeedOptions extends FeedCallbacks {
   readonly connection: Connection
   readonly space: KeySpace
-  /** The current revision. The feed starts after it. */
+  /** The current revision, after which the feed starts. */
   readonly revision: Revision
   readonly listener?: FeedListener | undefined
   readonly limits?: LogTailLimits | undefined
@@ -28,7 +28,7 @@ export interface WatchedFeedOptions extends FeedCallbacks {
 
 /** Receives the same events as the readers, in the same order. */
 export interface FeedListener {
-  /** `after` is the position of the feed before the batch. */
+  /** Adds a batch of changes. `after` is the position of the feed before the batch. */
   onBatch(batch: Batch, after: Revision): void
   onGap(revision: Revision, gap: RevisionGone): void
 }
@@ -103,7 +103,7 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // The watch is retried from the same position. It will throw RevisionGone again.
+      // The watch is retried from the same position, where it throws RevisionGone again.
       this.feed.failure = readFailure(error)
     }
   }

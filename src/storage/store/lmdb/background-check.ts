@@ -13,7 +13,7 @@ import { PageGuard } from './page-guard.ts'
 import { Damage } from './page-records.ts'
 import type { OpenGuarding, Tables } from './tables.ts'
 
-/** The code of the thread. */
+/** The code of the thread that checks the pages. */
 const threadProgram = {
   importer: import.meta.url,
   source: './page-check-thread.ts',
@@ -47,8 +47,8 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   }
 
   /**
-   * The last transaction of the state in which the file was opened. lmdb cannot reuse pages freed since then. Undefined
-   * once the check is complete.
+   * The last transaction of the state in which the file was opened. lmdb cannot reuse pages that were freed since then.
+   * Undefined after the check is complete.
    */
   get pinned(): number | undefined {
     return this.guard?.meta.transaction

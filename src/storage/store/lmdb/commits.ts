@@ -1,7 +1,7 @@
 /**
- * Queues commits for the thread. Commits of one turn of the event loop are sent as one batch. While the thread is busy
- * with two batches, further commits accumulate. The slower the disk, the larger the batches. No commit resolves before
- * `onCommitted` has received it.
+ * Queues commits for the thread that writes the file. Commits of one turn of the event loop are sent as one batch.
+ * While the thread is busy with two batches, further commits accumulate, so batches are larger on slower disks. No
+ * commit resolves before `onCommitted` has received it.
  *
  * A commit for which there is no room is retried: first in a smaller batch, which may fit, then after half of the old
  * revisions were dropped, and finally after all of them were dropped.
@@ -35,15 +35,17 @@ interface Pending {
 
 export interface CommitListeners {
   onCommitted(changes: readonly Change[]): void
-  /** Drops half or all of the old revisions. Resolves to false if that frees no space. Never rejects. */
+  /** Drops half or all of the old revisions. Resolves to false if dropping frees no space. Never rejects. */
   giveUpHistory(part: 'half' | 'all'): Promise<boolean>
-  /** Called when the store starts to reject writes for lack of space, and when a write adds data again. */
+  /**
+   * A callback that runs when the store starts to reject writes for lack of space, and when a write adds data again.
+   */
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** The measures to take before retrying a write for which there was no room, in this order. */
+/** The measures to take before retrying a write for which there was no room, in order. */
 const remedies = ['none', 'half', 'all'] as const
-/** Number of writes to retry together after they found no room. */
+/** Number of writes to retry together after there was no room for them. */
 const fewWrites = 64
 const fewDeletes = 500
 const maxBatches = 2
@@ -55,7 +57,7 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Writes for which there was no room. They are sent before new writes and a few at a time, deletes first. */
+  /** Writes for which there was no room. They are sent before new writes and in small batches, deletes first. */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -69,7 +71,7 @@ export class Commits {
     this.#fullness = new Fullness(listeners.onCapacity)
   }
 
-  /** `due` is the expiry time of the key, or 0 if it does not expire. */
+  /** Adds a commit. `due` is the expiry time of the key, or 0 if the key does not expire. */
   add(write: Write, due: number): Promise<Committed | Conflict> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ refusals: 0, write, due, resolve, reject })

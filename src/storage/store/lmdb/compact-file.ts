@@ -1,6 +1,6 @@
 /**
- * Rewrites the file of a directory without free pages. The new file no longer contains deleted and replaced data, and
- * the disk space is released. The directory is locked while the file is rewritten. Once the new file is durable, it
+ * Rewrites the data file of a directory without free pages. The new file no longer contains deleted and replaced data,
+ * and the disk space is released. The directory is locked while the file is rewritten. When the new file is durable, it
  * atomically replaces the old file.
  */
 import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises'
@@ -39,7 +39,9 @@ export async function compactFile(directory: string): Promise<FileSizes> {
   }
 }
 
-/** Copies the tables record by record. lmdb's built-in copy would produce a different layout from a file in use. */
+/**
+ * Copies the tables record by record. lmdb's built-in copy would produce a different layout from that of a file in use.
+ */
 async function copyTables(from: string, to: string): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const source = openTables(from)

@@ -1,7 +1,7 @@
 /**
  * The store's side of the connection to its thread: sends requests, matches replies, and converts failures to the
  * errors of the contract. When the thread ends for any reason, all pending and later requests are rejected. `onFailed`
- * reports the end of the thread and permanent write failures: the store cannot write any more.
+ * reports the end of the thread and permanent write failures: the store can then no longer write.
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
@@ -12,22 +12,25 @@ import { type Thread, takeThread } from './thread-start.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-/** Called synchronously when the reply arrives, one reply after another. */
+/** Handles the reply. Called synchronously when the reply arrives, one reply after another. */
 export interface Receiver {
   resolve(result: unknown): void
   reject(error: StoreError): void
 }
 
 export interface Listeners {
-  /** Called when the thread has ended. */
+  /** A callback that runs when the thread has ended. */
   onEnd(error: StoreError): void
-  /** Called for every write that fails permanently. */
+  /** A callback for every write that fails permanently. */
   onFailed(error: StoreError): void
-  /** Called when nothing before this revision can be read any more, after the receiver has got the reply. */
+  /**
+   * A callback that runs when revisions before the given revision can no longer be read, after the receiver has got the
+   * reply.
+   */
   onCut(revision: Revision): void
   /**
-   * Called with the packed changes of any store on the file, before the replies that show these changes. Only used by a
-   * connection of another thread.
+   * A callback that receives the packed changes of any store on the file, before the replies that contain these
+   * changes. Only a connection of another thread uses it.
    */
   onChanges?(changes: SharedArrayBuffer): void
 }
@@ -89,7 +92,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // Informs the owner before the requests are rejected, so that the owner already knows the reason.
+      // The owner is informed before the requests are rejected, so that the owner already knows the reason.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)

@@ -1,7 +1,7 @@
 /**
  * Handles damage that lmdb has done to the memory of the process. lmdb 3.5.6 formats the error of a failed page write
- * into a buffer that is too short. This overwrites the memory after the buffer, and the process crashes when that
- * memory is freed (by a garbage collection or at the end of the thread). The error itself is correct. The thread
+ * into a buffer that is too short. The error text overwrites the memory after the buffer, and the process crashes when
+ * that memory is freed (by a garbage collection or at the end of the thread). The error itself is correct. The thread
  * therefore reports the error and then stops before it allocates or frees any memory. The process exits without freeing
  * the thread's memory.
  */
@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads'
 import { isExecutable } from '../../../base/files/program-files.ts'
 import { isError } from '../../../base/text/errors.ts'
 
-/** Whether this is the error that overflows lmdb's buffer. */
+/** Whether the error is the one that overflows lmdb's buffer. */
 export function damagesMemory(error: unknown): boolean {
   return isError(error) && error.message.includes('Attempting to write page at position')
 }
@@ -20,15 +20,15 @@ export function stopForGood(): never {
 }
 
 /**
- * Ensures that the process exits with its exit code before its threads are terminated. Node cannot exit this way, so
- * the process replaces itself with another program. Only the main thread can do that.
+ * Ensures that the process exits with its exit code before its threads are terminated. Node cannot exit in this way, so
+ * the process replaces itself with another program. Only the main thread can replace the process.
  */
 export function leaveThreadsAtExit(): void {
   if (!isMainThread) return
   process.on('exit', (code) => process.execve?.(process.execPath, [process.execPath, ...exitArguments(code)], {}))
 }
 
-/** Arguments of Node, or of the executable (bin/executable.cjs), that make the program exit with this code. */
+/** Arguments of Node, or of the executable (bin/executable.cjs), that make the program exit with the given code. */
 function exitArguments(code: number): readonly string[] {
   return isExecutable ? ['--exit-with', String(code)] : ['-e', `process.exit(${code})`]
 }

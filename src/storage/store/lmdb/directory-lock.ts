@@ -1,12 +1,12 @@
 /**
- * Locks a data directory. Only one process at a time holds the lock. The lock ends with that process, however it exits.
+ * Locks a data directory. Only one process at a time has the lock. The lock ends with that process, however it exits.
  *
  * The lock is on the file `claim` in the directory, and the kernel associates it with the file. It therefore works for
- * all processes that see the directory, regardless of containers and namespaces. Node.js does not offer such locks, but
- * the SQLite inside Node.js does: an exclusive transaction on an empty database that is never written.
+ * all processes that can access the directory, regardless of containers and namespaces. Node.js does not offer such
+ * locks, but the SQLite inside Node.js does: an exclusive transaction on an empty database that is never written.
  *
- * Machines that share a directory over a network see each other's locks only if the file system supports it. Otherwise
- * the store's thread detects a second writer when it finds a revision that it did not write.
+ * Machines that share a directory over a network detect each other's locks only if the file system supports it.
+ * Otherwise the store's thread detects a second writer when it finds a revision that it did not write.
  */
 
 import { open } from 'node:fs/promises'
@@ -32,8 +32,8 @@ export async function lockDirectory(directory: string): Promise<() => void> {
 }
 
 /**
- * Creates the lock file, accessible only by its owner. Does not open an existing file: closing the file again would
- * release the locks that this process has on it.
+ * Creates the lock file, accessible only by its owner. An existing file is not opened: closing it again would release
+ * the locks that this process has on it.
  */
 async function create(path: string): Promise<void> {
   try {

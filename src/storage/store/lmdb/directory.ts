@@ -1,6 +1,6 @@
 /**
  * Checks the data directory before lmdb opens it. The directory must be private to its owner and have free space, and
- * the file must be as long as its metadata says. Otherwise lmdb would crash the process.
+ * the file must be as long as its metadata specifies. Otherwise lmdb would crash the process.
  */
 import { type Stats, statSync } from 'node:fs'
 import { constants, open, readdir, rm, stat, statfs } from 'node:fs/promises'
@@ -22,8 +22,9 @@ export function dataFileSize(directory: string): number {
 }
 
 /**
- * Returns a function that checks whether the path still refers to the same file as now. The function throws StoreError
- * if the file was removed, moved or replaced, because data written to it would be missing at the next start.
+ * Returns a function that checks whether the path still refers to the same file as at the time of the call. The
+ * returned function throws StoreError if the file was removed, moved or replaced, because data written to it would be
+ * missing at the next start.
  */
 export function placeCheck(path: string): () => void {
   const { dev, ino } = statSync(path)
@@ -35,8 +36,8 @@ export function placeCheck(path: string): () => void {
 }
 
 /**
- * Returns the status of a file. Undefined if the file does not exist. `unknown` if the path cannot be accessed now,
- * which does not mean that the file is missing.
+ * Returns the status of a file, or undefined if the file does not exist. Returns `unknown` if the path cannot currently
+ * be accessed, which does not mean that the file is missing.
  */
 function lookAt(path: string): Stats | 'unknown' | undefined {
   try {
@@ -47,8 +48,8 @@ function lookAt(path: string): Stats | 'unknown' | undefined {
 }
 
 /**
- * Creates the data directory, accessible only by its owner. If that fails, throws a StoreError that tells the user what
- * to do.
+ * Creates the data directory, accessible only by its owner. If the creation fails, throws a StoreError that recommends
+ * a remedy.
  */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
@@ -133,7 +134,7 @@ const lockFileBytes = 8192
 
 /**
  * Rejects a file that does not belong to lmdb. Extends a truncated file to its recorded length: reading past the end of
- * a mapped file crashes the process, while reading zeros is an error that can be reported. Returns false for a new
+ * a mapped file crashes the process, whereas reading zeros is an error that can be reported. Returns false for a new
  * file, which is absent or empty.
  */
 async function checkFile(path: string): Promise<boolean> {

@@ -1,10 +1,10 @@
 /**
  * Reserves space in the data file before lmdb needs it. lmdb 3.5.6 corrupts its own memory when a write of data fails,
  * because it formats the error into a buffer that is too short. A failing disk must therefore never reach lmdb. This
- * module extends the file before lmdb writes to it, where a full disk is an ordinary error. Before each transaction,
- * the module writes a page past the used pages, so that a file system that rejects all writes (shut down, read-only,
- * over quota) is detected here. lmdb keeps its own count of pages and ignores the additional pages. The only remaining
- * case is a disk that starts to fail within the same millisecond (`damaged-memory.ts`).
+ * module extends the file before lmdb writes to it. At that point, a full disk is an ordinary error. Before each
+ * transaction, the module writes a page past the used pages, so that a file system that rejects all writes (shut down,
+ * read-only, over quota) is detected before lmdb writes. lmdb has its own count of pages and ignores the additional
+ * pages. The only remaining case is a disk that starts to fail within the same millisecond (`damaged-memory.ts`).
  *
  * If the file cannot grow, a transaction can use the free pages inside it, if they are certain to suffice
  * (`free-list.ts`). The last pages of the file are reserved for transactions that free pages. Such a transaction uses
@@ -32,7 +32,7 @@ export interface Need {
   readonly maxRun: number
 }
 
-/** Number of pages that every transaction allocates, however small it is, for lmdb's own trees. */
+/** Number of pages that every transaction allocates for lmdb's own trees, even a small one. */
 const overheadPages = 32
 /** Number of pages on the path to the records of a change, in all tables together. */
 const pagesPerChange = 12
@@ -43,7 +43,10 @@ const pagesPerClaim = 4
 /** Additional pages for a reserved key that is released without a log record. */
 const pagesPerRelease = 2
 
-/** Returns the need of a change that is logged. `replacedBytes` is the size of the value that moves to the log. */
+/**
+ * Returns the number of pages that a logged change needs. `replacedBytes` is the size of the value that moves to the
+ * log.
+ */
 export function needOfChange(valueBytes: number, replacedBytes: number, claims = 0): Need {
   const value = pagesOf(valueBytes)
   const replaced = pagesOf(replacedBytes + recordBytes)
@@ -51,7 +54,7 @@ export function needOfChange(valueBytes: number, replacedBytes: number, claims =
   return { pages, maxRun: Math.max(value, replaced) }
 }
 
-/** Returns the need of deleting a key or record without a log record. */
+/** Returns the number of pages that deleting a key or record without a log record needs. */
 export function needOfRemoval(claims = 0): Need {
   return { pages: pagesPerRemoval + claims * pagesPerRelease, maxRun: 1 }
 }
@@ -86,13 +89,13 @@ export class DiskReservation {
   readonly #tables: Tables
   readonly #pinned: () => number | undefined
   readonly #file: number
-  /** Size of the file. This and all other sizes are in pages. */
+  /** Size of the file in pages. All other sizes are in pages too. */
   #size: number
   #used = 0
   /** Upper bound of the pages that this transaction allocates. */
   #pages = 0
   #maxRun = 1
-  /** The free pages inside the file. Set once the file could not grow in this transaction. */
+  /** The free pages inside the file. Undefined until the file could not grow in this transaction. */
   #free: FreeList | undefined
 
   /**
@@ -106,7 +109,7 @@ export class DiskReservation {
     this.#size = wholePages(this.#file)
   }
 
-  /** Starts a transaction. Throws if the file cannot be written at all. */
+  /** Starts a transaction. Throws an error if the file cannot be written at all. */
   begin(): void {
     this.#used = usedPages(this.#tables)
     this.#tryPage()
@@ -116,8 +119,8 @@ export class DiskReservation {
   }
 
   /**
-   * Whether the transaction can allocate this many additional pages. With `frees`, the transaction can use part of the
-   * reserve.
+   * Whether the transaction can allocate the given number of additional pages. With `frees`, the transaction can use
+   * part of the reserve.
    */
   take(need: Need, { frees }: { frees: boolean }): boolean {
     const pages = this.#pages + need.pages
@@ -132,7 +135,7 @@ export class DiskReservation {
     closeSync(this.#file)
   }
 
-  /** Whether there is room after the used pages without using the reserve. Grows the file if possible. */
+  /** Whether there is room after the used pages without using the reserve. The file grows if possible. */
   #fitsBehind(pages: number): boolean {
     const neededPages = this.#used + pages + sparedPages(this.#used)
     if (this.#size < neededPages && this.#free === undefined) this.#grow(neededPages)
@@ -157,7 +160,7 @@ export class DiskReservation {
     if (error !== undefined) throw new StoreFull(`no room for data: ${error.message}`, { cause: error })
   }
 
-  /** Extends the file somewhat beyond this size, or as far as possible. */
+  /** Extends the file somewhat beyond the given size, or as far as possible. */
   #grow(neededPages: number): void {
     while (this.#size < neededPages + growthPages) {
       const full = this.#write(this.#size, growthPages) !== undefined
@@ -168,7 +171,7 @@ export class DiskReservation {
 
   /**
    * Writes zeros to pages. Returns an error if there is no room, even if part of the data was written. Any other error
-   * is thrown and ends all writing.
+   * is thrown and prevents all further writes.
    */
   #write(page: number, count: number): Error | undefined {
     const position = page * pageSize

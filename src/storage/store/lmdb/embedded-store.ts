@@ -1,5 +1,5 @@
 /**
- * The embedded store as its callers see it, over a connection to the thread that owns the file. Commits of many callers
+ * The embedded store as its callers use it, over a connection to the thread that owns the file. Commits of many callers
  * share one transaction and one sync. A list first chooses its revision. It then reads slices at that revision, which
  * is protected from compaction (`history-window.ts`).
  *
@@ -40,23 +40,23 @@ import { Reader } from './reader.ts'
 /** Callbacks and clock of the store. */
 export interface EmbeddedOptions {
   readonly clock?: StoreClock
-  /** How much of the journal to keep, the same for all threads. If omitted, the store has no journal. */
+  /** Retention limits of the journal, the same for all threads. If undefined, the store has no journal. */
   readonly retention?: Retention | undefined
   readonly onWarning?: (message: string) => void
   /**
-   * Called when periodic work such as compaction fails. The work is retried. By default, the error becomes a process
-   * warning.
+   * A callback that runs when periodic work such as compaction fails. The work is retried. By default, the error
+   * becomes a process warning.
    */
   readonly onUpkeepError?: (error: Error) => void
   readonly onCapacity?: OnCapacity
-  /** Called once when the store cannot write any more. Reads may still work. */
+  /** A callback that runs once, when the store can no longer write. Reads may still work. */
   readonly onFailed?: (error: StoreError) => void
 }
 
 interface EmbeddedParts {
   readonly connection: Connection
   readonly state: OpenReply
-  /** The history window that all threads share, if several threads use the file. */
+  /** The history window that all threads share. Undefined if a single thread uses the file. */
   readonly shared?: SharedHistoryWindow
 }
 
@@ -104,7 +104,7 @@ export abstract class EmbeddedStore implements Store {
 
   /** Returns the newest revision in the file. */
   protected abstract newest(): Revision
-  /** Called with the changes that this store committed. */
+  /** Handles the changes that this store committed. */
   protected abstract onCommitted(changes: readonly Change[]): void
   /** Stops periodic work. */
   protected abstract stopUpkeep(): void
@@ -182,7 +182,7 @@ export abstract class EmbeddedStore implements Store {
     this.tail.end(error)
   }
 
-  /** Reports that the store cannot write any more. */
+  /** Reports that the store can no longer write. */
   protected fail(error: StoreError): void {
     if (this.#failed) return
     this.#failed = true

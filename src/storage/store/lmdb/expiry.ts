@@ -8,11 +8,11 @@ export interface ExpiryOptions {
   readonly connection: Connection
   readonly now: () => number
   /**
-   * Called synchronously, before any later reply of the thread is processed, so that readers of that reply know the
-   * deletions.
+   * A callback for deletions. It is called synchronously, before any later reply of the thread is processed, so that
+   * readers of that reply know the deletions.
    */
   readonly onDeleted: (changes: readonly Change[]) => void
-  /** Called with a failure, unless the previous failure had the same message. */
+  /** A callback for a failure, unless the previous failure had the same message. */
   readonly onError: (error: StoreError) => void
 }
 

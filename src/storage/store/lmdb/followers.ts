@@ -1,8 +1,8 @@
 /**
- * Keeps the stores of other threads up to date (`worker-store.ts`). This thread owns the file. Each of the stores
- * receives every change, in order and before any reply that could show the change. The bytes of changes are in memory
- * that all threads share. A revision that a store is reading is protected from compaction until the read or the store's
- * thread has ended.
+ * Sends the changes of the file to the stores of other threads (`worker-store.ts`). This thread owns the file. Each
+ * store receives every change, in order and before any reply that could contain the change. The bytes of changes are in
+ * memory that all threads share. A revision that a store is reading is protected from compaction until the read or the
+ * store's thread has ended.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { shareBlock } from '../packed-changes.ts'
@@ -58,7 +58,7 @@ export class Followers {
     this.#shared?.raise('floor', floor)
   }
 
-  /** Publishes durable changes. `cut` is set if nothing before this revision can be read any more. */
+  /** Publishes durable changes. `cut` is set if revisions before it can no longer be read. */
   publish(revision: Revision, changes: ArrayBuffer, cut?: Revision): void {
     if (cut !== undefined) {
       this.#shared?.raise('oldest', cut)

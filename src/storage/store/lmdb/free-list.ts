@@ -1,7 +1,7 @@
 /**
  * The free pages inside the data file. lmdb does not expose its list of free pages, so this module reads the list from
- * the file. A value larger than a page needs consecutive pages, so the total number of free pages says little. `usable`
- * returns the number that can certainly be allocated.
+ * the file. A value larger than a page needs consecutive pages, so the total number of free pages is not sufficient
+ * information. `usable` returns the number that can certainly be allocated.
  */
 import { childOf, type Meta, pageHeader, readAt, readMeta, wide } from './page-file.ts'
 
@@ -39,7 +39,7 @@ export class FreeList {
 
 /**
  * Returns the pages that the next transaction can use: all listed pages except those freed by the last transaction,
- * which still belong to the previous state. `pinned` is the oldest transaction whose state is still read: pages freed
+ * which still belong to the previous state. `pinned` is the oldest transaction whose state is still read. Pages freed
  * since then cannot be used either. Returns an empty list if lmdb would not load the whole list. Must be called between
  * transactions.
  */

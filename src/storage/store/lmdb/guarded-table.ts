@@ -20,7 +20,7 @@ export interface RecordRange<T> extends Iterable<T> {
 }
 
 /**
- * The part of lmdb's table interface that the store uses. Values are only valid until the next read (`Lent` in
+ * The part of lmdb's table interface that the store uses. Values are valid only until the next read (`Lent` in
  * `tables.ts`).
  */
 export interface Table {
@@ -35,7 +35,7 @@ export interface Table {
   removeSync(key: Bytes): unknown
 }
 
-/** The guard that verifies pages. Undefined once the whole file is checked. */
+/** The guard that verifies pages. Undefined after the whole file is checked. */
 export interface Guarding {
   guard: PageGuard | undefined
 }

@@ -1,11 +1,11 @@
 /**
- * Manages the history window of the embedded store. Changes are kept for at least `historyMs`, counted from the last
- * restart. Then they are compacted in steps, up to the oldest revision that is still being read.
+ * Manages the history window of the embedded store. Changes are retained for at least `historyMs`, counted from the
+ * last restart. Then they are compacted in steps, up to the oldest revision that is still being read.
  *
  * On a full disk the window shrinks, because new writes matter more than old revisions. The store drops part of the
  * window to make room for writes. If there is no room for the log record of a delete, the delete truncates the window
- * even while readers use it. Watches are not affected as long as the log tail, in memory, reaches back to their
- * revision.
+ * even while readers use it. Watches are not affected as long as the log tail, in memory, contains the changes since
+ * their revision.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import type { LogTail } from '../log-tail.ts'
@@ -18,7 +18,7 @@ import type { CompactReply, CompactRequest, Reach } from './messages.ts'
 export interface SharedHistoryWindow {
   /** The oldest revision at which a read can start. */
   readonly oldest: Revision
-  /** Nothing below this revision can be read. */
+  /** The revision below which nothing can be read. */
   readonly cut: Revision
   /** The oldest revision that the journal can list. */
   readonly floor: Revision
@@ -33,17 +33,17 @@ export interface SharedHistoryWindow {
 export interface HistoryWindowOptions {
   readonly connection: Connection
   readonly tail: Pick<LogTail, 'revision' | 'forget'>
-  /** The window that all threads share. If omitted, no other thread uses the store. */
+  /** The window that all threads share. Undefined if no other thread uses the store. */
   readonly shared?: SharedHistoryWindow
   readonly oldest: Revision
   /** The oldest revision that the journal can list. */
   readonly floor: Revision
-  /** How much of the journal to keep. */
+  /** Retention limits of the journal. */
   readonly retention: Retention | undefined
   readonly clock: Clock
-  /** Called if the history window is shorter than configured, at most once a minute. */
+  /** A callback that runs if the history window is shorter than configured, at most once a minute. */
   readonly onWarning?: ((message: string) => void) | undefined
-  /** Called with errors from background work. */
+  /** A callback for errors of background work. */
   readonly onError: (error: Error) => void
 }
 
@@ -60,9 +60,9 @@ export class HistoryWindow {
   #oldest: Revision
   /** The oldest revision that the journal can list. */
   #floor: Revision
-  /** The journal is deleted up to this revision, even if it is not old enough yet. */
+  /** The revision up to which the journal is deleted, even if these changes are not old enough yet. */
   #dropJournalUpTo: Revision = 0
-  /** Nothing below this revision can be read, even by readers that have already started. */
+  /** The revision below which nothing can be read, even by readers that have already started. */
   #cut: Revision
   #sweep: Promise<void> = Promise.resolve()
   #sweptAt = Number.NEGATIVE_INFINITY
@@ -82,7 +82,7 @@ export class HistoryWindow {
     return this.#floor
   }
 
-  /** Compacts the changes that are older than `historyMs`. Must be called at intervals. */
+  /** Compacts the changes that are older than `historyMs`. The caller must call this method at intervals. */
   keep(historyMs: number): void {
     const { clock, tail, onError } = this.#options
     this.#marks.add(clock.monotonic(), tail.revision)
@@ -91,7 +91,7 @@ export class HistoryWindow {
     else if (this.#isJournalDue()) this.#forget(this.#oldest).catch(onError)
   }
 
-  /** Whether the journal may contain outdated changes. Its changes become outdated even if nothing is written. */
+  /** Whether the journal may contain outdated changes. Changes become outdated even if nothing is written. */
   #isJournalDue(): boolean {
     const { retention, clock } = this.#options
     if (this.#floor >= this.#oldest) return false
@@ -132,7 +132,10 @@ export class HistoryWindow {
     }
   }
 
-  /** Truncates the history window because keys were deleted without a log record, the last of them at this revision. */
+  /**
+   * Truncates the history window because keys were deleted without a log record. The last of these deletions has the
+   * given revision.
+   */
   cutOff(revision: Revision): void {
     this.#cut = Math.max(this.#cut, revision)
     this.#floor = Math.max(this.#floor, revision)
@@ -141,13 +144,13 @@ export class HistoryWindow {
     this.#forget(revision).catch(this.#options.onError)
   }
 
-  /** Stops background work. Resolves when running work has ended. */
+  /** Stops background work. Resolves when active work has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#sweep
   }
 
-  /** Throws RevisionGone if no read can start at this revision. */
+  /** Throws RevisionGone if no read can start at the given revision. */
   assertKept(revision: Revision, reach: Reach): void {
     const beginning = this.#beginning(reach)
     if (revision < beginning) throw new RevisionGone(revision, beginning)
@@ -159,7 +162,7 @@ export class HistoryWindow {
   }
 
   /**
-   * Protects this revision from compaction while `read` runs. The history window may still be truncated, which
+   * Protects a revision from compaction while `read` runs. The history window may still be truncated, which
    * `assertReadable` detects.
    */
   async pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
@@ -193,7 +196,7 @@ export class HistoryWindow {
   }
 
   /**
-   * Throws RevisionGone if this revision can no longer be read. Must be called after every read at this revision,
+   * Throws RevisionGone if the given revision can no longer be read. Must be called after every read at the revision,
    * because a compaction step may have been running when the revision was pinned.
    */
   assertReadable(revision: Revision): void {
@@ -228,7 +231,7 @@ export class HistoryWindow {
   /** Runs one compaction step. Returns whether more steps are needed. */
   async #step(): Promise<boolean> {
     const upTo = Math.min(this.#oldest, ...this.#pins.keys())
-    // Revisions that were dropped to make room are deleted first, even if the journal would keep them.
+    // Revisions that were dropped to make room are deleted first, even if the journal would retain them.
     const dropJournalUpTo = this.#dropJournalUpTo
     const isGiven = dropJournalUpTo > 0
     const request = { type: 'compact', oldest: this.#oldest, ...(isGiven ? this.#giving(upTo) : this.#keeping(upTo)) }

@@ -1,7 +1,7 @@
 /**
- * The owner of a data directory whose store only other threads use. It locks the directory, starts the thread that owns
- * the file, and creates a port to that thread for each of the other threads (`worker-store.ts`). Compaction and expiry
- * run here, once for all threads.
+ * The owner of a data directory whose store only other threads use. The hub locks the directory, starts the thread that
+ * owns the file, and creates a port to that thread for each of the other threads (`worker-store.ts`). Compaction and
+ * expiry run in the hub, once for all threads.
  */
 import { MessageChannel } from 'node:worker_threads'
 import { SharedRevisions } from '../shared-revisions.ts'

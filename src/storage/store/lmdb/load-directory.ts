@@ -1,6 +1,6 @@
 /**
- * Loads an empty directory of the embedded store, in the calling process. No server uses the directory in the meantime.
- * Entries keep their revisions. The log is not loaded, so no revision before the load can be read.
+ * Loads entries into an empty directory of the embedded store, in the calling process. No server uses the directory in
+ * the meantime. Entries keep their revisions. The log is not loaded, so no revision before the load can be read.
  */
 import { join } from 'node:path'
 import { assertKey } from '../key.ts'
@@ -96,7 +96,7 @@ class DirectoryLoading implements StoreLoader {
     this.#place.release()
   }
 
-  /** Marks the directory and returns the number of entries that are already loaded. */
+  /** Marks the directory as unfinished and returns the number of entries that are already loaded. */
   #begin(): number {
     const { meta } = this.#tables
     const { directory, load } = this.#place
@@ -110,7 +110,7 @@ class DirectoryLoading implements StoreLoader {
     return 0
   }
 
-  /** Removes some entries that an interrupted load of other data has left. Returns false if there are none. */
+  /** Removes some of the entries that an interrupted load of other data has left. Returns false if there are none. */
   #clear(table: Tables['current']): boolean {
     const keys = [...table.getKeys({ limit: clearedAtOnce })].map((key) => Buffer.from(key))
     if (keys.length === 0) return false
@@ -121,7 +121,7 @@ class DirectoryLoading implements StoreLoader {
     return true
   }
 
-  /** Reserves disk space before lmdb needs it: see disk-reservation.ts. */
+  /** Reserves disk space before lmdb needs it (see disk-reservation.ts). */
   #transact(needs: readonly Need[], change: () => void): void {
     this.#room.begin()
     if (!needs.every((need) => this.#room.take(need, { frees: false })))

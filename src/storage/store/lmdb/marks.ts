@@ -1,4 +1,4 @@
-/** Records when each revision was reached, so that the history window can be bounded by time. */
+/** Records the time at which each revision was reached, so that the history window can be bounded by time. */
 import type { Revision } from '../store.ts'
 
 export class TimeMarks {
@@ -9,8 +9,8 @@ export class TimeMarks {
   }
 
   /**
-   * Returns the newest revision that had been reached by `time`, and drops older marks. Undefined if no mark is that
-   * old.
+   * Returns the newest revision that had been reached by `time`, and drops older records. Returns undefined if no
+   * record is that old.
    */
   reachedBy(time: number): Revision | undefined {
     const next = this.#marks.findIndex((mark) => mark.time > time)

@@ -1,21 +1,22 @@
 /**
  * The messages between the store and its thread. When the reply to a read arrives, the replies to all commits that the
- * read could see have already arrived. Stores of other threads (`worker-store.ts`) use the same messages on their own
- * ports. They receive the changes of all commits as broadcasts, before any reply that could show them.
+ * read could include have already arrived. Stores of other threads (`worker-store.ts`) use the same messages on their
+ * own ports. They receive the changes of all commits as broadcasts, before any reply that could include these changes.
  *
- * Packed blocks, record by record:
- *  commit request  expected, deletes (0 or 1), due time (0: no expiry), key, value with eight bytes of headroom for the
- *                  revision, the number of guards, and for each its revision and key, the number of keys to reserve and
- *                  for each its key and its value with headroom, the number of keys to release and these keys, the time
- *                  of the note (0: none) and its text
- *  commit reply    revision (0: conflict, -1: no room), the previous revision (0: none), the previous value with its
- *                  headroom; if written: for each key to release the previous revision (0: none) and the previous value
- *                  with its headroom
- *  list slice      revision, key, value
- *  log slice       revision, deletes (0 or 1), key, previous revision, previous value, value
- *  journal slice   revision, deleted (0 or 1), time of the note (0: none), its text, whether there is a value (0 or 1),
- *                  the value
- *  expiry step     the deleted keys, as a log slice; no block if nothing was due
+ * Packed blocks contain the following fields, record by record:
+ *
+ * - commit request: expected, deletes (0 or 1), due time (0: no expiry), key, value with eight bytes of headroom for
+ *   the revision, the number of guards, and for each its revision and key, the number of keys to reserve and for each
+ *   its key and its value with headroom, the number of keys to release and these keys, the time of the note (0: none)
+ *   and its text
+ * - commit reply: revision (0: conflict, -1: no room), the previous revision (0: none), the previous value with its
+ *   headroom; if written: for each key to release the previous revision (0: none) and the previous value with its
+ *   headroom
+ * - list slice: revision, key, value
+ * - log slice: revision, deletes (0 or 1), key, previous revision, previous value, value
+ * - journal slice: revision, deleted (0 or 1), time of the note (0: none), its text, whether there is a value (0 or 1),
+ *   the value
+ * - expiry step: the deleted keys, as a log slice; no block if nothing was due
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Key, Revision } from '../store.ts'
@@ -42,13 +43,13 @@ export type Request =
   | PinRequest
   | { readonly type: 'close'; readonly id: number }
 
-/** When the pages of a data file are checked while it is in use. */
+/** Determines when the pages of a data file are checked while it is in use. */
 export interface BackgroundCheckOptions {
   /**
    * Minimum file size in bytes. A smaller file is checked before it is opened, which is faster than starting a thread.
    */
   readonly above: number
-  /** Delay after the file is opened, so that the check does not slow down a start. */
+  /** Delay in milliseconds after the file is opened, so that the check does not slow down a start. */
   readonly delayMs: number
 }
 
@@ -56,7 +57,10 @@ export interface OpenRequest {
   readonly type: 'open'
   readonly id: number
   readonly directory: string
-  /** When to check pages while the file is in use. Undefined if all pages are checked before the file is opened. */
+  /**
+   * Determines when pages are checked while the file is in use. Undefined if all pages are checked before the file is
+   * opened.
+   */
   readonly backgroundCheck: BackgroundCheckOptions | undefined
 }
 
@@ -71,10 +75,10 @@ export interface AttachRequest {
   readonly memory: SharedArrayBuffer
 }
 
-/** How far back a read can go: to the start of the history window or of the journal. */
+/** The oldest state that a read can use: the start of the history window or of the journal. */
 export type Reach = 'history' | 'journal'
 
-/** Pins or unpins a revision that is being read. The reply tells whether the revision can be read. */
+/** Pins or unpins a revision that is being read. The reply contains whether the revision can be read. */
 export interface PinRequest {
   readonly type: 'pin' | 'unpin'
   readonly id: number
@@ -86,15 +90,17 @@ export interface CompactRequest {
   readonly type: 'compact'
   readonly id: number
   readonly oldest: Revision
-  /** Lower than `oldest` while a reader still uses older revisions. */
+  /**
+   * The revision up to which changes are deleted. It is lower than `oldest` while a reader still uses older revisions.
+   */
   readonly upTo: Revision
-  /** What the journal keeps. Undefined if there is no journal. */
+  /** The retention limits of the journal. Undefined if there is no journal. */
   readonly journal: JournalBounds | undefined
 }
 
-/** Bounds of the changes that the log keeps for the journal although they are before the history window. */
+/** Bounds of the changes that the log retains for the journal although they are before the history window. */
 export interface JournalBounds {
-  /** The journal keeps changes since this wall-clock time. */
+  /** The wall-clock time since which the journal retains changes. */
   readonly since: number
   readonly bytes: number
   readonly withoutValues: readonly string[]
@@ -106,7 +112,7 @@ export interface CommitRequest {
   readonly writes: ArrayBuffer
 }
 
-/** The part of a list that is still to be read: keys with this prefix after `after`, at `revision`. */
+/** The remaining part of a list: keys with the given prefix after `after`, at `revision`. */
 export interface SliceRange {
   readonly prefix: string
   readonly after: Key | undefined
@@ -120,7 +126,7 @@ export interface OpenReply {
   readonly floor: Revision
 }
 
-/** A slice of a list. `resume` is the key to continue after. Undefined at the end of the range. */
+/** A slice of a list. `resume` is the key after which the list continues. It is undefined at the end of the range. */
 export interface ListReply {
   readonly entries: ArrayBuffer
   readonly resume: Key | undefined
@@ -146,19 +152,20 @@ export interface PinReply {
   readonly readable: boolean
 }
 
-/** Changes for the stores of other threads, which they have not requested. Packed as a log slice. */
+/** Changes that stores of other threads receive without a request, packed as a log slice. */
 export interface Broadcast {
   readonly changes: SharedArrayBuffer
 }
 
 export interface Failure {
   /**
-   * `full`: there is no room, but the store continues. `failed`: the disk rejected a write or a sync, and the store
-   * cannot write any more. `damaged`: the same, because the data file is damaged.
+   * The kind of a write failure. `full`: there is no room, but the store continues. `failed`: the disk rejected a write
+   * or a sync, and the store can no longer write. `damaged`: the store can no longer write because the data file is
+   * damaged.
    */
   readonly kind: 'full' | 'failed' | 'damaged' | 'error'
   readonly message: string
-  /** Whether it is unknown if the request took effect. */
+  /** Whether it is unknown if the request had an effect. */
   readonly ambiguous: boolean
   /**
    * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond any more.

@@ -1,6 +1,6 @@
 /**
  * A data directory with its owner's resources: its lock, the thread that opens its file, and periodic compaction and
- * expiry. Used by a single store (`store.ts`) and by the hub for the stores of several threads (`hub.ts`).
+ * expiry. A single store (`store.ts`) or the hub for the stores of several threads (`hub.ts`) owns a directory.
  */
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Retention, StoreError } from '../store.ts'
@@ -11,8 +11,8 @@ import type { HistoryWindow } from './history-window.ts'
 import type { BackgroundCheckOptions, OpenReply } from './messages.ts'
 
 /**
- * A clock that can also run a function periodically. `every` returns a function that stops it. It does not keep the
- * process alive.
+ * A clock that can also run a function periodically. `every` returns a function that stops the calls. The clock does
+ * not keep the process alive.
  */
 export interface StoreClock extends Clock {
   every(milliseconds: number, run: () => void): () => void
@@ -21,22 +21,26 @@ export interface StoreClock extends Clock {
 export interface OwnedDirectoryOptions {
   readonly directory: string
   /**
-   * When to check the pages of a large data file while it is in use. By default all pages are checked before the file
-   * is opened.
+   * Determines when the pages of a large data file are checked while it is in use. By default, all pages are checked
+   * before the file is opened.
    */
   readonly backgroundCheck?: BackgroundCheckOptions | undefined
   /** Minimum age of changes before they are compacted. Defaults to five minutes. */
   readonly historyMs?: number
-  /** How much of the journal to keep. If omitted, the store has no journal. */
+  /** Retention limits of the journal. If undefined, the store has no journal. */
   readonly retention?: Retention | undefined
   readonly clock?: StoreClock
-  /** Called when compaction or expiry fails. Both are retried. By default, the error becomes a process warning. */
+  /**
+   * A callback that runs when compaction or expiry fails. Both are retried. By default, the error becomes a process
+   * warning.
+   */
   readonly onUpkeepError?: (error: Error) => void
-  /** Called with problems that need attention while the store keeps working, such as a full disk. */
+  /** A callback for problems that need attention while the store continues to work, such as a full disk. */
   readonly onWarning?: (message: string) => void
   /**
-   * Called once when the store cannot write any more, because the disk rejected a write or a sync, or because the
-   * thread has ended. Reads may still work. To find out what is stored, check the disk and reopen the store.
+   * A callback that runs once, when the store can no longer write, because the disk rejected a write or a sync, or
+   * because the thread has ended. Reads may still work. To find out what is stored, the operator must check the disk
+   * and reopen the store.
    */
   readonly onFailed?: (error: StoreError) => void
 }
@@ -67,11 +71,12 @@ export async function openOwnedDirectory(
 
 const defaultHistoryMs = 5 * 60 * 1000
 /**
- * Number of time marks per retention time. Changes are kept for longer than `historyMs` by up to this fraction of it.
+ * Number of time records per retention time. Changes are retained for longer than `historyMs` by up to this fraction of
+ * it.
  */
 const marksPerHistory = 20
 
-/** Compacts old changes periodically. Returns a function that stops it. */
+/** Compacts old changes periodically. Returns a function that stops the compaction. */
 export function keepHistory(
   history: HistoryWindow,
   clock: StoreClock,

@@ -17,7 +17,7 @@ export interface CheckedState {
 }
 
 export interface CheckResult {
-  /** A description of the damage. Undefined if the file is sound. */
+  /** A description of the damage. Undefined if the file is intact. */
   readonly damage: string | undefined
 }
 

@@ -2,11 +2,11 @@
  * Checks every used page of the data file. lmdb trusts its pages: a damaged page would crash the process or return
  * wrong data. The check reports an error instead.
  *
- * It verifies everything that lmdb relies on: each tree from its root (page numbers, page types, record offsets, key
- * order, and the tree's own counts), that no page is used twice, and that no used page is listed as free, which would
- * let lmdb overwrite it. Values are not checked here because they have their own checksums.
+ * The check verifies everything on which lmdb relies: each tree from its root (page numbers, page types, record
+ * offsets, key order, and the tree's own counts), that no page is used twice, and that no used page is listed as free,
+ * because lmdb would overwrite such a page. Values are not checked because they have their own checksums.
  *
- * The branch pages, one or two percent of the file, are read first. They show which tree each leaf belongs to. Then the
+ * The branch pages, one or two percent of the file, are read first. They show to which tree each leaf belongs. Then the
  * file is read once from start to end, so the duration does not depend on how the pages of a tree are scattered. The
  * check needs eight bytes of memory per page. The file may change during the check as long as the pages of the checked
  * state are not overwritten (`page-guard.ts`).
@@ -96,12 +96,12 @@ export class PageCheck {
   readonly #facts: Uint8Array
   readonly #uses: Uint8Array
   /**
-   * The parents by page number. For a branch or leaf, its parent page (0 for a root) and its index there. For the first
-   * page of a long record, its number of pages.
+   * The parents by page number. For a branch or leaf, the entry contains its parent page (0 for a root) and its index
+   * in the parent. For the first page of a long record, the entry contains its number of pages.
    */
   readonly #parents: Uint32Array
   readonly #indexes: Uint16Array
-  /** The tables by page number, for branches and leaves. */
+  /** The table to which each branch or leaf belongs, by page number. */
   readonly #tableOf: Uint8Array
   readonly #tables: Table[] = []
   readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)
@@ -280,7 +280,7 @@ export class PageCheck {
     return isRead
   }
 
-  /** Remembers the length of a long record that starts with this page, in case a later leaf refers to it. */
+  /** Records the length of a long record that starts with this page, in case a later leaf refers to it. */
   #noteLong(page: number, bytes: Buffer): void {
     if (wide(bytes, 0) === page && wide(bytes, 8) <= this.#meta.transaction)
       this.#parents[page] = longRecordPages(bytes) ?? 0
@@ -291,7 +291,10 @@ export class PageCheck {
     assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
   }
 
-  /** Returns the bounds of the keys below a page. They are in the branch pages above it, which are already verified. */
+  /**
+   * Returns the bounds of the keys below a page. The branch pages above the page contain the bounds and are already
+   * verified.
+   */
   #boundsOf(page: number): KeyBounds {
     const parent = this.#parents[page]!
     if (parent === 0) return unbounded

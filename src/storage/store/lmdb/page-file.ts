@@ -42,7 +42,7 @@ export interface Tree {
 export const treeBytes = 48
 const noPage = 0xffff_ffff_ffff_ffffn
 
-/** Reads the record of a tree at this offset in a page. */
+/** Reads the record of a tree at the given offset in a page. */
 export function readTree(bytes: Buffer, at: number): Tree {
   return {
     flags: bytes.readUInt16LE(at + 4),
@@ -94,8 +94,8 @@ function isMeta(page: Buffer, index: number, pageSize: number): boolean {
 }
 
 /**
- * Fills the buffer with the bytes of the file from this position, and with zeros past the end of the file. Returns the
- * buffer.
+ * Fills the buffer with the bytes of the file from the given position, and with zeros past the end of the file. Returns
+ * the buffer.
  */
 export function readAt(descriptor: number, position: number, bytes: Buffer): Buffer {
   for (let done = 0; done < bytes.length; ) {
@@ -106,7 +106,10 @@ export function readAt(descriptor: number, position: number, bytes: Buffer): Buf
   return bytes
 }
 
-/** Returns the page number in a branch record: six bytes that take the place of size and flags. */
+/**
+ * Returns the page number in a branch record. The number occupies the six bytes in which other records have their size
+ * and flags.
+ */
 export function childOf(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
 }

@@ -5,8 +5,8 @@
  * `reach` follows the path from the root to a key, like lmdb does. It verifies every page of the opened state on that
  * path, and the leaves before and after. Pages written since then are not verified, because they were made from
  * verified pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller
- * has an open read transaction. The page number therefore tells new pages from old ones: pages that were free or beyond
- * the end of the file at the start are new, all other pages are old.
+ * has an open read transaction. The page number therefore distinguishes new pages from old pages: pages that were free
+ * or beyond the end of the file at the start are new, all other pages are old.
  */
 
 import { checkMeta, PageCheck, pageFacts } from './page-check.ts'
@@ -28,7 +28,7 @@ import {
   unbounded,
 } from './page-records.ts'
 
-/** The range of keys whose pages are verified. Undefined means up to the end of the table. */
+/** The range of keys whose pages are verified. An undefined end means the end of the table. */
 export interface VerifiedRange {
   /** The last key of the preceding leaf. */
   readonly previous: Buffer | undefined
@@ -36,7 +36,7 @@ export interface VerifiedRange {
   readonly next: Buffer | undefined
 }
 
-/** A branch page on a path, and the child that the path continues with. */
+/** A branch page on a path, and the child with which the path continues. */
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds
@@ -88,7 +88,7 @@ export class PageGuard {
     return path === undefined ? { previous: undefined, next: undefined } : this.#around(path, 1)
   }
 
-  /** Like `reach`, for the last key of the table. */
+  /** Verifies the path to the last key of the table, as `reach` does for a key. */
   reachEnd(table: string): VerifiedRange {
     const path = this.#path(table, lastIndex)
     return path === undefined ? { previous: undefined, next: undefined } : this.#around(path, 1)
@@ -96,7 +96,7 @@ export class PageGuard {
 
   /**
    * Verifies the pages that lmdb may read or change when it removes a key. lmdb merges pages that are nearly empty with
-   * their neighbors, so each removal in a transaction can reach one leaf further.
+   * their neighbors, so each removal in a transaction can affect one more leaf.
    */
   reachForRemoval(table: string, key: Buffer): void {
     const path = this.#path(table, (bytes) => childIndex(bytes, key))
@@ -114,7 +114,7 @@ export class PageGuard {
           )
   }
 
-  /** Verifies this number of leaves on each side of a path. */
+  /** Verifies the given number of leaves on each side of a path. */
   #around(path: Path, count: number): VerifiedRange {
     const previous = this.#neighbor(path, count, -1)
     const next = this.#neighbor(path, count, 1)
@@ -150,7 +150,7 @@ export class PageGuard {
     return undefined
   }
 
-  /** Returns the path to a leaf. Undefined if the table is empty or does not exist yet. */
+  /** Returns the path to a leaf, or undefined if the table is empty or does not exist yet. */
   #path(table: string, choose: (bytes: Buffer) => number): Path | undefined {
     const tree = this.#tree(table)
     if (tree?.root === undefined) return undefined

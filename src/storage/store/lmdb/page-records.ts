@@ -1,11 +1,11 @@
 /**
  * Verifies single pages of the data file: the layout, the records, and the order of the keys. The checks cover
- * everything that lmdb relies on when it searches a page. A page that passes cannot crash lmdb or lead it to a wrong
- * record, provided that the pages that it refers to pass as well.
+ * everything on which lmdb relies when it searches a page. A page that passes cannot crash lmdb or lead it to a wrong
+ * record, provided that the pages to which it refers pass as well.
  */
 import { childOf, type Meta, pageHeader, type Tree, wide } from './page-file.ts'
 
-/** An error that describes why a file is damaged. */
+/** An error that describes the damage of a file. */
 export class Damage extends Error {}
 
 export function assertSound(sound: boolean, what: () => string): void {
@@ -22,7 +22,7 @@ export const treeRecord = 2
 export interface Leaf {
   readonly flags: number
   readonly key: Buffer
-  /** The value. For a long record, the reference to its pages. */
+  /** The value, or the reference to the pages of a long record. */
   readonly data: Buffer
   /** Length of the value in bytes. */
   readonly size: number
@@ -90,7 +90,7 @@ export function boundsOfChild(bytes: Buffer, index: number, { low, high }: KeyBo
   }
 }
 
-/** Index of the child whose range includes this key. */
+/** Index of the child whose range includes the given key. */
 export function childIndex(bytes: Buffer, key: Buffer): number {
   let low = 0
   let high = recordCount(bytes) - 1
@@ -160,7 +160,7 @@ function readLeaf(bytes: Buffer, index: number, table: string): Leaf {
   return { flags, key: bytes.subarray(at + 8, keyEnd), data: bytes.subarray(keyEnd, dataEnd), size }
 }
 
-/** Returns the pages of a long record. Undefined if the leaf itself contains the value. */
+/** Returns the pages of a long record, or undefined if the leaf itself contains the value. */
 export function longRecordOf({ flags, data, size }: Leaf, { pageSize, lastPage }: Meta): LongRecord | undefined {
   if (flags !== longRecord) return undefined
   const page = wide(data, 0)

@@ -82,7 +82,7 @@ function* journalChangesOf(
   }
 }
 
-/** Returns the note of a change. Undefined if the change has no note or its record is no longer kept. */
+/** Returns the note of a change, or undefined if the change has no note or its record has been deleted. */
 function noteAt(tables: Tables, revision: Revision, floor: Revision): Note | undefined {
   return revision <= floor ? undefined : logRecordAt(tables, revision).note
 }
@@ -99,8 +99,8 @@ function firstAfter({ log }: Tables, revision: Revision): Revision | undefined {
 }
 
 /**
- * Returns the newest revision at a given time, with a binary search. Undefined if the time is before the oldest kept
- * change.
+ * Returns the newest revision at a given time, with a binary search. Returns undefined if the time is before the oldest
+ * retained change.
  */
 export function revisionAt(tables: Tables, state: State, time: number): Revision | undefined {
   let low = floorOf(tables, state)

@@ -23,7 +23,7 @@ import {
 } from './tables.ts'
 
 /**
- * Maximum size of a slice. A slice ends at the limit that it reaches first. All examined keys count, even if they did
+ * Maximum sizes of a slice. A slice ends at the limit that it reaches first. All examined keys count, even if they did
  * not exist at the revision.
  */
 const listSlice = { keys: 500, bytes: 1024 * 1024 }
@@ -55,7 +55,7 @@ function soundValue(key: Bytes, record: Lent): Buffer {
   return isSound(key, record) ? record.subarray(8) : record.subarray(0, 0)
 }
 
-/** Returns one slice of a list. Reads only `current` if the list is at the newest revision. */
+/** Returns one slice of a list. If the list is at the newest revision, only `current` is read. */
 export function listEntries(tables: Tables, newest: Revision, range: SliceRange, limit: number): ListReply {
   if (range.revision === newest) return listNewest(tables, range, limit)
   const slice = readSlice(
@@ -76,7 +76,7 @@ export function listEntries(tables: Tables, newest: Revision, range: SliceRange,
   return { entries: packer.finish(), resume: resume?.toString() }
 }
 
-/** Lists `current`. Packs the entries while reading, without an intermediate copy. */
+/** Lists `current`. Entries are packed while they are read, without an intermediate copy. */
 function listNewest({ current }: Tables, range: SliceRange, limit: number): ListReply {
   const { start, end } = keyRange(range)
   const packer = new Packer(256 * 1024)
@@ -84,7 +84,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // Always reads at least one key so that every slice makes progress.
+    // At least one key is read so that every slice makes progress.
     if (last && (readCount >= keys || packer.size >= listSlice.bytes))
       return { entries: packer.finish(), resume: last.toString() }
     readCount++
@@ -133,7 +133,7 @@ interface FoundEntry {
 interface Slice {
   readonly entries: FoundEntry[]
   readonly bytes: number
-  /** The key to continue after. Undefined at the end of the range. */
+  /** The key after which the list continues. Undefined at the end of the range. */
   readonly resume: Buffer | undefined
 }
 
@@ -173,7 +173,7 @@ function readCurrent(
   let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // Always reads at least one key so that every slice makes progress.
+    // At least one key is read so that every slice makes progress.
     if (last && (readCount >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
     readCount++
     last = asBuffer(key)
@@ -261,7 +261,7 @@ function after(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.of(1)])
 }
 
-// Returns the end of the range of keys with this prefix. UTF-8 contains no byte 255, so the last byte can be
+// Returns the end of the range of keys with the given prefix. UTF-8 contains no byte 255, so the last byte can be
 // incremented.
 function endOfPrefix(prefix: Buffer): Buffer | undefined {
   if (prefix.length === 0) return undefined
@@ -270,7 +270,7 @@ function endOfPrefix(prefix: Buffer): Buffer | undefined {
   return end
 }
 
-/** Returns changes after a revision. Returns at least one, unless the log ends there. */
+/** Returns changes after a revision. Returns at least one change, unless the log ends at the revision. */
 export function readLog(tables: Tables, after: Revision, limit: number): ArrayBuffer {
   const packer = new Packer(64 * 1024)
   for (const revision of logRevisions(tables, after, limit)) {

@@ -1,5 +1,6 @@
 /**
- * Reads through the store's thread: entries, lists in slices, and the log. `History` decides how far back reads can go.
+ * Reads through the store's thread: entries, lists in slices, and the log. `History` determines the oldest revision
+ * that can be read.
  */
 
 import { Unpacker } from '../pack.ts'
@@ -36,7 +37,10 @@ export class Reader {
     })
   }
 
-  /** Returns changes after a revision. Returns at least one, unless the log ends there. Throws RevisionGone. */
+  /**
+   * Returns changes after a revision. Returns at least one change, unless the log ends at the revision. Throws
+   * RevisionGone.
+   */
   async log(after: Revision, limit: number): Promise<readonly Change[]> {
     this.#history.assertKept(after, 'history')
     const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer

@@ -3,10 +3,10 @@
  *
  *   current  key                     -> check, revision, value
  *   log      revision                -> check, previous revision, flags, key, note, previous value
- *   history  key, NUL, revision      -> the revision that replaced it, whose log record holds the value
+ *   history  key, NUL, revision      -> the revision that replaced it, whose log record has the value
  *   expiry   due time, revision      -> key
  *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision, checksum;
- *            'unfinished'            -> how much of the data to load has been loaded;
+ *            'unfinished'            -> number of entries that have been loaded;
  *            'cut'                   -> revision of the last change without a record: nothing before it can be read
  *            'reduced'               -> the log has dropped values that the journal excludes up to this revision
  *
@@ -29,7 +29,7 @@ import { type Guarding, guardedTable, plainTable, type Table } from './guarded-t
 
 export const formatVersion = 3
 
-/** Bytes in lmdb's own buffer, which the next read overwrites. Use or copy them before that. */
+/** Bytes in lmdb's own buffer, which the next read overwrites. They must be used or copied before the next read. */
 export type Lent = Buffer
 
 export interface Tables {
@@ -77,11 +77,11 @@ export function openTables(directory: string, guarding?: OpenGuarding): Tables {
   return tables
 }
 
-/** Like `openTables`, but accepts an unfinished file, for the code that completes it. */
+/** Opens the file like `openTables`, but accepts an unfinished file, for the code that completes it. */
 export function openUnfinished(directory: string, guarding?: OpenGuarding): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
-    // Without this option, lmdb takes a directory with a dot in its name for the data file.
+    // Without this option, lmdb treats a directory with a dot in its name as the data file.
     noSubdir: false,
     // With overlapping syncs, readers could see a commit before it is durable, or even if its sync failed.
     overlappingSync: false,
@@ -126,7 +126,7 @@ function readFormat(meta: Tables['meta']): number | undefined {
   return bytes?.readUInt32BE(0)
 }
 
-/** Records the current format. From now on, programs that do not know checks cannot open the file. */
+/** Records the current format. Programs that do not know checks can then no longer open the file. */
 export function writeFormat(meta: Tables['meta']): void {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(formatVersion)
@@ -183,7 +183,7 @@ function writeRevision(bytes: Buffer, revision: Revision, offset: number): void 
  * replace the record.
  */
 export function heldRevision(record: Lent): Revision {
-  // Only a damaged record is shorter than that.
+  // Only a damaged record is shorter.
   if (record.length < 8) return 1
   return record.readUInt16BE(2) * 2 ** 32 + record.readUInt32BE(4)
 }
@@ -200,7 +200,7 @@ export function isSound(key: Bytes, record: Lent): boolean {
   return check === 0 || check === checkOf(key, heldRevision(record))
 }
 
-/** Computes the check of a key and a number that belongs to it. The check is never 0. */
+/** Computes the check of a key and the number that belongs to the key. The check is never 0. */
 function checkOf(key: Bytes, belonging: number): number {
   const sum = crc32(key, ((belonging % 2 ** 32) ^ Math.floor(belonging / 2 ** 32)) >>> 0)
   return ((sum >>> 16) ^ sum) & 0xffff || 1
@@ -245,7 +245,7 @@ export interface LogRecord extends LoggedChange {
   readonly previous: Revision
   readonly deletes: boolean
   readonly key: Buffer
-  /** The replaced value. Empty if there was none. The bytes are only valid until the next read. */
+  /** The replaced value. Empty if there was none. The bytes are valid only until the next read. */
   readonly replaced: Lent
   readonly reduced: boolean
 }

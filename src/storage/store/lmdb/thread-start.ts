@@ -1,5 +1,5 @@
 /**
- * Starts the store's thread. The thread takes a while to load its modules and does not need the file name for that. It
+ * Starts the store's thread. The thread needs time to load its modules, for which it does not need the file name. It
  * can therefore be started in advance, while the caller loads other modules.
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
@@ -13,7 +13,7 @@ export interface Thread {
   readonly port: MessagePort
   /** Resolves when the thread has ended. The result is the error that ended it, or undefined. */
   readonly ended: Promise<unknown>
-  /** Treats a thread that stopped permanently (`damaged-memory.ts`) as ended, with this cause. */
+  /** Treats a thread that stopped permanently (`damaged-memory.ts`) as ended, with the given cause. */
   readonly abandon: (cause: unknown) => void
 }
 
@@ -28,7 +28,7 @@ export function startThreadAhead(): void {
   ahead.worker.unref()
 }
 
-/** Returns the thread that was started in advance, or starts one now. */
+/** Returns the thread that was started in advance, or starts a thread. */
 export function takeThread(): Thread {
   const { worker, thread } = ahead ?? start()
   ahead = undefined
@@ -68,7 +68,7 @@ function start() {
   return { worker, thread: { port, ended, abandon } }
 }
 
-/** One array per running thread. Its element is 1 once the thread has loaded its modules. */
+/** One array per thread. Its element is 1 after the thread has loaded its modules. */
 const loading = new Set<Int32Array>()
 const maxLoadMs = 10_000
 

@@ -1,11 +1,11 @@
 /**
- * The store's thread: the only owner of the LMDB file. It takes all waiting messages at once. The commits among them
- * form one transaction with one sync. The thread acknowledges them once the transaction is durable. Between two groups
- * of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor reads
+ * The store's thread: the only owner of the LMDB file. It processes all waiting messages at once. The commits among
+ * them form one transaction with one sync. The thread acknowledges them when the transaction is durable. Between two
+ * groups of commits, at most one slice of a read or one step of expiry or compaction runs, so neither commits nor reads
  * starve.
  *
- * The stores of other threads have their own ports. The thread takes messages from all ports at the same time, and all
- * commits join the same transaction.
+ * The stores of other threads have their own ports. The thread processes messages from all ports at the same time, and
+ * all commits join the same transaction.
  */
 
 import { statSync } from 'node:fs'
@@ -46,14 +46,14 @@ interface PendingRequest<T> {
   readonly port: MessagePort
 }
 
-/** Maximum duration of a compaction step before its sync. With the sync, a step takes well under 5 ms. */
+/** Maximum duration of a compaction step before its sync. Including the sync, a step takes well under 5 ms. */
 const compactionBudgetMs = 2
 
 /** Maximum number of commits in a group while pages are verified before they are read, because that takes time. */
 const guardedGroup = 16
 
 class StoreThread {
-  /** The first port is the owner's. */
+  /** The first port is that of the owner. */
   readonly #ports: MessagePort[]
   readonly #tables: Tables
   readonly #room: DiskReservation
@@ -91,7 +91,7 @@ class StoreThread {
     this.#check?.start((damage) => this.#checked(damage))
   }
 
-  /** Called when all pages are checked. `damage` is undefined if the file is sound. */
+  /** A callback that runs when all pages are checked. `damage` is undefined if the file is intact. */
   #checked(damage: unknown): void {
     if (damage !== undefined) this.#failure(damage, true)
     this.#others.push(...this.#waitingCompactions.splice(0))
@@ -165,7 +165,7 @@ class StoreThread {
       const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room, changes })
       const cut = this.#advance(state)
       if (changes) this.#followers.publish(state.revision, changes.finish(), cut)
-      // The last reply contains the new start of the history window: at that point the other side has all changes of
+      // The last reply contains the new start of the history window. When it arrives, the other side has all changes of
       // the group.
       for (const [i, reply] of replies.entries())
         this.#answerBlock(recipientOf(group[i]!), reply, i === replies.length - 1 ? cut : undefined)
@@ -265,7 +265,7 @@ class StoreThread {
 
   /**
    * Adopts the state that a transaction wrote. Returns the new start of the history window if deletes have truncated
-   * it.
+   * the window.
    */
   #advance(state: State): Revision | undefined {
     const cut = state.oldest > this.#state.oldest ? state.oldest : undefined
@@ -303,7 +303,7 @@ class StoreThread {
     if (damagesMemory(error)) this.#end(failure)
     if (!isFinal(failure) || this.#failed) return failure
     this.#failed = failure
-    // No store on the file can write from now on, whichever store's request detected the failure.
+    // All stores on the file become unable to write, whichever store's request detected the failure.
     if (this.#followers.any || failure.kind === 'damaged')
       for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
@@ -357,7 +357,7 @@ function sizeOf(batches: readonly ArrayBuffer[]): number {
 
 const closedFailure: Failure = { kind: 'error', message: 'the store is closed', ambiguous: false }
 
-/** Whether the store cannot write any more after this failure. */
+/** Whether the store can no longer write after this failure. */
 function isFinal({ kind }: Failure): boolean {
   return kind === 'failed' || kind === 'damaged'
 }

@@ -110,20 +110,22 @@ const recordsAtATime = 64
 
 export interface Compaction {
   readonly oldest: Revision
-  /** Lower than `oldest` while a reader still uses older revisions. */
+  /**
+   * The revision up to which changes are deleted. It is lower than `oldest` while a reader still uses older revisions.
+   */
   readonly upTo: Revision
   readonly budgetMs: number
   readonly room: DiskReservation
-  /** What the journal keeps. Undefined if there is no journal. */
+  /** The retention limits of the journal. Undefined if there is no journal. */
   readonly journal: JournalBounds | undefined
 }
 
 /**
  * Deletes some changes older than `oldest` in one transaction, for about `budgetMs` and as far as there is room.
- * Deletes log records up to `upTo` and the versions that they replaced. Changes that the journal keeps stay in the log,
- * without the values that the journal excludes. `more` means that another step is needed. Throws StoreFull if there is
- * no room to delete a single record. Writes the state in any case: pages become reusable two transactions after they
- * were freed, so another step makes the pages of the previous step usable.
+ * Deletes log records up to `upTo` and the versions that they replaced. Changes that the journal retains stay in the
+ * log, without the values that the journal excludes. `more` means that another step is needed. Throws StoreFull if
+ * there is no room to delete a single record. Writes the state in any case: pages become reusable two transactions
+ * after they were freed, so another step makes the pages of the previous step usable.
  */
 export function compactStep(
   tables: Tables,
@@ -156,8 +158,8 @@ export function compactStep(
 }
 
 /**
- * Returns the size of the log, including the newest changes. Based on whole pages, because a record above about one
- * kilobyte has its own pages.
+ * Returns the size of the log, including the newest changes. The size is based on whole pages, because a record above
+ * about one kilobyte has its own pages.
  */
 function logSize({ log }: Tables): { bytes: number; average: number } {
   const { treeLeafPageCount, overflowPages, pageSize, entryCount } = log.getStats() as {

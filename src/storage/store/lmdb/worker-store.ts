@@ -1,12 +1,12 @@
 /**
- * The embedded store in a thread that does not own the file. It keeps the same promises as `store.ts`, over a port to
- * the owner. There can be several such stores, each with its own port. `hub.ts` creates the ports and owns the
+ * The embedded store in a thread that does not own the file. It offers the same guarantees as `store.ts`, over a port
+ * to the owner. There can be several such stores, each with its own port. `hub.ts` creates the ports and owns the
  * directory.
  *
- * The owner broadcasts every change of any store. This store appends it to the log tail before a reply can show it. A
- * gap ends the store. Another thread may have acknowledged a change that this thread has not received yet. This store
- * therefore reads the newest revision from memory that all threads share. That revision is raised before any
- * acknowledgement and can briefly be ahead of the tail.
+ * The owner broadcasts every change of any store. This store appends the change to its log tail before a reply can
+ * include it. A gap ends the store. Another thread may have acknowledged a change that this thread has not received
+ * yet. This store therefore reads the newest revision from memory that all threads share. That revision is raised
+ * before any acknowledgement and can briefly be ahead of the tail.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
@@ -17,7 +17,9 @@ import { type EmbeddedOptions, EmbeddedStore } from './embedded-store.ts'
 import type { SharedHistoryWindow } from './history-window.ts'
 import type { OpenReply, PinReply } from './messages.ts'
 
-/** The data that a thread needs to open the store. Created by `StoreHub.connect` and transferred to the thread. */
+/**
+ * The data that a thread needs to open the store. `StoreHub.connect` creates the data and transfers it to the thread.
+ */
 export interface StorePort {
   readonly port: MessagePort
   readonly memory: SharedArrayBuffer
@@ -76,8 +78,8 @@ export class WorkerStore extends EmbeddedStore {
   }
 
   /**
-   * Appends broadcast changes to the log tail. Revisions have no gaps here: if a revision is missing, a message was
-   * lost and the store cannot serve any later change.
+   * Appends broadcast changes to the log tail. Revisions have no gaps: if a revision is missing, a message was lost and
+   * the store cannot serve any later change.
    */
   #append(shared: SharedArrayBuffer): void {
     const changes = readChanges(shared)
@@ -109,5 +111,5 @@ function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistor
   }
 }
 
-/** Ignores the reply. If the thread has ended, its pins no longer matter. */
+/** The reply is ignored. If the thread has ended, its pins no longer matter. */
 const ignored = { resolve: () => {}, reject: () => {} }

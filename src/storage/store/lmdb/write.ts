@@ -2,8 +2,8 @@
  * Writes in the store's thread: a group of commits in one transaction with one sync. Each commit of a group is a
  * separate compare-and-set. The group as a whole either becomes durable or does not happen.
  *
- * A delete must succeed on a full disk, because deletes make room. If there is no room for the log record, which holds
- * the deleted value, the delete leaves no record. The history window then starts at the revision of the delete
+ * A delete must succeed on a full disk, because deletes make room. If there is no room for the log record, which
+ * contains the deleted value, the delete leaves no record. The history window then starts at the revision of the delete
  * (`oldest` of the state).
  */
 
@@ -66,8 +66,8 @@ export function commitGroup(
 }
 
 /**
- * Throws if another process has written to the file. The revisions of that process would collide with ours, and our
- * state would be outdated.
+ * Throws an error if another process has written to the file. The revisions of that process would collide with ours,
+ * and our state would be outdated.
  */
 export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)
@@ -131,7 +131,10 @@ interface ChangeSize {
   readonly claims: number
 }
 
-/** Reserves disk space for a change. Returns how the change can be written, or undefined if there is no room for it. */
+/**
+ * Reserves disk space for a change. Returns the way in which the change can be written, or undefined if there is no
+ * room for the change.
+ */
 export function takeRoom(room: DiskReservation, { value, replaced, claims }: ChangeSize): Trace | undefined {
   if (room.take(needOfChange(value ?? 0, replaced, claims), { frees: false })) return 'logged'
   return value === undefined && room.take(needOfRemoval(claims), { frees: true }) ? 'none' : undefined
@@ -180,7 +183,7 @@ function applyClaims(
     applyPacked(place, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
 }
 
-/** Reads the guards of a write. Returns whether all of them hold. */
+/** Reads the guards of a write. Returns whether all of them are met. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
   let hold = true
   for (let remainingWrites = writes.number(); remainingWrites > 0; remainingWrites--) {

@@ -12,10 +12,10 @@ import { CallError } from './call-error.ts'
 const maxGrowthBytes = 1024 * 1024
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Returns the reason to reject a response, given its head. Returns undefined if the response is acceptable. */
+/** Returns the reason to reject a response with the given head, or undefined if the response is acceptable. */
 export type HeadFault = (head: AnswerHead) => string | undefined
 
-/** AnswerBuffer stores a response and its body in memory. */
+/** Stores a response and its body in memory. */
 export class AnswerBuffer implements AnswerSink {
   status = 0
   headers: ReadonlyMap<string, string> = new Map()

@@ -29,11 +29,11 @@ const defaultLimits: AnswerMemoryLimits = {
 
 interface DestinationUse {
   bytes: number
-  /** The only call to this destination that may currently exceed the share. */
+  /** The only call to this destination that may currently exceed the destination's share. */
   exempt: AnswerRoom | undefined
 }
 
-/** AnswerMemory divides the memory for responses among destinations. */
+/** Divides the memory for responses among destinations. */
 export class AnswerMemory {
   readonly #limits: AnswerMemoryLimits
   readonly #destinations = new WeakMap<WeakKey, DestinationUse>()
@@ -55,7 +55,7 @@ export class AnswerMemory {
     return new AnswerRoom(this, use)
   }
 
-  /** Whether a response may use more memory now. */
+  /** Whether a response may currently use more memory. */
   mayGrow(room: AnswerRoom): boolean {
     const { use } = room
     const { poolBytes, shareBytes, reserveBytes } = this.#limits
@@ -111,7 +111,7 @@ export class AnswerMemory {
   }
 }
 
-/** AnswerRoom is the memory account of one response. */
+/** The memory account of one response. */
 export class AnswerRoom {
   readonly #memory: AnswerMemory
   readonly use: DestinationUse
@@ -122,7 +122,7 @@ export class AnswerRoom {
     this.use = use
   }
 
-  /** Whether the response may use more memory now. If not, the caller must call `wait`. */
+  /** Whether the response may currently use more memory. If not, the caller must call `wait`. */
   mayGrow(): boolean {
     return this.#memory.mayGrow(this)
   }

@@ -35,21 +35,22 @@ export interface AnswerHead {
   readonly rawHeaders: readonly string[]
 }
 
-/** AnswerSink receives a parsed response. */
+/** Receives a parsed response. */
 export interface AnswerSink {
   /**
-   * Called with the head of the response. The sink throws a CallError to reject the response before its body is read.
+   * Receives the head of the response. To reject the response before its body is read, the method throws a CallError.
    */
   onHead(head: AnswerHead): void
   onBody(bytes: Buffer): void
 }
 
-/** AnswerRules contains the properties of a request that determine how its response is framed. */
+/** The properties of a request that determine how its response is framed. */
 export interface AnswerRules {
   /** Whether the request is a HEAD request. The response to a HEAD request has no body. */
   readonly isHead?: boolean
   /**
-   * Returns whether a response with this status changes the protocol of the connection. By default, no response does.
+   * Returns whether a response with the given status changes the protocol of the connection. By default, no response
+   * does.
    */
   readonly switchesAt?: ((status: number) => boolean) | undefined
   /**
@@ -59,16 +60,16 @@ export interface AnswerRules {
   readonly freeChunkFraming?: number
 }
 
-/** AnswerParser parses a single response. */
+/** Parses a single response. */
 export class AnswerParser {
-  /** Whether the connection can be reused after this response. */
+  /** Whether the connection can be reused after the response. */
   keepsConnection = false
   /**
    * Time in milliseconds for which the server keeps an idle connection open. Undefined if the server does not announce
    * a time.
    */
   maxIdleMs: number | undefined
-  /** Whether the connection has changed its protocol. If so, `unread` contains data of the new protocol. */
+  /** Whether the connection has changed its protocol. If true, `unread` contains data of the new protocol. */
   hasSwitched = false
   readonly #sink: AnswerSink
   readonly #rules: AnswerRules
@@ -115,7 +116,7 @@ export class AnswerParser {
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
     const head = new ParsedHead(Number(status), lines.slice(1))
     assertClearFraming(head)
-    // A response with this status is informational, such as 103, and the final response follows.
+    // A response with such a status is informational, such as 103, and the final response follows.
     if (status!.startsWith('1') && status !== '101') return true
     const { headers } = head
     const connection = headers.get('connection')?.toLowerCase() ?? ''
@@ -186,7 +187,7 @@ export class AnswerParser {
     return line !== ''
   }
 
-  /** Returns the text before a delimiter. Returns undefined if the delimiter has not arrived yet. */
+  /** Returns the text before a delimiter, or undefined if the delimiter has not arrived yet. */
   #take(end: Buffer, maxBytes: number): string | undefined {
     const at = this.#unread.indexOf(end)
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()

@@ -9,7 +9,7 @@ import { ByteQueue } from '../../../base/collections/byte-queue.ts'
 /** Number of buffered bytes above which the call stops reading from the connection. */
 const maxBufferedBytes = 64 * 1024
 
-/** AnswerStream is the body of a response that is still being received. */
+/** The body of a response that is still being received. */
 export class AnswerStream extends Readable {
   readonly #onAbandoned: () => void
   readonly #buffered = new ByteQueue()

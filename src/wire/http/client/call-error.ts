@@ -10,9 +10,9 @@ import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 
 /**
- * Remedy says how to repeat a failed call. `reconnect`: a reused connection broke before any part of the response
- * arrived, so the call can be repeated on a new connection. `verify`: the certificate appears to be self-signed, so the
- * call can be repeated with a different verification.
+ * The way to repeat a failed call. `reconnect`: a reused connection broke before any part of the response arrived, so
+ * the call can be repeated on a new connection. `verify`: the certificate appears to be self-signed, so the call can be
+ * repeated with a different verification.
  */
 export type Remedy = 'reconnect' | 'verify'
 

@@ -11,15 +11,15 @@ const usualIdleMs = 60_000
 /** A TLS or TCP connection, or another stream that is used as a connection. */
 export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
-/** ConnectionListener handles the events of a connection for the call that currently uses the connection. */
+/** Handles the events of a connection for the call that currently uses the connection. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
-  /** Called when the server has closed its side of the connection. */
+  /** A callback that runs when the server has closed its side of the connection. */
   onEnd(): void
   onBroken(error: NodeJS.ErrnoException): void
 }
 
-/** PooledConnection is a connection of a pool together with the call that uses it. */
+/** A connection of a pool together with the call that uses it. */
 export class PooledConnection {
   readonly socket: PooledSocket
   /** Whether an earlier call has used the connection. */
@@ -67,7 +67,7 @@ export class PooledConnection {
   }
 }
 
-/** CallEnding describes the state in which a call returns its connection to the pool. */
+/** The state in which a call returns its connection to the pool. */
 export interface CallEnding {
   /** Whether the call is complete and has left no unread data on the connection. */
   readonly isReusable: boolean
@@ -75,7 +75,7 @@ export interface CallEnding {
   readonly maxIdleMs?: number | undefined
 }
 
-/** PoolOptions defines how a pool opens connections, and the limits of the pool. */
+/** The function with which a pool opens connections, and the limits of the pool. */
 export interface PoolOptions {
   /**
    * Opens a connection and verifies the server. Throws Node's error on failure. `onSocket` may be called before the
@@ -95,13 +95,13 @@ export interface PoolOptions {
   readonly keepsOpening?: boolean
 }
 
-/** Waiter is a call that needs a connection. */
+/** A call that needs a connection. */
 export interface Waiter {
-  /** Called when all connections are in use, so that the call has to wait. */
+  /** A callback that runs when all connections are in use, so that the call has to wait. */
   onWait?(): void
-  /** Called when the call no longer has to wait for other calls. */
+  /** A callback that runs when the call no longer has to wait for other calls. */
   onTurn?(): void
-  /** Called when the pool starts to open a connection for the call. `close` closes the connection. */
+  /** A callback that runs when the pool starts to open a connection for the call. `close` closes the connection. */
   onOpening?(close: () => void): void
 }
 
@@ -111,7 +111,7 @@ export interface Waiter {
  */
 const closingMarginMs = 1000
 
-/** ConnectionPool opens, reuses and limits the connections to one destination. */
+/** Opens, reuses and limits the connections to one destination. */
 export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #idle: PooledConnection[] = []

@@ -33,32 +33,32 @@ export interface CallParts {
   readonly rules?: Omit<AnswerRules, 'isHead'>
 }
 
-/** SwitchedConnection is a connection that no longer carries HTTP and belongs to the code that receives it. */
+/** A connection that no longer carries HTTP and belongs to the code that receives it. */
 export interface SwitchedConnection {
   readonly socket: PooledSocket
   /** Data that arrived after the head of the response. */
   readonly rest: Buffer
 }
 
-/** AnswerReceiver receives the response of a call. */
+/** Receives the response of a call. */
 export interface AnswerReceiver extends AnswerSink {
   /** The part of the response that must arrive before the timeout: `head` or `whole`. */
   readonly timeLimit: 'head' | 'whole'
   /** Whether there is room for more data. If not, the call stops reading until the callback of `wait` is called. */
   mayRead(): boolean
   wait(onRoom: () => void): void
-  /** Called after each chunk of received data, with the number of bytes that have not been parsed yet. */
+  /** A callback that runs after each chunk of received data, with the number of bytes that have not been parsed yet. */
   onParsed?(unreadBytes: number): void
   onComplete(): void
   /**
-   * Called instead of `onHead` and `onComplete` if the connection changes its protocol. Required if `rules.switchesAt`
-   * is set.
+   * A callback that runs instead of `onHead` and `onComplete` if the connection changes its protocol. Required if
+   * `rules.switchesAt` is set.
    */
   onSwitched?(head: AnswerHead, connection: SwitchedConnection): void
   onFailure(error: unknown): void
 }
 
-/** HttpCall is a running call. */
+/** A running call. */
 export class HttpCall implements ConnectionListener, Waiter {
   readonly #parts: CallParts
   readonly #receiver: AnswerReceiver
@@ -149,7 +149,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   #read(bytes: Buffer): void {
     try {
-      // The response was followed by more data while the request was still being sent.
+      // The server sent more data after the response while the request was still being sent.
       if (this.#isAnswered) throw new CallError('answer', 'the response is not valid HTTP/1.1')
       const isComplete = this.#parser.push(bytes)
       if (this.#isOver) return

@@ -9,13 +9,13 @@ import { readFairly } from '../fair-reading.ts'
  */
 export type ServerVerifier = (socket: TLSSocket, options: ConnectionOptions) => Error | undefined
 
-/** TlsTarget contains the address of a server and the TLS settings. */
+/** The address of a server and the TLS settings. */
 export interface TlsTarget extends ConnectionOptions {
   readonly host: string
   readonly port: number
   /** The function that replaces Node's verification of the certificate. */
   readonly verifier?: ServerVerifier | undefined
-  /** Called with each TLS session that a later connection can resume. */
+  /** A callback for each TLS session that a later connection can resume. */
   readonly onSession?: ((session: Buffer) => void) | undefined
 }
 

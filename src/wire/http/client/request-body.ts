@@ -11,14 +11,11 @@ export interface StreamedBody {
   readonly stream: Readable
   /** The Content-Length of the request. Undefined if the body is sent in chunks. */
   readonly length: number | undefined
-  /** Returns whether the stream contained the complete body. Called after the stream has ended. */
+  /** Returns whether the stream contained the complete body. The function is called after the stream has ended. */
   readonly isWhole: () => boolean
 }
 
-/**
- * BodyOutcome contains callbacks for the end of a body. Exactly one callback is called, unless sending is stopped
- * before.
- */
+/** Callbacks for the end of a body. Exactly one of them is called, unless sending is stopped first. */
 export interface BodyOutcome {
   readonly onSent: () => void
   readonly onBreak: () => void

@@ -4,7 +4,7 @@ import { listHeaders, requestHead } from './request-head.ts'
 import type { UrlConnections } from './url-connections.ts'
 import { runCall } from './whole-call.ts'
 
-/** UrlCall describes a request to a URL. */
+/** A request to a URL. */
 export interface UrlCall {
   readonly url: URL
   readonly connections: UrlConnections

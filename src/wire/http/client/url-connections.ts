@@ -12,7 +12,7 @@ export interface UrlConnectionsOptions {
   readonly maxConnections?: number
 }
 
-/** UrlConnections contains a connection pool for each URL origin. */
+/** The connection pools, one for each URL origin. */
 export class UrlConnections {
   readonly #options: UrlConnectionsOptions
   readonly #pools = new Map<string, ConnectionPool>()

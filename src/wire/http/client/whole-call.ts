@@ -4,7 +4,7 @@ import type { AnswerRoom } from './answer-memory.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import { type AnswerReceiver, type CallParts, HttpCall } from './http-call.ts'
 
-/** WholeCallParts contains a request and the limits of its response. */
+/** A request and the limits of its response. */
 export interface WholeCallParts extends Omit<CallParts, 'rules'> {
   /** Maximum size of the response body. */
   readonly maxBytes: number

@@ -34,7 +34,7 @@ export interface OpenedStream {
 }
 
 export interface SpdyOptions {
-  /** Called for every stream that the client opens. If the callback throws, the stream is reset. */
+  /** A callback for every stream that the client opens. If the callback throws an error, the stream is reset. */
   readonly onStream: (opened: OpenedStream) => void
   /** Idle timeout of the connection in milliseconds. */
   readonly idleMs: number

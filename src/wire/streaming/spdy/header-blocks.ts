@@ -94,7 +94,7 @@ const zlibHead = Buffer.from([0x78, 0x01])
 /** A header block without headers: four uncompressed bytes, followed by an empty block that flushes them. */
 const emptyBlock = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
 
-/** EmptyHeaderBlocks returns header blocks without headers. The first block of a connection starts the zlib stream. */
+/** Returns header blocks without headers. The first block of a connection starts the zlib stream. */
 export class EmptyHeaderBlocks {
   #hasBegun = false
 

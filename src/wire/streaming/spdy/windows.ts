@@ -8,8 +8,8 @@ const defaultWindow = 64 * 1024
 const whole = 0
 
 /**
- * SendWindows contains the flow-control windows of the peer. A peer that never sends updates does not use windows, so
- * its windows are ignored. Otherwise the server would have to stop sending forever.
+ * The flow-control windows of the peer. A peer that never sends updates does not use windows, so its windows are
+ * ignored. Otherwise the server would have to stop sending forever.
  */
 export class SendWindows {
   #initial = defaultWindow
@@ -65,7 +65,7 @@ export class SendWindows {
   }
 }
 
-/** ReceivedBytes counts the bytes that the server has read, and reports them to the peer after each half window. */
+/** Counts the bytes that the server has read, and reports them to the peer after each half window. */
 export class ReceivedBytes {
   readonly #report: (id: number, bytes: number) => void
   readonly #bytes = new Map<number, number>()

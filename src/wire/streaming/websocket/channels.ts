@@ -52,7 +52,7 @@ export class ChannelConnection {
     return new ChannelConnection(socket, options, await WebSocketFraming.open('server', maxMessageBytes))
   }
 
-  /** Sends an empty message to tell the client that a channel is open. */
+  /** Sends an empty message, which shows the client that a channel is open. */
   announce(channel: number): void {
     this.#write(this.#message(channel, Buffer.alloc(0)))
   }

@@ -13,7 +13,7 @@ const lingerMs = 2000
 /** Maximum size in bytes of a message from the client. All messages from the client are discarded. */
 export const maxReceivedBytes = 64 * 1024
 
-/** MessageSocket is a connection that has switched to the WebSocket protocol. */
+/** A connection that has switched to the WebSocket protocol. */
 export class MessageSocket {
   readonly #socket: Duplex
   readonly #framing: WebSocketFraming

@@ -1,8 +1,8 @@
 /**
  * Archives changes before etcd compacts them. The mark is the revision up to which changes are archived. The archive
- * reads etcd's log from the mark on. For each change, it stores the value that was replaced, together with the note
- * that the commit wrote in the same transaction. The archive is therefore complete, including foreign writes and
- * expired leases, and a commit pays only for its note.
+ * reads etcd's log after the mark. For each change, it stores the value that was replaced, together with the note that
+ * the commit wrote in the same transaction. The archive is therefore complete, including foreign writes and expired
+ * leases, and a commit only has the cost of its note.
  *
  * Any server can archive at any time. A server writes each segment together with the mark, on condition that the mark
  * is unchanged. If several servers archive the same changes, only one of them succeeds, and the others continue after
@@ -37,14 +37,14 @@ export interface ArchiveParts {
   readonly clock: Clock
   /** Returns the revision of the last change that the feed has delivered. */
   readonly newest: () => Revision
-  /** Returns a revision that a watch is certain to report. It is not before `newest`. */
+  /** Returns a revision that a watch is certain to report. The result is not before `newest`. */
   readonly anchor: () => Promise<Revision>
   readonly onWarning: (text: string) => void
-  /** Aborts when the store closes. */
+  /** A signal that aborts when the store closes. */
   readonly signal: AbortSignal
 }
 
-/** The mark, with etcd's revision at which it was written. The revision is 0 if there is no mark. */
+/** The mark, with the etcd revision at which it was written. The revision is 0 if there is no mark. */
 interface HeldMark {
   readonly mark: Mark
   readonly etcdRevision: number
@@ -64,25 +64,25 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the mark if there is none. From then on, the archive contains all changes. */
+  /** Creates the mark if there is none. After this call, the archive contains all changes. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
   }
 
-  /** Resolves to the mark once every change that the feed has delivered so far is archived. */
+  /** Archives all changes that the feed has delivered so far, and resolves to the mark. */
   async keepUp(): Promise<Mark> {
     const pass = this.#line.then(() => this.#pass())
     this.#line = pass.catch(() => {})
     return await pass
   }
 
-  /** Reads the mark. Undefined if there is none yet. */
+  /** Reads the mark. Returns undefined if there is none yet. */
   async readMark(): Promise<Mark | undefined> {
     const { currentMark } = await this.#readMarkEntry()
     return currentMark?.mark
   }
 
-  /** Invalidates everything in the journal. Its segments are deleted later, like outdated segments. */
+  /** Invalidates all data in the journal. Its segments are deleted later, like outdated segments. */
   async cut(): Promise<void> {
     await this.keepUp()
     for (let tries = 0; tries < maxTries; tries++) {

@@ -1,7 +1,7 @@
 /**
  * Deletes the data of an invalid or abandoned journal: of an earlier store, of another generation, or of a journal that
  * no server writes any more. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
- * journal in the meantime, that journal therefore loses nothing.
+ * journal in the meantime, the new journal therefore loses nothing.
  */
 import { randomBytes } from 'node:crypto'
 import type { Revision } from '../../store.ts'
@@ -20,7 +20,7 @@ export interface ClearParts {
 const keysAtOnce = 100
 
 /**
- * Deletes the data of a journal. `marked` is etcd's revision of the mark, or 0 if there is none. Returns false if a
+ * Deletes the data of a journal. `marked` is the etcd revision of the mark, or 0 if there is none. Returns false if a
  * server has written the mark since.
  */
 export async function clearJournal({ connection, space }: ClearParts, marked: number): Promise<boolean> {
@@ -46,8 +46,8 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 }
 
 /**
- * Deletes an abandoned journal. A server without a journal calls this with an old change. If the journal does not
- * contain this change by now, no server maintains the journal.
+ * Deletes an abandoned journal. A server without a journal calls this function with an old change. If the journal does
+ * not contain this change by now, no server maintains the journal.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts

@@ -13,7 +13,7 @@ const perKey = 100
 interface DraftChange {
   readonly change: Change
   readonly note: Note
-  /** The replaced value. Undefined if the key was absent or the journal excludes its values. */
+  /** The replaced value. Undefined if the key was absent or the journal excludes the values of the key. */
   readonly value: Bytes | undefined
 }
 
@@ -29,7 +29,7 @@ export class Draft {
   readonly #mark: Mark
   readonly #retention: Retention
 
-  /** Starts a segment that follows this mark. */
+  /** Starts a segment that follows the given mark. */
   constructor(mark: Mark, retention: Retention) {
     this.#mark = mark
     this.#retention = retention
@@ -41,7 +41,7 @@ export class Draft {
   }
 
   /**
-   * Whether these changes fit into the segment too. Changes of one revision are never split, so the first revision
+   * Whether the given changes fit into the segment. Changes of one revision are never split, so the first revision
    * always fits.
    */
   takes(changes: readonly Change[]): boolean {

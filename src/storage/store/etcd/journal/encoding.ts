@@ -11,7 +11,7 @@ export interface Mark {
    * have been deleted.
    */
   readonly through: Revision
-  /** The journal has a gap before this revision, so readers ignore older changes. */
+  /** The revision of a gap in the journal. Readers ignore changes before it. */
   readonly cut: Revision
   /** Total number of bytes ever written to the journal. */
   readonly total: number
@@ -47,7 +47,7 @@ export function readNote(value: Bytes): Note {
 
 /** The record of one change of a key. */
 export interface ChangeRecord {
-  /** The revision that the change replaced. 0 if the key was absent. */
+  /** The revision that the change replaced, or 0 if the key was absent. */
   readonly replaced: Revision
   readonly deleted: boolean
   /** Whether the journal also contains the replaced value. */
@@ -82,7 +82,7 @@ export function readRecord(value: Bytes): ChangeRecord {
 
 /** Changes that were archived in one transaction and are deleted in one transaction. */
 export interface Segment {
-  /** The segment starts after this revision. */
+  /** The revision after which the segment starts. */
   readonly from: Revision
   readonly through: Revision
   /** Total number of journal bytes written before this segment. */

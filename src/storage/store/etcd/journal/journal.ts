@@ -1,11 +1,11 @@
 /**
- * The journal of a store on etcd: changes with their notes, kept next to the store and shared by all servers.
- * archive.ts writes it, retention.ts bounds it, reader.ts reads it, and layout.ts and encoding.ts define its keys and
- * values.
+ * The journal of a store on etcd: changes with their notes, stored next to the store and shared by all servers.
+ * archive.ts writes the journal, retention.ts bounds it, reader.ts reads it, and layout.ts and encoding.ts define its
+ * keys and values.
  *
  * Every server checks each second whether there are changes to archive. A server archives changes after a few seconds,
- * or earlier if there are many. It leaves them to another server if that server has moved the mark since the last
- * check.
+ * or earlier if there are many. If another server has moved the mark since the last check, that server archives the
+ * changes.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
@@ -29,7 +29,7 @@ import { JournalRetention } from './retention.ts'
 
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Returns the current revision once the feed has delivered all changes up to the time of the call. */
+  /** Returns the current revision when the feed has delivered all changes up to the time of the call. */
   readonly revision: () => Promise<Revision>
 }
 
@@ -69,7 +69,7 @@ export class EtcdJournal implements Journal {
     this.#timer.unref()
   }
 
-  /** Starts the journal. If that fails, reports a warning and starts the journal as soon as possible. */
+  /** Starts the journal. If the start fails, reports a warning and starts the journal as soon as possible. */
   async begin(): Promise<void> {
     await this.#archive.begin().catch((error: unknown) => this.failed(readFailure(error)))
   }
@@ -142,8 +142,8 @@ export class EtcdJournal implements Journal {
   }
 
   /**
-   * Called when etcd is full. Nothing can be deleted now: a deletion needs a tick, because otherwise the servers' feeds
-   * would not pass its revision. The journal therefore frees space as soon as etcd accepts data again.
+   * Handles a full etcd. Nothing can be deleted while etcd is full: a deletion needs a tick, because otherwise the
+   * servers' feeds would not pass its revision. The journal therefore frees space as soon as etcd accepts data again.
    */
   full(): void {
     if (this.#wasFull) return
@@ -190,7 +190,7 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  /** Reports a failure to archive changes, but only the first of several in a row. */
+  /** Reports a failure to archive changes, but only the first of several consecutive failures. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined) this.#parts.onWarning(`cannot archive the object history: ${error.message}`)

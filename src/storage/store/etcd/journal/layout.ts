@@ -9,8 +9,8 @@
  *   /orch\0history/v/KEY\0REVISION   the value that it replaced
  *   /orch\0history/s/REVISION        a segment: the changes archived in one transaction, up to this revision
  *
- * Revisions have a fixed number of digits so that they sort. NUL sorts before any character that a longer key continues
- * with.
+ * Revisions have a fixed number of digits so that they sort. NUL sorts before all characters with which a longer key
+ * could continue.
  */
 import type { Key, Revision } from '../../store.ts'
 import { endOf, type KeyRange, type KeySpace } from '../key-space.ts'
@@ -75,7 +75,7 @@ export class Layout {
     return { key: text.slice(0, end), revision: Number.parseInt(text.slice(end + 1), 16) }
   }
 
-  /** Returns the start of the changes of all keys that follow this key. */
+  /** Returns the start of the changes of all keys that follow the given key. */
   #behind(key: Key): Buffer {
     return Buffer.from(`${this.#root}k/${key}\x01`)
   }

@@ -3,9 +3,9 @@
  * find the state of a key at a revision, the reader looks for the first later change: the value that this change
  * replaced is the state. If there is no later change, the current state applies.
  *
- * The reader first reads the current state at one revision, and waits until the journal contains all changes up to it.
- * Records can be deleted while the reader works. The reader therefore follows a chain of changes only until a change is
- * missing, and checks at the end whether a state is still complete.
+ * The reader first reads the current state at one revision, and waits until the journal contains all changes up to that
+ * revision. Records can be deleted while the reader works. The reader therefore stops at the first missing change of a
+ * chain, and checks at the end whether a state is still complete.
  */
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import {
@@ -31,13 +31,13 @@ export interface JournalReaderParts {
   readonly layout: Layout
   /** Lists a state within the history window of the store. */
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Resolves to the start of the journal once it contains all changes up to the time of the call. */
+  /** Resolves to the start of the journal when it contains all changes up to the time of the call. */
   readonly keepUp: () => Promise<Revision>
 }
 
 type LocatedRecord = ChangePlace & ChangeRecord
 
-/** The entry of a key. The value is undefined if the journal did not keep it. */
+/** The entry of a key. The value is undefined if the journal omits it. */
 interface KeyEntry {
   readonly revision: Revision
   readonly value: Bytes | undefined
@@ -115,8 +115,8 @@ export class JournalReader {
   }
 
   /**
-   * Returns the first change of each key after a revision. Covers keys up to `through`, which is lowered if there are
-   * many changes.
+   * Returns the first change of each key after a revision. Covers the keys up to `through`, which is lowered if there
+   * are many changes.
    */
   async #changedSince({ prefix, after, now, past, through }: PartRange & { through: Key | undefined }) {
     const { layout } = this.#parts
@@ -149,8 +149,8 @@ export class JournalReader {
   }
 
   /**
-   * Returns the entries that keys had before these changes. Omits absent keys. Values that the journal did not keep are
-   * empty.
+   * Returns the entries that the keys had before the given changes. Absent keys are omitted. Values that the journal
+   * omits are empty.
    */
   async #statesBefore(changes: readonly LocatedRecord[]): Promise<Entry[]> {
     const entries: Entry[] = []
@@ -165,7 +165,7 @@ export class JournalReader {
     return entries
   }
 
-  /** Returns the entry that a change replaced. Undefined if the key was absent. */
+  /** Returns the entry that a change replaced, or undefined if the key was absent. */
   async #replacedBy(change: LocatedRecord): Promise<KeyEntry | undefined> {
     if (change.replaced === 0) return undefined
     if (!change.hasValue) return { revision: change.replaced, value: undefined }

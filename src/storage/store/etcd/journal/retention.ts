@@ -1,6 +1,6 @@
 /**
  * Deletes journal segments that are too old or exceed the size limit, oldest first. One transaction of bounded size
- * deletes a segment and all records that it names. The journal starts at its first segment. Several servers can delete
+ * deletes a segment and all records that it lists. The journal starts at its first segment. Several servers can delete
  * segments at the same time: each segment is deleted once.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
