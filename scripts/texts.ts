@@ -60,11 +60,19 @@ function inFiles(glob: string, pattern: RegExp): readonly Text[] {
   return filesOf(glob).flatMap(({ file, text }) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const matchedPart = match.slice(1).find((part) => part !== undefined)
-      return matchedPart === undefined || !isProse(matchedPart)
-        ? []
-        : [{ file, text: matchedPart.replaceAll(/\\(['"`])/g, '$1') }]
+      return matchedPart === undefined || !isProse(matchedPart) ? [] : [{ file, text: withoutCode(matchedPart) }]
     }),
   )
+}
+
+/** Returns the text of a literal without escapes, and with placeholders such as `<name>` instead of expressions. */
+function withoutCode(literalText: string): string {
+  return literalText
+    .replaceAll(/\\(['"`])/g, '$1')
+    .replaceAll(
+      new RegExp(placeholder, 'g'),
+      (expression) => `<${/^\$\{[\w.]*?(\w+)\}$/.exec(expression)?.[1] ?? 'value'}>`,
+    )
 }
 
 /** Whether a text contains at least two words. */

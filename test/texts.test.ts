@@ -27,6 +27,17 @@ test('the same seed always draws the same sample, and different seeds draw diffe
   assert.notDeepEqual(draw(2), first)
 })
 
+test('a sample shows placeholders instead of code', () => {
+  const { status, stdout, stderr } = run(process.execPath, [
+    'scripts/sample-texts.ts',
+    '--category=errors',
+    '--count=2000',
+  ])
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /unknown flag --<name>/)
+  assert.doesNotMatch(stdout, /\$\{/)
+})
+
 test('the commit hook rejects a subject with more than 72 characters', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-hook-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
