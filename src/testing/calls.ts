@@ -56,7 +56,7 @@ class OpenCall implements Call {
   }
 }
 
-/** Returns the user of a request. Undefined if the pipeline step that sets the user has not run yet. */
+/** Returns the user of a request, or undefined if the pipeline step that sets the user has not run yet. */
 function userOf(exchange: Exchange): string {
   return (exchange.user as Exchange['user'] | undefined)?.name ?? ''
 }

@@ -1,14 +1,16 @@
-/** Service accounts for the pods of a test. Without control loops, no default account is created in a namespace. */
+/**
+ * Creates service accounts for the pods of a test. Without control loops, a namespace has no default service account.
+ */
 import assert from 'node:assert/strict'
 import type { HttpClient } from './http-client.ts'
 
-/** Creates a default account whose pods get no token, so that they stay unchanged. */
+/** Creates a default service account whose pods get no token, so that the server does not change them. */
 export async function giveAccount(client: HttpClient, namespace = 'default'): Promise<void> {
   const account = { metadata: { name: 'default' }, automountServiceAccountToken: false }
   const { status, text } = await client.post(`/api/v1/namespaces/${namespace}/serviceaccounts`, account)
   assert.equal(status, 201, text)
 }
 
-/** For tests of kinds alone: disables controls that change objects or require other objects. */
+/** For tests of kinds alone: disables admission plugins that change objects or require other objects. */
 export const noControls =
   '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,StorageObjectInUseProtection,RuntimeClass,LimitRanger,ResourceQuota,MutatingAdmissionWebhook,ValidatingAdmissionWebhook'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ending } from './server.ts'
 
-/** Configurations by control name. */
+/** Configurations by the name of the admission plugin. */
 export function admissionFile(t: Ending, configurations: { readonly [control: string]: object }): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(async () => rmSync(directory, { recursive: true, force: true }))

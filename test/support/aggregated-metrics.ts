@@ -1,8 +1,8 @@
-/** The metrics API of the aggregated test server, as `kubectl top` reads it: one node and one pod. */
+/** Serves the metrics API in the aggregated test server, as `kubectl top` reads it, with one node and one pod. */
 const timestamp = '2026-01-01T00:00:00Z'
 const usage = { cpu: '250m', memory: '128Mi' }
 
-/** Returns the response at a path of `metrics.k8s.io/v1beta1`. Undefined for other paths. */
+/** Returns the response at a path of `metrics.k8s.io/v1beta1`, or undefined for other paths. */
 export function metricsOf(path: string): object | undefined {
   const [, , group, version, ...rest] = path.split('/')
   if (group !== 'metrics.k8s.io') return undefined

@@ -1,7 +1,7 @@
 /**
- * An aggregated API server as a separate process, started by `aggregated.ts`. It trusts only the front proxy, whose CA
- * it gets, and reports every request to its parent. The path determines the response. It can behave like a good backend
- * and like a hostile one.
+ * An aggregated API server as a separate process, which `aggregated.ts` starts. The server trusts only the front proxy,
+ * whose CA it receives, and reports every request to its parent process. The path of a request determines the response.
+ * The server can behave like a good backend or like a hostile one.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -14,7 +14,7 @@ import { metricsOf } from './aggregated-metrics.ts'
 interface Start {
   readonly cert: string
   readonly key: string
-  /** PEM file with the CA of the front proxy. If undefined, no client certificate is required. */
+  /** PEM file with the CA of the front proxy. If undefined, the server requires no client certificate. */
   readonly authority: string | undefined
   readonly port: number
 }
@@ -58,7 +58,10 @@ const takeoverHeaders = {
   etag: '"kept"',
   'content-disposition': 'inline',
 }
-/** A page that writes as the visitor, installs a service worker, and shows its progress in the title. */
+/**
+ * A page that writes with the permissions of the visitor, installs a service worker, and shows its progress in the
+ * title.
+ */
 const takeoverPage = `<!doctype html><title>relayed</title><p>relayed<script>
   document.title = 'script ran'
   const headers = { 'content-type': 'application/json' }
@@ -101,7 +104,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     void response
       .writeHead(201, { location: new URL(request.url ?? '', 'https://a').searchParams.get('to') ?? '' })
       .end(),
-  // A page that pretends to belong to the server, with all that a browser might execute.
+  // A page that pretends to belong to the API server and contains everything that a browser might execute.
   takeover: (_, response) => {
     const heads = Object.entries(takeoverHeaders).flat()
     response.writeHead(200, heads).end(takeoverPage)
@@ -119,7 +122,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     response.writeHead(200, [...many, 'vary', 'accept', 'vary', 'accept-encoding']).end('{}')
   },
   hang: () => {},
-  // Responds before the body of the request, and reports whether it gets all of it.
+  // Responds before the body of the request has arrived, and reports whether the whole body arrives.
   early: (request, response) => {
     response.end('{}')
     request.on('end', () => process.send?.({ body: 'whole' }))
@@ -175,7 +178,7 @@ const upgrades: { readonly [name: string]: (socket: Duplex) => void } = {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: other\r\n\r\n')
     socket.pipe(socket)
   },
-  // Sends a normal response and reads on: nothing that the client sends next may arrive here.
+  // Sends a normal response and continues to read. Nothing that the client sends next may arrive here.
   refused: (socket) => {
     socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 7\r\n\r\nrefused')
     socket.on('data', (chunk: Buffer) => process.send?.({ smuggled: chunk.toString('latin1') }))

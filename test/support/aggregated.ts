@@ -12,16 +12,16 @@ export interface BackendCall {
   readonly url: string
   /** HTTP headers as alternating names and values. */
   readonly headers: readonly string[]
-  /** Common name of the client certificate. Unset if the client sent no certificate. */
+  /** Common name of the client certificate. Undefined if the client sent no certificate. */
   readonly certificate?: string
 }
 
 export interface AggregatedOptions {
   readonly group?: string
   readonly version?: string
-  /** CA of the front proxy. Clients without a certificate of this CA are rejected. */
+  /** CA of the front proxy. The server rejects clients without a certificate of this CA. */
   readonly authority?: string
-  /** Names in its certificate. */
+  /** Host names in the server's certificate. */
   readonly names?: AlternativeNames
 }
 
@@ -35,11 +35,11 @@ interface Report {
 
 export class AggregatedServer {
   readonly calls: BackendCall[] = []
-  /** Bytes received on a connection that should not have been reused. */
+  /** Bytes received on a connection that the client must not reuse. */
   readonly smuggled: string[] = []
-  /** For each early response, whether the whole body of its request arrived. */
+  /** For each early response, whether the whole body of the request arrived. */
   readonly bodies: ('whole' | 'cut')[] = []
-  /** Number of megabytes that were sent of a huge response. */
+  /** Number of megabytes of a huge response that were sent. */
   sent: number | undefined
   readonly group: string
   readonly version: string
@@ -65,9 +65,9 @@ export class AggregatedServer {
     return server
   }
 
-  /** Starts the server, again on the same port. */
+  /** Starts the server again on the same port. */
   async start(): Promise<void> {
-    // The flags of this process load the test runner.
+    // The flags of this process would load the test runner in the child process.
     const program = join(import.meta.dirname, 'aggregated-program.ts')
     const child = fork(program, [this.group, this.version], { execArgv: [] })
     this.#child = child
@@ -93,7 +93,7 @@ export class AggregatedServer {
     await once(child, 'exit')
   }
 
-  /** Returns the calls of clients, without the API server's own requests for discovery and OpenAPI. */
+  /** Returns the calls of clients. Excludes the API server's own requests for discovery and OpenAPI. */
   receivedCalls(): BackendCall[] {
     const own = `/apis/${this.group}/${this.version}`
     return this.calls.filter(({ url }) => url !== own && !url.startsWith('/openapi/'))
@@ -104,7 +104,7 @@ export class AggregatedServer {
     this.#child?.send({ event })
   }
 
-  /** Returns the APIService with the group of a profile. */
+  /** Returns the APIService with the API group of a profile. */
   apiService(spec: object = {}): object {
     const { group, version } = this
     const service = { namespace: 'apis', name: 'backend', port: this.port }
@@ -116,7 +116,7 @@ export class AggregatedServer {
   }
 }
 
-/** Creates the Service of all backends, because Endpoints must not contain loopback addresses. */
+/** Creates the Service that all backends use, because Endpoints must not contain loopback addresses. */
 export async function giveService(client: HttpClient): Promise<void> {
   await client.post('/api/v1/namespaces', { metadata: { name: 'apis' } })
   const spec = { type: 'ExternalName', externalName: 'localhost' }

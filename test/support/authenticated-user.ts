@@ -9,15 +9,15 @@ export { until } from './until.ts'
 export interface Credentials {
   readonly certificate?: CertifiedKey
   readonly token?: string
-  /** Headers of the request. A list is sent as several headers. */
+  /** Headers of the request. An array is sent as several headers. */
   readonly headers?: { readonly [name: string]: string | string[] }
-  /** Defaults to a connection for this request only. */
+  /** Agent for the request. Defaults to a connection for this request only. */
   readonly agent?: Agent
 }
 
 export interface AuthenticatedUser {
   readonly status: number
-  /** The user as reported by the server, if any. */
+  /** The user that the server reports, if any. */
   readonly user?: string
   readonly groups?: readonly string[]
   readonly extra?: { readonly [key: string]: readonly string[] }
@@ -25,7 +25,7 @@ export interface AuthenticatedUser {
   readonly warnings: readonly string[]
 }
 
-/** Returns an agent that keeps connections, with this certificate. */
+/** Returns an agent that keeps connections open and presents the given certificate. */
 export function agentOf(server: Served, pair?: CertifiedKey): Agent {
   const identity = pair === undefined ? {} : { cert: pair.certificate, key: pair.key }
   return new Agent({ keepAlive: true, maxSockets: 1, ca: caOf(server), ...identity })
@@ -66,7 +66,7 @@ function ask(server: Served, agent: Agent, { token, headers = {} }: Credentials)
       answer.on('error', reject)
     })
     asking.on('error', reject)
-    // With a text body, Node would encode the headers in the encoding of the text.
+    // With a body of type string, Node would encode the headers in the encoding of the body.
     asking.end(Buffer.from(body))
   })
 }

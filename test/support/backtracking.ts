@@ -1,6 +1,7 @@
 /**
- * A backtracking matcher that counts its steps and works like that of V8, and strings that make a regular expression
- * slow, derived from its own parts. Steps are exact, so a busy machine does not matter.
+ * A backtracking matcher that counts its steps and works like the matcher of V8, and strings that make a regular
+ * expression slow. The strings are derived from the parts of the expression. Counting steps is exact, so a busy machine
+ * does not matter.
  *
  * The real engine tests single characters and lookbehind. Expressions with backreferences are not supported.
  */
@@ -180,7 +181,7 @@ function compile(node: Node): Code[] {
   return code
 }
 
-/** More steps than any limit: the expression is exponential or close to it. */
+/** Number of steps above any limit: the expression takes exponential time or close to it. */
 const maxSteps = 1_000_000
 
 class Matcher {
@@ -191,7 +192,7 @@ class Matcher {
     this.#text = text
   }
 
-  /** Returns the end of the match that begins here. */
+  /** Returns the end of the match that begins at the given position. */
   match(code: readonly Code[], start: number): number | undefined {
     interface State {
       readonly pc: number
@@ -233,7 +234,7 @@ function isIn({ set, test }: Extract<Code, { op: 'char' }>, char: string): boole
   return found
 }
 
-/** Returns the number of steps to search a text for the first match, or with the flag `g` or `y` for all matches. */
+/** Returns the number of steps to search a text for the first match or, with the flag `g` or `y`, for all matches. */
 export function stepsOf(code: readonly Code[], flags: string, text: string): number {
   const matcher = new Matcher(text)
   const isEvery = /[gy]/.test(flags)
@@ -250,7 +251,7 @@ const candidates = [...Array.from({ length: 128 }, (_, i) => String.fromCharCode
 /** A character that almost no expression matches. */
 const stranger = '\u0001'
 
-/** Returns one character for each set of parts that it matches. All other characters behave like one of these. */
+/** Returns one character for each set of parts that match it. Every other character behaves like one of these. */
 function alphabetOf(node: Node): string[] {
   const tests = new Set<RegExp>()
   visit(node, (each) => {
@@ -285,12 +286,12 @@ function wordOf(node: Node): string {
 }
 
 interface Loop {
-  /** Text before the loop. */
+  /** Text that precedes the loop. */
   readonly prefix: string
   readonly words: readonly string[]
 }
 
-/** Returns loops without a limit or with a large one. */
+/** Returns the loops without a limit or with a large limit. */
 function loopsIn(node: Node, prefix = ''): Loop[] {
   if (node.type === 'seq') {
     let before = prefix
@@ -314,11 +315,11 @@ const maxPairs = 5
 
 export interface Attack {
   readonly text: string
-  /** Steps for texts of one, two and four times a length. */
+  /** Numbers of steps for texts of one, two and four times a length. */
   readonly steps: readonly number[]
 }
 
-/** Returns a text for which the steps grow faster than its length. Undefined if none is found. */
+/** Returns a text for which the number of steps grows faster than the length, or undefined if no such text is found. */
 export function superlinear(pattern: { source: string; flags: string }): Attack | undefined {
   const node = new Parser(pattern).parse()
   const loops = loopsIn(node)
@@ -340,12 +341,14 @@ export function superlinear(pattern: { source: string; flags: string }): Attack 
   return undefined
 }
 
-/** Returns the steps for texts of one, two and four times a length. Undefined if they grow linearly. */
+/**
+ * Returns the numbers of steps for texts of one, two and four times a length, or undefined if the steps grow linearly.
+ */
 function superlinearSteps(stepsFor: (times: number) => number): number[] | undefined {
   const short = stepsFor(1)
   const long = stepsFor(4)
   if (long <= maxSteps && long <= 4.2 * short + rounds) return undefined
-  // Repeat with longer texts: loops with a minimum look steep before they reach it.
+  // Repeats the measurement with longer texts, because loops with a minimum look steep before they reach it.
   const steps = [4, 8, 16].map((times) => (long > maxSteps ? long : stepsFor(times)))
   return isSuperlinear(steps) ? steps : undefined
 }
@@ -353,8 +356,8 @@ function superlinearSteps(stepsFor: (times: number) => number): number[] | undef
 const rounds = 12
 
 /**
- * Whether the steps grow faster than the length. Second differences of a line are constant or shrink, and those of a
- * square grow fourfold.
+ * Whether the number of steps grows faster than the length. Second differences are constant or shrink for linear
+ * growth, and grow fourfold for quadratic growth.
  */
 function isSuperlinear([one, two, four]: readonly number[]): boolean {
   if (four! > maxSteps) return true

@@ -1,4 +1,4 @@
-/** Files that share a process are distinguished, and no failure is lost. */
+/** Tests that files which share a process are distinguished, and that no failure is lost. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 
 const importing = "import { after, describe, test } from 'node:test'\n"
 
-/** Runs files with this content. Returns the reported test names of each, with `!` before failed ones. */
+/** Runs files with the given contents. Returns the test names that each file reports, with `!` before failed tests. */
 async function run(t: TestContext, files: { readonly [name: string]: string }, queries: readonly string[] = ['']) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(directory, { recursive: true }))

@@ -1,4 +1,4 @@
-/** A real headless browser, controlled with its DevTools protocol: opens a page and runs code in it. */
+/** Opens pages in a real headless browser and runs code in them. Controls the browser with the DevTools protocol. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Ending } from './server.ts'
 
 export interface Browser {
-  /** Opens a page, runs the body of an async function in it and returns its result. */
+  /** Opens a page, runs the body of an async function in the page and returns the result. */
   run(url: string, body: string): Promise<unknown>
 }
 
@@ -20,7 +20,7 @@ interface Message {
 
 type Send = (method: string, params: object, sessionId?: string) => Promise<NonNullable<Message['result']>>
 
-/** Certificates are not verified, because browsers do not know the CA of a test. */
+/** The browser does not verify certificates, because it does not know the CA of a test. */
 export async function startChromium(t: Ending): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'orch-chromium-'))
   const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run']
@@ -70,7 +70,7 @@ async function runIn(send: Send, url: string, body: string): Promise<unknown> {
   const { sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string }
   await send('Page.enable', {}, sessionId)
   await send('Page.navigate', { url }, sessionId)
-  // Code must not run in the page that is being left.
+  // Code must not run in the page that the browser is leaving.
   const expression = `location.href === ${JSON.stringify(url)} ? (async () => { ${body} })() : undefined`
   for (;;) {
     const evaluated = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId)

@@ -1,5 +1,5 @@
 /**
- * The console in a real browser: headless Chromium, controlled by playwright, with the errors that its pages report.
+ * Opens the console in a real browser, headless Chromium controlled by playwright, and reports the errors of its pages.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -8,13 +8,13 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import type { Ending } from './server.ts'
 
 export interface ConsoleBrowser {
-  /** Opens the console in a separate browser context. Errors of the page fail the test at its end. */
+  /** Opens the console in a separate browser context. If the page reports errors, the test fails at its end. */
   open(url: string, options?: BrowserContextOptions): Promise<Page>
-  /** Returns and clears the errors that pages reported, for tests that cause some. */
+  /** Returns and clears the errors that pages reported, for tests that cause errors. */
   takeFaults(): string[]
 }
 
-/** Certificates are not verified, because browsers do not know the CA of a test. */
+/** The browser does not verify certificates, because it does not know the CA of a test. */
 export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
   const { chromium } = await import('playwright-core')
   const browser: Browser = await chromium.launch({
@@ -48,14 +48,14 @@ export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
   }
 }
 
-/** Signs in with a token. */
+/** Signs in to the console with a token. */
 export async function signIn(page: Page, token = 'admin-token'): Promise<void> {
   await page.getByLabel('Token').fill(token)
   await page.getByLabel('Token').press('Enter')
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-/** Navigates within the console without a reload, which would sign out. */
+/** Navigates within the console without a reload, because a reload would sign the user out. */
 export async function goTo(page: Page, place: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
 }
@@ -85,14 +85,14 @@ export async function unreachableByTab(page: Page): Promise<string[]> {
     document.activeElement.blur()
   }`)
   const count = Number(await page.evaluate(`${wanted}.length`))
-  // The first step may start anywhere, and scrollable elements also get the focus.
+  // The first press of Tab may focus any element, and scrollable elements also get the focus.
   for (let i = 0; i < count + 15; i++) await page.keyboard.press('Tab')
   return (await page.evaluate(
     `${wanted}.filter((each) => !reached.has(each)).map((each) => each.outerHTML.slice(0, 200))`,
   )) as string[]
 }
 
-/** Names of the work pages, parsed from the source because Node cannot load the components. */
+/** Names of the operations pages. Parsed from the source because Node cannot load the components. */
 export const workPages: readonly string[] = [
   ...readFileSync(new URL('../../src/tools/console/page/operations/all.ts', import.meta.url), 'utf8').matchAll(
     /^ {2}\{ name: '(\w+)'/gm,

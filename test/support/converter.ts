@@ -1,6 +1,6 @@
 /**
- * A conversion webhook for tests: a real HTTPS server whose responses the test sets. `honest` works correctly: in v1
- * the size of a widget is a number in `spec`, in v2 a text in `spec.dimensions`.
+ * A conversion webhook for tests: a real HTTPS server whose responses the test sets. `honest` converts correctly: in
+ * v1, the size of a widget is a number in `spec`, and in v2 a string in `spec.dimensions`.
  */
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ export interface ConversionReview {
   readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: Loose[] }
 }
 
-/** Returns the response body. Undefined means that no response is sent. */
+/** Returns the response body, or undefined to send no response. */
 export type Answer = (review: ConversionReview) => Promise<Loose> | Loose
 
 export class Converter {
@@ -57,7 +57,7 @@ export class Converter {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** Returns the conversion of a custom resource definition. */
+  /** Returns the `conversion` field of a custom resource definition. */
   conversion(versions: readonly string[] = ['v1']) {
     const url = `https://127.0.0.1:${this.#port}/convert`
     const caBundle = Buffer.from(this.#authority).toString('base64')
@@ -67,7 +67,7 @@ export class Converter {
     }
   }
 
-  /** Returns the number of calls since the last call of this method. */
+  /** Returns the number of webhook calls since the previous call of this method. */
   calls(): number {
     return this.reviews.splice(0).length
   }
@@ -98,7 +98,7 @@ export function convert(object: Loose, apiVersion: string): Loose {
 
 const status = { type: 'object', 'x-orch-preserve-unknown-fields': true }
 
-/** Returns the two versions of a widget that `honest` converts. `storage` is the stored one. */
+/** Returns the two versions of a widget that `honest` converts. `storage` is the storage version. */
 export function widgetVersions(storage: 'v1' | 'v2', more: object = {}): Loose[] {
   const versionOf = (name: string, size: object) => ({
     name,

@@ -1,7 +1,7 @@
-/** CPU time of a process as reported by the system (Linux), which other load affects least. */
+/** Reads the CPU time of a process from the system (Linux). Other load affects this measure least. */
 import { readFileSync } from 'node:fs'
 
-/** Returns user and system time so far in milliseconds, with a resolution of ten. */
+/** Returns the user and system time so far in milliseconds, with a resolution of ten milliseconds. */
 export function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return 10 * (Number(fields[11]) + Number(fields[12]))

@@ -1,16 +1,18 @@
 /**
- * Cost in CPU time, which excludes other programs. A machine that is suspended for a moment counts that time as CPU
- * time, and garbage collection happens at random moments. A measurement above its limit is therefore repeated a few
- * times, and fails only if all are above.
+ * Measures cost in CPU time, which excludes other programs. A machine that is suspended for a moment counts that time
+ * as CPU time, and garbage collection happens at random moments. A measurement above the limit is therefore repeated a
+ * few times, and fails only if all measurements are above the limit.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 
 const tries = 6
-/** Pause after the first attempt. Doubles each time, because a disturbance may last. */
+/**
+ * Pause after the first attempt, in milliseconds. The pause doubles after each attempt, because a disturbance may last.
+ */
 const restMs = 1000
 
-/** Measures until the result is below the limit and fails if it never is. Returns the last result. */
+/** Measures until the result is below the limit, and fails if it never is. Returns the last result. */
 export async function assertBelow(
   bound: number,
   unit: string,
@@ -31,7 +33,7 @@ export async function assertCheap(maxMs: number, work: () => unknown): Promise<v
   await assertBelow(maxMs, 'ms of processor time', () => cpuMs(work))
 }
 
-/** Fails if the work always blocks the event loop for longer than this. Returns its result. */
+/** Fails if the work always blocks the event loop for longer than the limit. Returns the result of the work. */
 export async function assertBrief<T>(maxMs: number, run: () => Promise<T>): Promise<{ result: T; stretch: number }> {
   let result: T
   const stretch = await assertBelow(maxMs, 'ms at a stretch', async () => {
@@ -63,7 +65,7 @@ async function measureLongestStretch<T>(run: () => Promise<T>): Promise<{ result
   })()
   try {
     const result = await run()
-    // The code waits for one more turn, so that the last piece of work is counted too.
+    // The code waits for one more turn, so that the measurement includes the last piece of work.
     await setImmediate()
     return { result, stretch }
   } finally {

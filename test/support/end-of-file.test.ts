@@ -1,4 +1,6 @@
-/** `endOfFile`: cleans up in reverse order after the last test, and goes on after a failure. */
+/**
+ * Tests that `endOfFile` runs cleanup functions in reverse order after the last test, and continues after a failure.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runEndings } from './end-of-file.ts'

@@ -1,6 +1,7 @@
 /**
- * An owner for resources that all tests of a file share, such as a server. It cleans up after the last test of the file
- * or of the calling suite. A test that starts something only for itself passes its own context (`t`) instead.
+ * An owner for resources that all tests of a file share, such as a server. The resources are released after the last
+ * test of the file or of the calling suite. A test that starts something only for itself passes its own context (`t`)
+ * instead.
  */
 import { after } from 'node:test'
 
@@ -12,14 +13,14 @@ interface Owner {
 /** Stops or removes something that a test has started. */
 export type End = () => Promise<void> | void
 
-/** Returns an owner whose cleanup functions run after all tests, the last one first. */
+/** Returns an owner whose cleanup functions run after all tests, in reverse order. */
 export function endOfFile(): Owner {
   const endings: End[] = []
   after(() => runEndings(endings))
   return { after: (run) => void endings.push(run) }
 }
 
-/** Runs the last function first. All of them run even if one fails; then the first error is thrown. */
+/** Runs the cleanup functions in reverse order. All of them run even if one fails. Then throws the first error. */
 export async function runEndings(endings: readonly End[]): Promise<void> {
   const errors: unknown[] = []
   for (const end of endings.toReversed())

@@ -25,20 +25,20 @@ export interface Cluster {
   readonly endpoints: readonly string[]
   /** TLS options of clients. Undefined if the cluster does not use TLS. */
   readonly tls: EtcdTls | undefined
-  /** Returns the process id of a member. A restart changes it. */
+  /** Returns the process ID of a member. A restart changes the ID. */
   pid(member: number): number
-  /** Sends SIGKILL and waits for the exit. */
+  /** Sends SIGKILL to a member and waits until it exits. */
   kill(member: number): Promise<void>
-  /** Restarts a killed member on its data and waits until it is ready. */
+  /** Restarts a killed member on its data and waits until the member is ready. */
   restart(member: number): Promise<void>
   signal(member: number, signal: NodeJS.Signals): void
-  /** Stops the only member, copies its data and restarts it. */
+  /** Stops the only member of the cluster, copies its data and restarts it. */
   save(): Promise<void>
-  /** Kills the only member and restarts it on the saved data. Later writes are lost. */
+  /** Kills the only member of the cluster and restarts it on the saved data, so that later writes are lost. */
   restore(): Promise<void>
-  /** Returns the current leader once there is one. Only without TLS. */
+  /** Waits for a leader and returns it. Only for clusters without TLS. */
   leader(): Promise<number>
-  /** Disconnects a member from the others. Clients still reach it. Only for a `divisible` cluster. */
+  /** Disconnects a member from the other members, but not from clients. Only for a `divisible` cluster. */
   isolate(member: number): Promise<void>
   /** Reconnects all members. */
   heal(): void
@@ -49,7 +49,7 @@ export interface EtcdOptions {
   readonly members?: number
   /** Whether members can be disconnected from each other. */
   readonly divisible?: boolean
-  /** Election timeout of the members. Short for tests that stop the leader. */
+  /** Election timeout of the members. Tests that stop the leader use a short timeout. */
   readonly electionMs?: number
   readonly tls?: boolean
   readonly args?: readonly string[]
@@ -58,8 +58,8 @@ export interface EtcdOptions {
 const readyMs = 60_000
 
 /**
- * Election timeout for members that are not stopped. A write during an election may be lost with an unknown result, and
- * on a busy machine half a second of silence is normal.
+ * Election timeout for members that are not stopped. A write during an election may be lost with an unknown outcome,
+ * and on a busy machine, half a second of silence is normal.
  */
 export const steadyMs = 5_000
 
@@ -144,7 +144,7 @@ async function statusOf(client: string): Promise<MemberStatus> {
   return (await answer.json()) as MemberStatus
 }
 
-/** Returns the id that members use for each other. */
+/** Returns the ID that the members use for each other. */
 async function idOf(client: string): Promise<string> {
   return BigInt((await statusOf(client)).header.member_id).toString(16)
 }
@@ -170,7 +170,7 @@ interface PlanOptions {
   readonly electionMs: number
   readonly files: CertificateFiles | undefined
   readonly args: readonly string[]
-  /** Ports for clients, then for peers. */
+  /** Ports for clients, followed by ports for peers. */
   readonly ports: readonly number[]
   /** Proxies between peers. Empty if members cannot be disconnected from each other. */
   readonly wires: readonly PeerWire[]
@@ -210,7 +210,7 @@ interface Member {
 }
 
 function launch(plan: Plan): Member {
-  // Test members run for seconds, so they may keep more garbage.
+  // Test members run only for seconds, so they may keep more garbage.
   const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch, GOGC: '400' }
   const child = spawn('etcd', plan.args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const killOnExit = () => child.kill('SIGKILL')
@@ -253,7 +253,7 @@ function waitUntilReady(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Returns ports that were free a moment ago, all opened at once so that they differ. */
+/** Returns ports that were free a moment ago. All of them were open at the same time, so they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listenAnywhere))
   const ports = servers.map((server) => (server.address() as { port: number }).port)
@@ -318,7 +318,8 @@ async function makeCertificates(directory: string): Promise<CertificateFiles> {
     const extra = ['-extfile', file(`${name}.ext`)]
     await openssl(['x509', '-req', '-in', request, ...authority, ...days, ...extra, '-out', file(`${name}.crt`)])
   }
-  // etcd's gateway is a client of the server with the server's certificate, so the certificate must be valid for both.
+  // The gateway of etcd is a client of the server and uses the server's certificate, so the certificate must be valid
+  // for both purposes.
   await sign('server', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n')
   await sign('client', 'extendedKeyUsage=clientAuth\n')
   return {

@@ -1,13 +1,13 @@
-/** The heap of this process after garbage collection. */
+/** Measures the heap of this process after garbage collection. */
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Returns bytes in use, including buffers outside of the heap. */
+/** Returns the number of bytes in use, including buffers outside of the heap. */
 export async function heapInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // Waits for another turn first, because objects held by a running callback are free only after it.
+  // Waits for another turn first, because objects that a running callback holds are freed only after the callback.
   for (let i = 0; i < 4; i++) {
     await setImmediate()
     collect()

@@ -1,4 +1,4 @@
-/** A transport that delays selected requests until the test releases them, like a slow network or server. */
+/** A transport that delays selected requests until the test releases them, to simulate a slow network or server. */
 import { orAborted } from '../../src/base/concurrency/abort.ts'
 import type { Transport, TransportRequest } from '../../src/client/requests/transport.ts'
 
@@ -16,7 +16,7 @@ export interface RequestHolder {
   /** Delays matching requests from now on. */
   hold(matches: Matches): Hold
   /**
-   * Delays the responses of matching requests from now on: the server has responded, but the client does not know it
+   * Delays the responses of matching requests from now on. The server has responded, but the client does not know it
    * yet.
    */
   holdAnswers(matches: Matches): Hold

@@ -9,7 +9,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly bytes: Buffer
-  /** The body as JSON. Throws if it is not JSON. */
+  /** The body, parsed as JSON. Throws if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read members of any response
   readonly body: any
 }
@@ -34,7 +34,7 @@ export class HttpClient {
   constructor(options: { port: number; token: string; ca: string; cert?: string; key?: string }) {
     this.#options = options
     const { ca, cert, key } = options
-    // The certificate is parsed once instead of once per connection.
+    // The certificate is parsed once rather than for each connection.
     const secureContext = createSecureContext({ ca, ...(cert && key ? { cert, key } : {}) })
     this.#agent = new Agent({ keepAlive: true, maxSockets: 64, secureContext })
   }

@@ -1,6 +1,6 @@
 /**
- * Single HTTP/2 frames, for what a client library would never send: truncated streams, endless headers, closed windows.
- * `openFrames` opens a connection for them.
+ * Builds single HTTP/2 frames that no client library would send: truncated streams, endless headers, closed windows.
+ * `openFrames` opens a connection for such frames.
  */
 import type { TLSSocket } from 'node:tls'
 import { openSocket } from './raw-http.ts'
@@ -34,7 +34,7 @@ export function frame(
 }
 
 const magic = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** First bytes of a client: the preface and its settings. */
+/** First bytes of a client: the connection preface and the client's settings. */
 export const preface = Buffer.concat([magic, frame('settings', 0, 0)])
 /** Encodes a 32-bit number. */
 export const number = (value: number) => {
@@ -54,7 +54,7 @@ export function headerBlock(headers: { readonly [name: string]: string }): Buffe
   return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]))
 }
 
-/** Encodes a string with its length. Lengths from 127 need a second and third byte. */
+/** Encodes a string with its length. Lengths of 127 and more need a second and third byte. */
 function text(value: string): Buffer {
   const bytes = Buffer.from(value)
   if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes])
@@ -63,7 +63,7 @@ function text(value: string): Buffer {
   return Buffer.concat([length, bytes])
 }
 
-/** Encodes the headers of a request on this stream, which stays open unless the flags end it. */
+/** Encodes the headers of a request on the given stream, which stays open unless the flags end it. */
 export function requestFrame(stream: number, headers: { readonly [name: string]: string }, flags = endHeaders): Buffer {
   const all = { ':method': 'GET', ':scheme': 'https', ':authority': 'x', ...headers }
   return frame('headers', flags, stream, headerBlock(all))

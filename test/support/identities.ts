@@ -1,4 +1,4 @@
-/** Certificates for tests: currently valid by default, and self-signed unless an issuer is given. */
+/** Creates certificates for tests. By default, they are currently valid and self-signed. */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface IdentityOptions {
   readonly usages: readonly Usage[]
   readonly issuer?: { readonly certificate: string; readonly key: KeyObject }
   readonly authority?: boolean
-  /** Names of a server. */
+  /** Host names and addresses of a server. */
   readonly names?: AlternativeNames
   /** Milliseconds from now. */
   readonly from?: number
@@ -46,8 +46,8 @@ export interface ServerIdentity extends CertifiedKey {
 }
 
 /**
- * Creates a CA and a server certificate. Running `openssl` twice for every server of a test would block this process for
- * longer.
+ * Creates a CA and a server certificate. Running `openssl` twice for every server of a test would block this process
+ * for longer.
  */
 export async function makeServerIdentity(names: AlternativeNames): Promise<ServerIdentity> {
   const authority = await makeIdentity({ commonName: 'test CA', usages: ['cert sign'], authority: true })

@@ -28,9 +28,9 @@ import { openTestLog } from './test-log.ts'
 export interface InProcess {
   readonly server: ApiServer
   readonly port: number
-  /** A client of an administrator. */
+  /** A client that acts as an administrator. */
   readonly client: HttpClient
-  /** CA of the server. */
+  /** CA certificate of the server. */
   readonly ca: string
   readonly directory: string
   /** Stops the server and removes its files. */
@@ -40,28 +40,28 @@ export interface InProcess {
 /** A server that can be restarted, also with other flags. It keeps its objects and its port. */
 export interface Restartable extends Served {
   /**
-   * Store of the server, for tests that change it while the server is stopped. Not used if its flags name another
-   * store.
+   * Store of the server, for tests that change the store while the server is stopped. Not used if the flags name
+   * another store.
    */
   readonly store: Store
   stop(): Promise<void>
   restart(flags?: readonly string[]): Promise<void>
 }
 
-/** Starts a server with these flags until the test ends. */
+/** Starts a server with the given flags. The server stops at the end of the test. */
 export async function serve(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runServer)
 }
 
 /**
  * Starts a server with the control loops of `orch up`. Loops that create pods run only if `--controllers` names them,
- * and nodes only if the flags ask for them.
+ * and nodes only if the flags request them.
  */
 export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runAll)
 }
 
-/** Starts a server with these arguments, on this store unless they name another. */
+/** Starts a server with the given arguments, on the given store unless the arguments name another store. */
 type Run = (args: readonly string[], place: { store: MemoryStore; write: (line: string) => void }) => Promise<Started>
 type Started = Pick<ApiServer, 'url' | 'stop'>
 
@@ -107,7 +107,7 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
       await stop()
       output = ''
       running = await start(port, next, store).catch((error: unknown) => {
-        // A failed start closes the store, so the next start needs it reopened.
+        // A failed start closes the store, so the next start must open it again.
         store = store.reopened()
         throw error
       })
@@ -130,7 +130,7 @@ const runAll: Run = async (args, { store, write }) => {
   const console = openConsole({ options, up: options }, {})
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))
-  // As for test servers, `*` does not include the loops of a cluster.
+  // As in test servers, `*` does not include the loops that need a cluster.
   const scheduler = await readSchedulerSettings(options.schedulerConfig)
   const loops = startOwnControlLoops(
     server,
@@ -150,14 +150,14 @@ function environmentOf(options: ServerOptions, store: MemoryStore, write: (line:
 }
 
 /**
- * Whether the server can use the store in memory. It cannot use it for etcd or compacted history, because the store in
- * memory keeps all history.
+ * Whether the server can use the memory store. The memory store keeps all history, so it cannot replace etcd or test
+ * compacted history.
  */
 function isInMemory({ etcdServers, historyDuration }: ServerOptions): boolean {
   return etcdServers.length === 0 && historyDuration === parseFlags(serverFlags, []).historyDuration
 }
 
-/** Creates clients of a server and closes all of them. */
+/** Creates clients of a server, and closes all of them at the end. */
 function clientsOf({ url, port, authority }: { url: string; port: number; authority: () => string }) {
   const clients = new Set<HttpClient | HttpTransport>()
   const keep = <C extends HttpClient | HttpTransport>(client: C): C => {
@@ -185,7 +185,7 @@ function flagsFor(directory: string, port = 0): readonly string[] {
   return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
 }
 
-/** Prepares nothing. As the value for `prepare`, it makes the server use an empty embedded store. */
+/** Prepares nothing. Passing this function as `prepare` makes the server use an empty embedded store. */
 export const embedded = async (): Promise<void> => {}
 
 /**

@@ -1,8 +1,8 @@
 /**
- * The initial content of every server (default roles, namespaces, API services) as a file of the embedded store, for
- * servers in separate processes, which would spend a third of their first start on writing it. Created once per test
- * process. As in `initial-store.ts`, keys and all other entries under `meta/` are left out, so that no two servers share
- * a secret.
+ * The initial content of every server (default roles, namespaces, API services) as a file of the embedded store.
+ * Servers in separate processes would otherwise spend a third of their first start on writing this content. The file is
+ * created once per test process. As in `initial-store.ts`, keys and all other entries under `meta/` are omitted, so
+ * that no two servers share a secret.
  */
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { openTestLog } from './test-log.ts'
 const fileName = 'data.mdb'
 let begun: Promise<Uint8Array> | undefined
 
-/** Writes the file to where a server with unchanged initial content finds it at its first start. */
+/** Writes the file to the path at which a server with unchanged initial content finds it during its first start. */
 export async function writeInitialData(dataDirectory: string): Promise<void> {
   begun ??= makeBeginning()
   const file = await begun
@@ -48,10 +48,10 @@ async function beginInMemory(dataDirectory: string): Promise<MemoryStore> {
 
 async function keepOnDisk(objects: MemoryStore, directory: string): Promise<void> {
   const { entries: all } = await objects.list({ prefix: '' })
-  // The keys are omitted, because each server has its own.
+  // Keys are omitted, because each server has its own keys.
   const entries = all.filter(({ key }) => !key.startsWith('meta/'))
   const store = await LmdbStore.open({ directory })
-  // The entries are written in batches. The file would become several times as large if they were written all at once.
+  // The entries are written in batches. Writing all entries at once would make the file several times as large.
   for (let i = 0; i < entries.length; i += 20) {
     const some = entries.slice(i, i + 20)
     const commits = await Promise.all(some.map(({ key, value }) => store.commit({ key, expected: 0, value })))

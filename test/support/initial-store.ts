@@ -1,5 +1,5 @@
 /**
- * Stores in memory for servers in the test's own process, for tests that do not test the store. The initial content is
+ * Memory stores for servers in the test's own process, for tests that do not test the store. The initial content is
  * created once per set of flags, as for the servers of `orch/testing`. Keys and all other entries under `meta/` are not
  * copied, nor is the CA, so that no two test servers share a secret.
  */
@@ -10,17 +10,17 @@ import * as stores from '../../src/testing/stores.ts'
 
 const eventTtlMs = 3_600_000
 /**
- * Returns the name of the initial content, which differs from that for `orch/testing`, whose control loops have
+ * Returns the name of the initial content. The name differs from the one for `orch/testing`, whose control loops have
  * completed their work.
  */
 const nameOf = (way: string) => `in-process ${way}`
 
-/** Opens a store for a server with these start options. */
+/** Opens a store for a server with the given start options. */
 export async function openMemoryStore(way: string): Promise<MemoryStore> {
   return await stores.openMemory({ clock: systemClock, eventTtlMs }, stores.knownBeginning(nameOf(way)))
 }
 
-/** Remembers the content of a new server that no client has used yet. */
+/** Stores the content of a new server that no client has used yet, for later servers. */
 export async function saveInitialContent(way: string, store: MemoryStore): Promise<void> {
   if (stores.knownBeginning(nameOf(way)) !== undefined) return
   const profile = way.includes('--profile=kubernetes') ? 'kubernetes' : 'orch'

@@ -1,4 +1,7 @@
-/** Every program that a test starts is installed by the runner or part of every Debian with npm. */
+/**
+ * Tests that the test runner installs every program that a test starts, or that the program is part of every Debian
+ * with npm.
+ */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,9 +1,8 @@
 /**
- * Installs the programs that the tests need beyond npm from Debian packages, as far as the selected test files use
- * them. If that is impossible, the run stops with the names of the missing ones. No test is skipped.
- *
- * kubectl must have Debian's version, because the transcripts contain its output. An existing other version stays, and
- * Debian's is unpacked into `.tools/`, which comes first in the PATH of the tests.
+ * Installs from Debian packages the programs that the tests need in addition to npm packages, as far as the selected
+ * test files use them. If the installation fails, the run stops with the names of the missing programs. No test is
+ * skipped. kubectl must have Debian's version, because the transcripts contain its output. If another version is
+ * installed, it stays, and Debian's version is unpacked into `.tools/`, which comes first in the PATH of the tests.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -13,11 +12,11 @@ import { commandsOf } from './plan.ts'
 interface Tool {
   readonly command: string
   readonly packages: readonly string[]
-  /** Expected output of this command for the right version. */
+  /** Output of the command if the right version is installed. */
   readonly version?: { readonly args: readonly string[]; readonly expected: RegExp }
 }
 
-/** Exported for the test that looks for undeclared programs. */
+/** Exported for the test that finds undeclared programs. */
 export const tools: readonly Tool[] = [
   { command: 'etcd', packages: ['etcd-server'] },
   { command: 'etcdctl', packages: ['etcd-client'] },
@@ -60,7 +59,7 @@ function giveUp(missing: readonly Tool[]): never {
   process.exit(1)
 }
 
-/** Installs missing programs for the whole machine. Existing ones of another version stay. */
+/** Installs missing programs for the whole machine. Installed programs with another version stay. */
 function install({ command, packages }: Tool): void {
   if (!isInstalled('apt-get')) return
   if (isInstalled(command)) unpack(packages)

@@ -1,7 +1,7 @@
 /**
- * Debian's kubectl with one of our servers: a shell in a directory that is its home without other settings, and the
- * results of commands with varying parts masked. The default user is the server's administrator.
- * `--kubeconfig=bob.kubeconfig` is a user without permissions, and `nobody.kubeconfig` has an invalid token.
+ * Runs Debian's kubectl against a test server: a shell in a directory that is its home directory and contains no other
+ * settings, and the results of commands with varying parts masked. The default user is the server's administrator.
+ * `--kubeconfig=bob.kubeconfig` selects a user without permissions, and `nobody.kubeconfig` has an invalid token.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,19 +18,19 @@ const maxCommandMs = 120_000
 
 export interface Kubectl {
   readonly home: string
-  /** Runs one line of shell and waits for its exit. */
+  /** Runs one line of shell code and waits until it exits. */
   run(command: string, input?: string): Promise<Outcome>
-  /** Starts kubectl in the background. The caller ends it. */
+  /** Starts kubectl in the background. The caller must end it. */
   start(...args: readonly string[]): Running
 }
 
-/** A running kubectl with separate lines of output and errors. */
+/** A running kubectl, with its lines of output and its lines of errors. */
 export interface Running {
   readonly output: AsyncIterator<string>
   readonly errors: AsyncIterator<string>
-  /** Waits until it exits and returns its exit code. */
+  /** Waits until kubectl exits and returns its exit code. */
   ended(): Promise<number | null>
-  /** Kills it if it is still running. */
+  /** Kills kubectl if it is still running. */
   end(): Promise<void>
 }
 
@@ -78,10 +78,10 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
   [/(resourceVersion"?: ?)"\d+"/g, '$1"<version>"'],
   [/((?:gitVersion|compiler|platform)"?: ?)"[^"]*"/gi, '$1"<version>"'],
-  // An age at the end of a row, or before label columns.
+  // Matches an age at the end of a row, or before label columns.
   [/ {3}(?:\d+[hm])?\d+[hms](?: +(?=\S)|$)/gm, '   <age>   '],
   [/\bAGE {3,}/g, 'AGE     '],
-  // Or the age of an event at the beginning of a row.
+  // Also matches the age of an event at the beginning of a row.
   [/^(?:\d+[hm])?\d+[hms] {3,}(?=\S)/gm, '<age>       '],
 ]
 

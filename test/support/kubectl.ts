@@ -1,9 +1,9 @@
-/** Debian's kubectl with a server of the test, as its administrator. */
+/** Runs Debian's kubectl against a server of the test, as its administrator. */
 import { join } from 'node:path'
 import { type Ran, runCommand } from './run-command.ts'
 import type { Served } from './server.ts'
 
-/** It exits before garbage matters, and collecting it would take a third of its CPU time. */
+/** kubectl exits before garbage matters, and garbage collection would take a third of its CPU time. */
 export const withoutCollector = { GOGC: 'off' }
 
 /** Runs kubectl with `input` as its standard input. Fails after 30 seconds. */

@@ -1,4 +1,4 @@
-/** Recorded facts about the Kubernetes versions that the server emulates: see `scripts/import-levels.ts`. */
+/** Reads recorded facts about the Kubernetes versions that the server emulates. See `scripts/import-levels.ts`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -8,7 +8,7 @@ const directory = join(import.meta.dirname, '../data/levels')
 const text = (name: string) => readFileSync(join(directory, name), 'utf8')
 const packed = (name: string) => JSON.parse(gunzipSync(readFileSync(join(directory, name))).toString())
 
-/** Rows of a table by the name in its first column. `states` has one entry per version. */
+/** Rows of a table, by the name in the first column. `states` has one entry per version. */
 export interface LevelRow {
   readonly columns: readonly string[]
   readonly states: { readonly [version in EmulatedVersion]: string }
@@ -23,10 +23,13 @@ function readTable(name: string, leading: number): LevelRow[] {
   })
 }
 
-/** Returns the feature gates: `b+`, `g+!` and so on per version. */
+/** Returns the feature gates with their state in each version, such as `b+` or `g+!`. */
 export const gateRows = (): LevelRow[] => readTable('gates.tsv', 1)
 
-/** Returns the served types: group, version, plural, kind, scope and subresources; `on` or `off` per version. */
+/**
+ * Returns the served types with group, version, plural, kind, scope and subresources, and whether each version serves
+ * the type (`on` or `off`).
+ */
 export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
 
 /** Types of later versions that this program does not implement yet. */
@@ -38,7 +41,7 @@ interface TypeName {
   readonly plural: string
 }
 
-/** Whether this program serves a type that Kubernetes has. */
+/** Whether this program serves the given Kubernetes type. */
 export function isBuilt({ group, version, plural }: TypeName): boolean {
   return [`${group} ${plural}`, `${group}/${version} ${plural}`].every((type) => !notBuilt.has(type))
 }
@@ -66,7 +69,7 @@ export interface LevelType {
   readonly since?: KubeVersion
   readonly until?: KubeVersion
   readonly scalar?: string
-  /** The Protobuf message whose fields JSON has inline, known for types of 1.23. */
+  /** Protobuf messages whose fields are inlined in JSON, for the types of 1.23. */
   readonly inlined?: { readonly [name: string]: { readonly tag: number } }
   readonly fields?: { readonly [name: string]: LevelField }
 }
@@ -110,17 +113,17 @@ export interface LevelFlow {
 /** Returns the recorded flow control objects by version. */
 export const recordedFlow = () => byVersion<LevelFlow>(packed('flow.json.gz'))
 
-/** Returns the admission plugins: `on` or `off` per version. */
+/** Returns the admission plugins with their state in each version, `on` or `off`. */
 export const pluginRows = (): LevelRow[] => readTable('admission-plugins.tsv', 1)
 
 export interface LevelFlag {
   readonly name: string
   readonly type: string
-  /** The default per recorded version; undefined if the version does not have the flag. */
+  /** The default in each recorded version, or undefined if the version does not have the flag. */
   readonly defaults: ReadonlyMap<EmulatedVersion, string | undefined>
 }
 
-/** Flags of kube-apiserver at the recorded versions. */
+/** Flags of kube-apiserver in the recorded versions. */
 export function recordedFlags(): LevelFlag[] {
   const [head = '', ...lines] = text('flags.tsv').trimEnd().split('\n')
   const versions = head.split('\t').slice(2) as EmulatedVersion[]

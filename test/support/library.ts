@@ -1,4 +1,4 @@
-/** The package as users have it: current bundles, in a project that depends on it. */
+/** The package in the form that users install: current bundles, in a project that depends on the package. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export async function bundleIfStale(library: string): Promise<void> {
   await bundle.bundleIfStale(library)
 }
 
-/** Returns the code block in a page of docs/ after a mark such as `<!-- controller -->`. */
+/** Returns the code block in a page of docs/ that follows a marker such as `<!-- controller -->`. */
 export function codeInDocs(page: string, mark: string): string {
   const text = readFileSync(join(root, 'docs', page), 'utf8')
   const [, code] = text.split(`<!-- ${mark} -->\n\`\`\`ts\n`)

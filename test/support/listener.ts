@@ -1,4 +1,4 @@
-/** A listener with the timeouts and limits of a test, and connections to it. */
+/** A listener with the timeouts and limits that a test sets, and connections to the listener. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -11,23 +11,23 @@ import { Listener } from '../../src/apiserver/transport/listener.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { makeIdentity } from './identities.ts'
 
-/** Timeouts that never fire within a test, so that a test sets only the one that it checks. */
+/** Timeouts that never expire within a test, so that a test sets only the timeout that it checks. */
 export const long = 60_000
 const patient = { handshake: long, headers: long, request: long, idle: long, stall: long, check: 50 }
 
 export interface Wanted {
   readonly times?: Partial<typeof patient>
   readonly openFiles?: number
-  /** Overrides the limits that follow from the open-file limit. */
+  /** Overrides the limits that are derived from the open-file limit. */
   readonly maxima?: Partial<ConnectionMaxima>
   readonly onRequest?: (transport: ServerTransport) => void
   readonly httpEngine?: HttpEngineName
   readonly maySwitch?: (target: string) => boolean
-  /** Collects errors. If omitted, no error may occur. */
+  /** Collects errors. If undefined, an error fails the test. */
   readonly faults?: unknown[]
 }
 
-/** Returns the port. */
+/** Returns the port on which the listener listens. */
 export async function listen(t: TestContext, wanted: Wanted): Promise<number> {
   return (await openListener(t, wanted)).port
 }
@@ -72,7 +72,7 @@ export async function closed(t: TestContext, socket: Socket): Promise<string> {
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
   socket.on('error', () => socket.destroy())
-  // A client that is still sending may get a reset.
+  // A client that is still sending may receive a reset.
   await new Promise((resolve) => socket.once('close', resolve))
   return text
 }

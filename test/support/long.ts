@@ -1,12 +1,15 @@
 import { test } from 'node:test'
 
-/** The long form of the tests (`npm run test:long`) covers every case that the short form samples. */
+/**
+ * Distinguishes the long form of the tests (`npm run test:long`), which covers every case, from the short form, which
+ * covers samples.
+ */
 export const long = process.env.ORCH_LONG === '1'
 
-/** A test that runs only in the long form. */
+/** Defines a test that runs only in the long form. */
 export const longTest: typeof test = long ? test : (((..._: unknown[]) => {}) as unknown as typeof test)
 
-/** Returns all cases in the long form, and this many evenly spaced ones in the short form. */
+/** Returns all cases in the long form, and the given number of evenly spaced cases in the short form. */
 export function someOf<T>(cases: readonly T[], count: number): readonly T[] {
   if (long || cases.length <= count) return cases
   return Array.from({ length: count }, (_, i) => cases[Math.floor((i * cases.length) / count)]!)

@@ -1,7 +1,8 @@
 /**
- * Control loops in the test's own process, with a real server that runs none, each with its own service account, as in
- * `orch up`. A manager can be killed at any of its writes. From then on nothing that it sends reaches the server. If
- * `answered` is false, the server has executed that write but the manager does not get the response.
+ * Control loops in the test's own process, with a real server that runs no loops. As in `orch up`, each loop has its
+ * own service account. A test can kill a manager at any of its writes. From then on, nothing that the manager sends
+ * reaches the server. If `answered` is false, the server has executed that write but the manager does not get the
+ * response.
  */
 
 import { serviceAccountGroups, serviceAccountName, type User } from '../../src/api/model/user.ts'
@@ -18,9 +19,9 @@ import { startInProcess } from './in-process.ts'
 import type { Ending } from './server.ts'
 
 export interface Death {
-  /** Number of writes that reach the server. */
+  /** Number of writes that reach the server before the manager is killed. */
   readonly writes: number
-  /** Whether the last write gets a response. */
+  /** Whether the manager gets the response to the last write. */
   readonly answered: boolean
 }
 
@@ -29,12 +30,12 @@ export interface ManagerOptions extends Partial<Pick<ManagerParts, 'clock'>> {
   readonly death?: Death
   /** Changes the responses of the server, to simulate another version. */
   readonly alter?: (text: string) => string
-  /** Wraps the transport of the loops, for example with a fault. */
+  /** Wraps the transport of the loops, for example to inject a fault. */
   readonly through?: (send: Transport) => Transport
 }
 
 export interface Manager extends RunningLoops {
-  /** Resolves when the write at which the manager is killed has been sent. */
+  /** Resolves when the manager has sent the write at which it is killed. */
   readonly killed: Promise<void>
 }
 
@@ -78,16 +79,16 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
 }
 
 export interface LoopServer {
-  /** Client of an administrator. */
+  /** A client that acts as an administrator. */
   readonly client: Client
   readonly directory: string
-  /** Starts these loops, named as for `--controllers`. */
+  /** Starts the given loops, whose names are those of `--controllers`. */
   run(names: readonly string[], options?: ManagerOptions): Manager
-  /** Stops the last started loops. */
+  /** Stops the loops that were started last. */
   end(): Promise<void>
 }
 
-/** Starts a server for one manager at a time, which can be stopped and restarted. */
+/** Starts a server for one manager at a time. The manager can be stopped and restarted. */
 export async function loopServer(t: Ending, flags: readonly string[] = []): Promise<LoopServer> {
   const { client, directory, start } = await openLoopServer(t, flags)
   let running: Manager | undefined
@@ -109,7 +110,7 @@ function accountOf(account: string): User {
   return { name: serviceAccountName('kube-system', account), groups: serviceAccountGroups('kube-system'), ...noUid }
 }
 
-/** Returns the transport of all clients of a manager until it is killed. */
+/** Returns the transport of all clients of a manager, which fails after the manager is killed. */
 function dyingLine({ writes, answered }: Death, onKilled: () => void): (transport: Transport) => Transport {
   let remaining = writes
   const dead = () => new TransportError('the manager was killed')
@@ -130,8 +131,8 @@ function dyingLine({ writes, answered }: Death, onKilled: () => void): (transpor
 }
 
 /**
- * Returns a transport that changes the response. It need not join chunks, because the in-process server sends whole
- * events and lists.
+ * Returns a transport that changes responses. It need not join chunks, because the in-process server sends whole events
+ * and lists.
  */
 function alteringLine(transport: Transport, alter: (text: string) => string): Transport {
   return async (request) => {
@@ -144,7 +145,7 @@ function alteringLine(transport: Transport, alter: (text: string) => string): Tr
   }
 }
 
-/** Returns every way to kill a manager with this many writes. */
+/** Returns all ways to kill a manager that makes the given number of writes. */
 export function deaths(writes: number): Death[] {
   return Array.from({ length: writes }, (_, i) => [
     { writes: i, answered: true },

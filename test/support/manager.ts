@@ -1,4 +1,4 @@
-/** A real `orch controller-manager` for a test: a separate process that connects to a real server over TLS. */
+/** Starts a real `orch controller-manager` for a test: a separate process that connects to a real server over TLS. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import { until } from './until.ts'
 export interface ManagerHandle {
   readonly process: ChildProcess
   output(): string
-  /** Sends a signal and waits for the exit. */
+  /** Sends a signal to the manager and waits until it exits. */
   end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
   /** Resolves when the manager has become the leader. */
   readonly leads: () => Promise<void>
 }
 
-/** Starts a manager with the server's CA for signing and the administrator's kubeconfig. */
+/** Starts a manager that signs with the CA of the server and uses the administrator's kubeconfig. */
 export function startManager(t: Ending, server: Served, flags: readonly string[] = []): ManagerHandle {
   const pki = join(server.directory, 'data/pki')
   const child = spawn(

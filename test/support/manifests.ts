@@ -1,6 +1,6 @@
 /**
- * One real manifest for every stored kind: `test/manifests/<group>.<plural>.yaml`, with names of the kubernetes
- * profile. Certificate requests are created on demand and not stored in a file.
+ * Provides one real manifest for every stored kind: `test/manifests/<group>.<plural>.yaml`, with the names of the
+ * kubernetes profile. Certificate requests are created on demand instead of being stored in a file.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,17 +13,17 @@ import { root } from './server.ts'
 
 const directory = join(root, 'test/manifests')
 
-/** Names such as `apps.deployments`. */
+/** Names of manifests, such as `apps.deployments`. */
 export const manifestNames: readonly string[] = readdirSync(directory)
   .map((file) => file.replace(/\.yaml$/, ''))
   .sort()
 
-/** Returns the name of a kind's manifest: `rbac.roles` for the group `rbac.authorization`. */
+/** Returns the name of the manifest of a kind, such as `rbac.roles` for the group `rbac.authorization`. */
 export function manifestOf({ group, plural }: Kind): string {
   return `${group.split('.')[0]}.${plural}`
 }
 
-/** Returns the text of a manifest for this profile. */
+/** Returns the text of a manifest with the names of the given profile. */
 export function manifest(name: string, profile: ProfileName): string {
   const text = readFileSync(join(directory, `${name}.yaml`), 'utf8').replace(
     'REQUEST',

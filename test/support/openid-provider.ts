@@ -1,7 +1,7 @@
 /**
  * A real OpenID Connect provider (the `oidc-provider` package) over TLS, with a certificate of its own CA. Users log in
  * without a password: `login` follows the steps of a browser from the first redirect to the ID token. `sign` creates
- * tokens that no provider would issue, signed with its key.
+ * tokens that no provider would issue, signed with the provider's key.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -35,9 +35,9 @@ export class OpenidProvider {
   readonly directory = mkdtempSync(join(tmpdir(), 'orch-openid-'))
   readonly authority: OpensslCertificate
   readonly accounts = new Map<string, Account>()
-  /** Requested paths. */
+  /** Paths that clients have requested. */
   readonly paths: string[] = []
-  /** Replaces the provider's responses, if set. */
+  /** Replaces the responses of the provider, if set. */
   instead: RequestListener | undefined
   readonly #server: Server
   #handle: RequestListener = () => {}
@@ -81,7 +81,7 @@ export class OpenidProvider {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
 
-  /** Replaces all keys. */
+  /** Replaces all keys of the provider. */
   rotate(algorithms: readonly string[] = ['RS256']): void {
     this.#keys = algorithms.map(makeKey)
     this.#provider = quietly(
@@ -121,7 +121,7 @@ export class OpenidProvider {
     }
   }
 
-  /** Answers requests for which `answer` returns a value with this value in JSON. */
+  /** Answers requests for which `answer` returns a value. The response is this value in JSON. */
   answerJson(answer: (path: string) => object | undefined): void {
     this.instead = (incoming, response) => {
       const value = answer(incoming.url ?? '')
@@ -130,7 +130,7 @@ export class OpenidProvider {
     }
   }
 
-  /** Returns an ID token of this account. */
+  /** Returns an ID token of the given account. */
   async login(account: Account): Promise<string> {
     return (await this.#login(account, 'openid email groups')).id_token
   }
@@ -163,7 +163,7 @@ export class OpenidProvider {
     return JSON.parse(text)
   }
 
-  /** Returns a token with these claims, signed with the first key or another one. */
+  /** Returns a token with the given claims, signed with the first key or another key. */
   async sign(claims: object, header: object = {}, key: JWK = this.#keys[0]!): Promise<string> {
     const { alg = 'RS256', kid } = key
     const signer = new SignJWT(claims as Record<string, unknown>)
@@ -192,7 +192,7 @@ export class OpenidProvider {
     throw new Error('the provider redirects for ever')
   }
 
-  /** Logs in. Any account may log in and consents to everything. */
+  /** Logs in. Any account may log in, and consents to everything. */
   async #interact(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { params } = await this.#provider.interactionDetails(incoming, response)
     const accountId = params.login_hint ?? ''

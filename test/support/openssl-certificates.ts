@@ -5,16 +5,16 @@ import type { CertifiedKey } from '../../src/api/pki/authority.ts'
 import { openssl } from '../api/pki/openssl.ts'
 
 export interface WantedCertificate {
-  /** Subject in openssl's format: `/O=dev/CN=jane`. */
+  /** Subject in the format of openssl, such as `/O=dev/CN=jane`. */
   readonly subject: string
-  /** Issuer. Self-signed if omitted. */
+  /** Issuer of the certificate. The certificate is self-signed if the issuer is undefined. */
   readonly issuer?: OpensslCertificate
   /** Extension lines such as `extendedKeyUsage=clientAuth`. */
   readonly extensions?: readonly string[]
   readonly days?: number
 }
 
-/** A certificate and its key, with their files. */
+/** A certificate and its key, with the paths of their files. */
 export interface OpensslCertificate extends CertifiedKey {
   readonly certificateFile: string
   readonly keyFile: string
@@ -24,7 +24,7 @@ export const authorityExtensions = ['basicConstraints=critical,CA:TRUE', 'keyUsa
 export const clientExtensions = ['basicConstraints=CA:FALSE', 'extendedKeyUsage=clientAuth']
 export const serverExtensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
 
-/** Returns a function that creates certificates in this directory. */
+/** Returns a function that creates certificates in the given directory. */
 export function certificatesIn(directory: string): (wanted: WantedCertificate) => OpensslCertificate {
   let createdCount = 0
   return ({ subject, issuer, extensions = clientExtensions, days = 10 }) => {

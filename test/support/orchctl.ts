@@ -1,4 +1,4 @@
-/** orchctl with a server of the test, as its administrator: in this process or in a separate one. */
+/** Runs orchctl against a server of the test, as its administrator: in this process or in a separate process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
@@ -12,22 +12,22 @@ export interface Surroundings {
   readonly env?: Context['env']
   readonly home?: string
   readonly directory?: string
-  /** Standard input. */
+  /** Text for the standard input of orchctl. */
   readonly stdin?: string
   readonly runProgram?: Context['runProgram']
   readonly terminal?: Context['terminal']
 }
 
-/** Runs orchctl in this process, without the environment of this process. */
+/** Runs orchctl in this process, without the environment variables of this process. */
 export async function orchctl(args: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
   return await startOrchctl(args, surroundings).ended
 }
 
 export interface Running {
   readonly ended: Promise<Ran>
-  /** Output so far. */
+  /** Output of orchctl so far. */
   stdout(): string
-  /** Emits `data` after each output. */
+  /** Emits `data` after each output of orchctl. */
   readonly output: EventEmitter
   stop(): void
 }

@@ -1,12 +1,12 @@
 /**
- * Facts about the kinds of this project (group `ops`). They are derived from the definitions because there is no
- * recording of them. A new kind needs no handwritten facts and is still compared in all its encodings.
+ * Facts about the kinds of this project (group `ops`). The facts are derived from the definitions, because no recording
+ * of these kinds exists. A new kind therefore needs no handwritten facts, and is still compared in all its encodings.
  */
 import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import type { Field, ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** The kinds of Kubernetes 1.23, for which recorded facts exist. */
 const allKinds = kindsOfVersion('1.23')
 
 interface OwnFacts {
@@ -85,7 +85,7 @@ function typeOf(schema: Schema, kind: Kind, found: Map<string, OwnFacts>): strin
 }
 
 /**
- * Returns the full name of a type and adds its facts. A type of another group is recorded. Types of this project are
+ * Returns the full name of a type and adds its facts. Types of other groups are recorded, and types of this project are
  * derived like their kind.
  */
 function typeNamed(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts>): string {

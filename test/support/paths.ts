@@ -1,3 +1,3 @@
-/** Paths of objects that stand for any kind, because nothing acts on them. */
+/** Paths of objects whose kind does not matter to a test, because no component acts on them. */
 
 export const configMaps = '/api/v1/namespaces/default/configmaps'

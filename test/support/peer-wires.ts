@@ -1,21 +1,24 @@
 /**
- * Proxies between the members of an etcd cluster, so that one of them can be disconnected from the others. Each member
- * has a proxy, whose address the others use. The proxy finds the sender of a connection in the head of its first
- * request.
+ * Proxies between the members of an etcd cluster, with which a test can disconnect a member from the others. Each
+ * member has a proxy, whose address the other members use. The proxy identifies the sender of a connection by the head
+ * of the first request.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export interface PeerWire {
   readonly url: string
-  /** Breaks connections from these members and rejects new ones: from all, or from those with these hexadecimal ids. */
+  /**
+   * Breaks connections from members and rejects new connections, from all members or from those with the given
+   * hexadecimal IDs.
+   */
   refuse(from: 'all' | readonly string[]): void
   close(): Promise<void>
 }
 
 interface Link {
   readonly client: Socket
-  /** Undefined until the first request has arrived. */
+  /** ID of the sender. Undefined until the first request has arrived. */
   from: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Derives the needs of a test run from the sources of its files and their imports in `test/`: programs to install, and
- * files that may share a process.
+ * Derives the requirements of a test run from the sources of its files and their imports in `test/`: programs to
+ * install, and files that may share a process.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ const tests = dirname(import.meta.dirname)
 interface Source {
   readonly path: string
   readonly text: string
-  /** Imported files in `test/`. */
+  /** The files in `test/` that a file imports. */
   readonly imports: readonly string[]
 }
 
@@ -30,31 +30,31 @@ function sourceOf(file: string): Source {
   return source
 }
 
-/** Returns a file and the files in `test/` that it imports directly or indirectly. */
+/** Returns a file, and the files in `test/` that it imports directly or indirectly. */
 function sourcesOf(file: string): readonly Source[] {
   const found = new Set([sourceOf(file)])
   for (const { imports } of found) for (const path of imports) found.add(sourceOf(path))
   return [...found]
 }
 
-/** Returns which of these commands a file or its imports run, for example with `spawn('etcd'`. */
+/** Returns the commands in the list that a file or its imports run, for example with `spawn('etcd'`. */
 export function commandsOf(file: string, commands: readonly string[]): readonly string[] {
   const used = sourcesOf(file)
   return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))
 }
 
-/** Files that measure the heap of the process. Each needs a new process without leftovers of other files. */
+/** Files that measure the heap of the process. Each of them needs a new process, without leftovers of other files. */
 const heap = join(import.meta.dirname, 'heap.ts')
-/** Files that measure time. They run first in their processes, only after each other. */
+/** Files that measure time. They run first in their process, so that only other such files run before them. */
 const effort = join(import.meta.dirname, 'effort.ts')
 
-/** Assumed time of an unknown file. */
+/** Run time that is assumed for an unknown file. */
 const usualMs = 1_000
 
 /**
- * Returns lists of files that a process may start with. Those of the last list may follow any other. In each list,
- * files that start programs come first, because starting a program gets slower as the process grows. Slower files come
- * before faster ones.
+ * Returns lists of files with which a process may start. Files in the last list may follow any other file. In each
+ * list, files that start programs come first, because starting a program gets slower as the process grows. Slower files
+ * come before faster files.
  */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
   const byTime = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))

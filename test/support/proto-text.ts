@@ -1,4 +1,6 @@
-/** The recorded facts as `.proto` text for an independent compiler: all messages that the given ones need. */
+/**
+ * Converts the recorded facts to `.proto` text for an independent compiler: all messages that the given messages need.
+ */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 
 /** Returns the name of a message in `.proto` text: `core.v1.PodSpec` becomes `core_v1_PodSpec`. */

@@ -26,7 +26,7 @@ export class ProtobufClient {
   }
 
   /**
-   * Gets an object. `message` is the expected type, such as `core.v1.ConfigMap`. `as` contains further parameters of
+   * Reads an object. `message` is the expected type, such as `core.v1.ConfigMap`. `as` contains further parameters of
    * the media type.
    */
   async get(path: string, message: string, as = ''): Promise<ProtobufAnswer> {
@@ -49,7 +49,7 @@ export class ProtobufClient {
   }
 }
 
-/** Returns the document with another prefix of its vendor extension keys. */
+/** Returns the document with another prefix for the vendor's schema extensions. */
 function renamed(document: Loose, from: string, to: string): Loose {
   if (from === to || typeof document !== 'object' || document === null) return document
   if (Array.isArray(document)) return document.map((item) => renamed(item, from, to))
@@ -62,7 +62,7 @@ function renamed(document: Loose, from: string, to: string): Loose {
 export interface SentDocument {
   readonly document: Loose
   readonly message: string
-  /** Type of the response, if it differs. */
+  /** Type of the response, if it differs from the type of the request. */
   readonly answered?: string
 }
 
@@ -97,8 +97,8 @@ export async function watchFrames(
 }
 
 /**
- * Returns the differences between a document in JSON and in Protobuf. Every JSON member must be equal. Additional
- * Protobuf members must be zero, because Protobuf writes zero values.
+ * Returns the differences between the JSON form and the Protobuf form of a document. Every JSON member must be equal.
+ * Additional Protobuf members must be zero, because Protobuf writes zero values.
  */
 export function differencesFromJson(json: Loose, protobuf: Loose, path = ''): string[] {
   if (Array.isArray(json)) {

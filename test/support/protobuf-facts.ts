@@ -1,7 +1,7 @@
 /**
  * The recorded facts of every type as Protobuf messages: field numbers and wire types. A codec and `.proto` text
- * derived from them check the server independently. From `src/` it uses only the definitions of our own kinds, which
- * are not recorded (`own-facts.ts`).
+ * derived from these facts check the server independently. The only import from `src/` is the definitions of this
+ * project's own kinds, which are not recorded (`own-facts.ts`).
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,13 +26,13 @@ export const facts: { readonly [name: string]: TypeFacts } = {
   ...ownFacts(),
 }
 
-/** Type of a field: a plain value, a type with a special encoding, or a message by its full name. */
+/** Type of a field: a plain value, a type with a special encoding, or the full name of a message. */
 export interface FieldType {
   readonly kind: 'string' | 'bool' | 'int32' | 'int64' | 'double' | 'bytes' | 'message'
-  /** Full name of a message: `core.v1.PodSpec`, `meta.v1.Time`. */
+  /** Full name of a message, such as `core.v1.PodSpec` or `meta.v1.Time`. */
   readonly message?: string
   readonly shape: 'one' | 'list' | 'map'
-  /** A list encoded as a separate message. */
+  /** Whether the list is encoded as a separate message. */
   readonly wrapped?: boolean
 }
 
@@ -40,7 +40,7 @@ export interface MessageField {
   readonly name: string
   readonly number: number
   readonly type: FieldType
-  /** The message contains fields that are inlined in JSON. */
+  /** Whether the message contains fields that are inlined in JSON. */
   readonly inlined: boolean
 }
 
@@ -69,12 +69,12 @@ const repeated = new Set([
 /** The type whose vendor extensions are recorded under their Go names. */
 const schemaType = 'apiextensions.v1.JSONSchemaProps'
 
-/** Returns the JSON name of a vendor extension: `xKubernetesListType` is `x-orch-list-type` in JSON. */
+/** Returns the JSON name of a vendor extension, such as `x-orch-list-type` for `xKubernetesListType`. */
 function keywordOf(name: string): string {
   return name.replace(/^xKubernetes/, 'x-orch').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** Returns the fields of a message by its full name. */
+/** Returns the fields of the message with this full name. */
 export function fieldsOf(name: string): MessageField[] {
   const type = facts[name] ?? missing(name)
   const { fields = {}, inlined = {}, scalar } = name === schemaType ? withNumbers(type) : type
@@ -122,7 +122,8 @@ function typeOf(text: string, within: string): FieldType {
 }
 
 /**
- * Returns the full name of a type. Some facts refer to a type of their own or a shared package by its last word only.
+ * Returns the full name of a type. Some facts refer to a type in the same package or a shared package by its last word
+ * only.
  */
 function fullName(type: string, within: string): string {
   if (facts[type] !== undefined) return type

@@ -1,6 +1,6 @@
 /**
  * An independent Protobuf codec, written as simply as possible from the recorded facts alone, without imports from
- * `src/`. Converts from and to JSON documents.
+ * `src/`. The codec converts JSON documents to Protobuf and back.
  */
 import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
 
@@ -9,7 +9,7 @@ type Loose = any
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
-/** Decodes a document in its envelope as this message type. Absent fields are omitted. */
+/** Decodes the message of this type in a document's envelope. Absent fields are omitted. */
 export function readDocument(bytes: Buffer, message: string): Loose {
   const { type, raw } = readEnvelope(bytes)
   return { ...type, ...readMessage(message, raw) }
@@ -33,7 +33,7 @@ export function writeDocument(document: Loose, message: string): Buffer {
   return Buffer.concat([prefix, writeMessage('runtime.Unknown', { typeMeta: { apiVersion, kind }, raw })])
 }
 
-/** Decodes the frames of a watch: each has a length and an event with a document. */
+/** Decodes the frames of a watch. Each frame consists of a length, and an event with a document. */
 export function readFrames(bytes: Buffer): { readonly events: Loose[]; readonly rest: Buffer } {
   const events: Loose[] = []
   let at = 0
@@ -167,7 +167,7 @@ function readSpecial(message: string, bytes: Buffer): Loose {
 interface WireField {
   readonly number: number
   readonly wireType: number
-  /** Bytes of fixed and length-delimited fields, otherwise an unsigned number. */
+  /** Bytes for fixed and length-delimited fields, and otherwise an unsigned number. */
   readonly value: Buffer | bigint
 }
 

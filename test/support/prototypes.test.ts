@@ -1,4 +1,4 @@
-/** The prototype guard reports changes and nothing else. */
+/** Tests that the prototype guard reports changes to prototypes and nothing else. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -14,20 +14,20 @@ import type { ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
 
 export interface PublishedKind {
   readonly head: string
-  /** API levels of deprecation and removal. Empty if there is none. */
+  /** API levels of deprecation and removal, or an empty string if there is none. */
   readonly until: string
   readonly subresources: readonly string[]
   readonly type: string
 }
 
 export interface PublishedApi {
-  /** Kinds by group, version and plural: `apps/v1 deployments`. */
+  /** Kinds by group, version and plural, such as `apps/v1 deployments`. */
   readonly kinds: ReadonlyMap<string, PublishedKind>
-  /** Field types by type and field. */
+  /** Types of fields, by type and field. */
   readonly types: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
-/** Returns the API of the oldest version as text. */
+/** Returns the API of the oldest emulated version as text. */
 export function writeApi(kinds: readonly Kind[] = kindsOfVersion('1.23')): string {
   const types = new Types()
   const lines = kinds.map((kind) => {
@@ -94,7 +94,8 @@ export function readApi(text: string): PublishedApi {
 }
 
 /**
- * Returns what was published `before` but is not `now`, against the deprecation rules, at an API level such as `v1.23`.
+ * Returns everything that was published `before` but is not published `now`, and that the deprecation rules do not
+ * allow to be removed at an API level such as `v1.23`.
  */
 export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {
   const lost: string[] = []
@@ -149,7 +150,7 @@ function within(type: string): string | undefined {
   return /^[[{]/.test(type) ? type.slice(1, -1) : undefined
 }
 
-/** Returns the values that are no longer allowed. A field that accepts any value has lost none. */
+/** Returns the values that are no longer allowed. A field that accepts any value has lost no values. */
 function lostValues(was: string, is: string, path: string): string[] {
   if (is === 'string') return []
   const allowed = is.slice('string('.length, -1).split('|')

@@ -1,6 +1,6 @@
 /**
- * A real TLS server with raw byte responses, for responses that no HTTP library would write. It calls the test with the
- * connection of each request and does not read bodies.
+ * A real TLS server that sends raw bytes, for responses that no HTTP library would write. The server passes the
+ * connection of each request to the test and does not read bodies.
  */
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
@@ -54,7 +54,10 @@ export async function answerRaw(t: Ending, answer: AnswerRaw): Promise<RawAnswer
   }
 }
 
-/** Writes this many bytes as fast as they are read. Resolves when all are written or the connection is closed. */
+/**
+ * Writes the given number of bytes as fast as the client reads them. Resolves when all bytes are written or the
+ * connection is closed.
+ */
 export async function flood(socket: TLSSocket, piece: string, bytes: number): Promise<void> {
   const chunk = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)), 'latin1')
   for (let sent = 0; sent < bytes && !socket.destroyed; sent += chunk.length)
@@ -63,7 +66,7 @@ export async function flood(socket: TLSSocket, piece: string, bytes: number): Pr
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-/** Endless data of a hostile server. */
+/** Endless data, as a hostile server may send it. */
 export const floods: { readonly [name: string]: (socket: TLSSocket, bytes: number) => Promise<void> } = {
   trailers: async (socket, bytes) => {
     socket.write(`${ok}transfer-encoding: chunked\r\n\r\n0\r\n`)

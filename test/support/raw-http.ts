@@ -1,4 +1,7 @@
-/** Raw requests that no well-behaved client would send, over HTTP/1.1 and HTTP/2, and the complete responses. */
+/**
+ * Sends raw requests that no well-behaved client would send, over HTTP/1.1 and HTTP/2, and returns the complete
+ * responses.
+ */
 import { readFileSync } from 'node:fs'
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -17,7 +20,7 @@ export function caOf({ directory }: Served): string {
   return readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
 }
 
-/** Contexts by CA, because parsing one takes as long as a handshake. */
+/** TLS contexts by CA. Parsing a CA takes as long as a handshake. */
 const contexts = new Map<string, SecureContext>()
 
 function contextOf(server: Served): SecureContext {
@@ -27,7 +30,7 @@ function contextOf(server: Served): SecureContext {
   return context
 }
 
-/** Opens a TLS connection, from another loopback address if `localAddress` names one. */
+/** Opens a TLS connection. If `localAddress` is set, connects from that loopback address. */
 export async function openSocket(server: Served, alpn: string, localAddress = '127.0.0.1'): Promise<TLSSocket> {
   const secureContext = contextOf(server)
   const address = { host: '127.0.0.1', port: server.port, localAddress }
@@ -39,14 +42,16 @@ export async function openSocket(server: Served, alpn: string, localAddress = '1
   return socket
 }
 
-/** Sends bytes on a new connection and returns everything received until the server closes it. */
+/** Sends bytes on a new connection, and returns everything received until the server closes the connection. */
 export async function sendBytes(server: Served, bytes: string | Buffer): Promise<string> {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(bytes)
   return await untilClosed(socket)
 }
 
-/** Returns everything that a server sends until it closes or resets the connection. Fails if it does not. */
+/**
+ * Returns everything that a server sends until it closes or resets the connection. Fails if the server does neither.
+ */
 export function untilClosed(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -68,7 +73,7 @@ export function statusesOf(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
 }
 
-/** Sends one HTTP/1.1 request with these header lines on a separate connection. */
+/** Sends one HTTP/1.1 request with the given header lines on a separate connection. */
 export async function sendHead(server: Served, lines: readonly string[], body = ''): Promise<RawAnswer> {
   const head = [...lines, 'Host: 127.0.0.1', 'Connection: close', '', ''].join('\r\n')
   const text = await sendBytes(server, Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]))
@@ -76,10 +81,10 @@ export async function sendHead(server: Served, lines: readonly string[], body = 
 }
 
 export function openSession(server: Served): ClientHttp2Session {
-  // By default, Node would not send a header twice.
+  // By default, Node does not send a header twice.
   const lenient = { ca: caOf(server), strictSingleValueFields: false }
   const session = connectHttp2(server.url, lenient)
-  // Streams report the end of the session to their callers.
+  // The streams report the end of the session to their callers.
   session.on('error', () => {})
   return session
 }

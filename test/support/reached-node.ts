@@ -17,13 +17,13 @@ import { TestNode, type TestPod } from './simulated-node.ts'
 export interface ReachedNode {
   readonly api: InProcess
   readonly node: TestNode
-  /** Port of the node. */
+  /** Port of the simulated node. */
   readonly port: number
   readonly kubeconfig: string
   addPod(name: string, containers?: readonly string[]): Promise<TestPod>
 }
 
-/** Starts them in this version. */
+/** Starts the server and the node at the given Kubernetes version. */
 export async function reachedNode(
   t: Ending,
   flags: readonly string[] = [],

@@ -9,7 +9,10 @@ export function hasServerWrittenStatus({ kind }: Kind): boolean {
   return judgedKinds.includes(kind)
 }
 
-/** Returns the object once the server has written its status. Returns at once for other kinds. */
+/**
+ * Returns the object once the server has written its status. For kinds without such a status, returns the object at
+ * once.
+ */
 export async function readWithStatus(client: HttpClient, kind: Kind, path: string): Promise<Answer> {
   const ends = Date.now() + 30_000
   for (;;) {

@@ -10,20 +10,20 @@ import { join } from 'node:path'
 import { compiled, compiledIn } from './compile-cache.ts'
 import { type Ending, root } from './server.ts'
 
-/** A recipe: added and changed files. */
+/** A recipe: the files that it adds and changes. */
 export interface Recipe {
   readonly added: { readonly [file: string]: string }
   readonly changed: { readonly [file: string]: (text: string) => string }
 }
 
-/** Copies the repository until the test ends. */
+/** Copies the repository. The copy exists until the end of the test. */
 export function copyRepository(t: Ending): string {
   const copy = mkdtempSync(join(tmpdir(), 'orch-recipes-'))
   t.after(async () => rmSync(copy, { recursive: true, force: true }))
   for (const part of ['src', 'test', 'bench', 'docs', 'scripts', 'package.json', 'tsconfig.json', 'biome.json'])
     cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  // Most sources of the copy are unchanged, so their compiled code is there already.
+  // Most sources of the copy are unchanged, so their compiled code already exists.
   mkdirSync(join(copy, 'dist'))
   symlinkSync(compiled.NODE_COMPILE_CACHE, compiledIn(copy).NODE_COMPILE_CACHE)
   return copy
@@ -48,7 +48,7 @@ export interface Outcome {
 
 /** The environment of a Node program in the copy. */
 export function environmentIn(copy: string): NodeJS.ProcessEnv {
-  // With this variable, a test runner would report to its parent instead of standard output.
+  // With this variable, a test runner would report to its parent process instead of to standard output.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   return { ...inherited, ...compiledIn(copy) }
 }
@@ -69,13 +69,16 @@ export function runIn(copy: string, args: readonly string[], env: { [name: strin
   })
 }
 
-/** Writes docs/reference/flags.md of the copy, as the recipe demands. */
+/** Writes docs/reference/flags.md of the copy, as the recipe requires. */
 export async function writeFlagsPage(copy: string): Promise<void> {
   const { code, output } = await runIn(copy, ['test/server/flags.test.ts'], { ORCH_WRITE_DOCS: '1' })
   assert.equal(code, 0, output)
 }
 
-/** Removes an indent of six columns. The indent keeps its imports from being taken for those of this file. */
+/**
+ * Removes an indent of six columns. Because of the indent, no tool mistakes the imports in the text for imports of this
+ * file.
+ */
 function dedented(text: string): string {
   return `${text.slice(1).replaceAll(/^ {6}/gm, '')}\n`
 }
@@ -93,7 +96,7 @@ function withImport(line: string, change: (text: string) => string): (text: stri
   return (text) => change(text.replace(/^import /m, () => `${line}\nimport `))
 }
 
-/** Adds a test at the end. */
+/** Adds a test at the end of a file. */
 function withTest(added: string): (text: string) => string {
   return (text) => `${text}\n${added}\n`
 }

@@ -1,6 +1,6 @@
 /**
- * An HTTPS server with HTTP/1.1 only that records the token, certificate and connection of each request. It stands for
- * third-party servers. The test sets its responses.
+ * An HTTPS server with HTTP/1.1 only, in place of third-party servers. It records the token, the certificate and the
+ * connection of each request. The test sets its responses.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -14,7 +14,7 @@ export interface Recorded {
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
-  /** Common name of the client's certificate. Undefined if there is none. */
+  /** Common name of the client's certificate. Undefined if the client sent no certificate. */
   readonly certificate: string | undefined
   /** Number of the connection, from 1. */
   readonly connection: number

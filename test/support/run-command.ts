@@ -1,5 +1,5 @@
 /**
- * Runs a command as the leader of a process group. On a timeout the whole group is killed, so that no child process
+ * Runs a command as the leader of a process group. On a timeout, the whole group is killed, so that no child process
  * keeps the output open and blocks the test.
  */
 import { spawn } from 'node:child_process'
@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
 export interface CommandOptions {
-  /** Standard input. */
+  /** Text for the standard input of the command. */
   readonly input?: string
   /** Timeout. Defaults to two minutes. */
   readonly timeoutMs?: number

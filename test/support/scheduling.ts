@@ -1,4 +1,4 @@
-/** A short notation for a cluster as the scheduler sees it, without a server. */
+/** A short notation for a cluster in the form that the scheduler sees, without a server. */
 
 import type { Node } from '../../src/api/kinds/core/node.ts'
 import type { PersistentVolume } from '../../src/api/kinds/core/persistent-volume.ts'
@@ -56,7 +56,7 @@ export interface StorageParts {
   readonly csiNodes?: readonly object[]
 }
 
-/** Nodes by name, Pods on them, and other objects to look up. */
+/** Nodes by name, the Pods on them, and other objects to look up. */
 export interface ClusterParts {
   readonly nodes: { readonly [name: string]: NodeParts }
   readonly pods?: readonly PodInfo[]
@@ -122,12 +122,12 @@ function stored<T extends ObjectBase>(objects: readonly object[] = []) {
   }
 }
 
-/** Creates a search that takes the first of equally good nodes. */
+/** Creates a search that selects the first of equally good nodes. */
 export function searchIn(sight: Sight, wanted: PodInfo, profile: Profile = defaultProfile): Search {
   return { pod: wanted, profile, sight, state: { percentageOfNodes: 100, start: 0, random: () => 0.999 } }
 }
 
-/** Returns why each node is rejected, by name. Empty for feasible nodes. */
+/** Returns the reason why each node is rejected, by name of the node. Empty for feasible nodes. */
 export function reasons(parts: ClusterParts, wanted: PodInfo): { readonly [node: string]: string } {
   const sight = sightOf(parts)
   const checks = runToCompletion(prepareChecks(wanted, defaultProfile, sight))
@@ -135,7 +135,7 @@ export function reasons(parts: ClusterParts, wanted: PodInfo): { readonly [node:
   return Object.fromEntries(sight.cluster.nodes.map((each) => [each.name, refusal(each)?.reasons.join(', ') ?? '']))
 }
 
-/** Returns the score of one plugin for each node, from 0 to 100. Undefined if all are equal. */
+/** Returns the score of one plugin for each node, from 0 to 100, or undefined if all nodes are equal. */
 export function scores(plugin: string, parts: ClusterParts, wanted: PodInfo): readonly number[] | undefined {
   const sight = sightOf(parts)
   const { nodes } = sight.cluster
@@ -146,7 +146,7 @@ export function scores(plugin: string, parts: ClusterParts, wanted: PodInfo): re
   return found
 }
 
-/** Returns the selected node, or the message why there is none. */
+/** Returns the selected node, or the message that explains why no node was selected. */
 export function placeOf(parts: ClusterParts, wanted: PodInfo, profile?: Profile): string {
   const sight = sightOf(parts)
   const found = runToCompletion(findNode(searchIn(sight, wanted, profile)))

@@ -1,7 +1,7 @@
 /**
- * A real server for a test: `startServer` runs `orch apiserver` in a separate process (`startUp` runs `orch up`, with
- * the control loops), on a free port in its own directory, and provides clients for it. The test may call `stop`,
- * `kill` and `restart`. Everything is removed when the test ends.
+ * A real server for a test: `startServer` runs `orch apiserver` in a separate process, and `startUp` runs `orch up`,
+ * which includes the control loops. The server uses a free port and its own directory, and the module provides clients
+ * for it. The test may call `stop`, `kill` and `restart`. Everything is removed when the test ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { HttpClient } from './http-client.ts'
 import { writeInitialData } from './initial-data.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
-/** The prototype guard, loaded into every server, and its exit code. */
+/** The prototype guard that every server loads, and its exit code. */
 const sentinel = join(root, 'test/support/prototypes.mjs')
 export const changedPrototypes = 86
 
@@ -26,14 +26,14 @@ alice-token,alice,alice-uid,"dev,ops"
 bob-token,bob,bob-uid
 `
 
-/** Access to a server, wherever it runs. */
+/** Access to a server, in this process or in a separate one. */
 export interface Served {
   readonly directory: string
   readonly url: string
   readonly port: number
-  /** Returns a client with this bearer token. */
+  /** Returns a client that authenticates with the given bearer token. */
   client(token?: string): HttpClient
-  /** Returns a transport of our client library with this bearer token. */
+  /** Returns a transport of the client library that authenticates with the given bearer token. */
   transport(token?: string): Transport
   /** Returns the options for a custom transport to this server. */
   credentials(token?: string): HttpTransportOptions
@@ -44,15 +44,21 @@ export interface Served {
 /** A server in a separate process. */
 export interface ServerHandle extends Served {
   readonly process: ChildProcess
-  /** Sends SIGTERM and waits for the exit. */
+  /** Sends SIGTERM to the server and waits until it exits. */
   stop(): Promise<number | null>
-  /** Sends SIGKILL and waits for the exit. */
+  /** Sends SIGKILL to the server and waits until it exits. */
   kill(): Promise<void>
-  /** Restarts on the same directory and port. */
+  /** Restarts the server on the same directory and port. */
   restart(flags?: readonly string[]): Promise<void>
-  /** Restarts on the same directory and port and kills the server this many milliseconds later, ready or not. */
+  /**
+   * Restarts the server on the same directory and port. Kills it after the given number of milliseconds, whether it is
+   * ready or not.
+   */
   restartAndKill(afterMs: number): Promise<void>
-  /** Restarts on the same directory and port and sends SIGTERM once the condition holds, ready or not. */
+  /**
+   * Restarts the server on the same directory and port. Sends SIGTERM once the condition holds, whether the server is
+   * ready or not.
+   */
   restartAndStop(isTime: () => boolean): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
@@ -62,8 +68,8 @@ export interface Ending {
 }
 
 /**
- * The Kubernetes version to emulate unless a test chooses one: that of a test file that runs at several (`versions.ts`),
- * otherwise 1.23 under both profiles.
+ * The Kubernetes version that a server emulates unless the test chooses a version. Test files that run at several
+ * versions (`versions.ts`) use the version of the run, and all other files use 1.23 under both profiles.
  */
 export function versionFlags(flags: readonly string[]): string[] {
   const version = process.env.ORCH_TEST_VERSION ?? (flags.includes('--profile=kubernetes') ? oldestVersion : undefined)
@@ -83,20 +89,20 @@ export async function startServer(
   return await start(t, { command: 'apiserver', flags, env })
 }
 
-/** Starts a server with a low limit of open files and connections. */
+/** Starts a server with low limits of open files and connections. */
 export async function startWithFew(t: Ending, openFiles: number, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, { command: 'apiserver', flags, env: {}, openFiles })
 }
 
-/** For tests that list all ConfigMaps of a namespace: only their own exist. */
+/** For tests that list all ConfigMaps of a namespace: prevents the server from creating ConfigMaps of its own. */
 export const withoutRootCa = '--controllers=*,bootstrapsigner,tokencleaner,-root-ca-cert-publisher'
 
-/** Flags of `orch up` if a test does not ask for nodes, because most check only their own objects. */
+/** Flags of `orch up` for a test that does not request nodes, because most tests check only their own objects. */
 export function noNodes(flags: readonly string[]): string[] {
   return flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']
 }
 
-/** Starts `orch up` without the loops that create pods, except those that `--controllers` names. */
+/** Starts `orch up` without the loops that create pods, except the loops that `--controllers` names. */
 export async function startUp(
   t: Ending,
   flags: readonly string[] = [],
@@ -194,7 +200,10 @@ interface Launch {
 /** Flags of every server in a separate process: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
 const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
 
-/** Returns the flag for one worker unless the flags set a number, so that the load of the machine changes no test. */
+/**
+ * Returns the flag for one worker unless the flags set a number of workers, so that the load of the machine does not
+ * affect tests.
+ */
 function workerFlags(flags: readonly string[]): string[] {
   return [...everyFlags, ...flags].some((flag) => flag.startsWith('--workers=')) ? [] : ['--workers=1']
 }
@@ -244,10 +253,13 @@ async function launch(how: Launch): Promise<Running> {
   })
 }
 
-/** Timeout for a server to exit at the end of its test. A suspended or hanging one does not exit. */
+/** Maximum time for a server to exit at the end of its test. A server that is suspended or hangs does not exit. */
 const patienceMs = 2_000
 
-/** Ends a server at the end of its test. Returns whether its prototypes were changed: see `prototypes.mjs`. */
+/**
+ * Ends a server at the end of its test. Returns whether the prototypes in the server were changed. See
+ * `prototypes.mjs`.
+ */
 async function endWatched({ child }: Running): Promise<boolean> {
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   if (child.exitCode === null && child.signalCode === null) {

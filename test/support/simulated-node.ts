@@ -1,6 +1,6 @@
 /**
- * A simulated node for stream tests: pods whose containers run commands of this machine in their own directory. Port 7
- * echoes, port 80 serves HTTP, and all others refuse connections.
+ * A simulated node for stream tests. The containers of its pods run commands of this machine in their own directory.
+ * Port 7 echoes, port 80 serves HTTP, and all other ports refuse connections.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ export class TestContainer implements ContainerRuntime {
   isRunning = true
   readonly last = new ContainerLog()
   previous: ContainerLog | undefined
-  /** Attached clients, whose input is printed and who receive the output. */
+  /** Attached clients. Their input is printed, and they receive the output. */
   readonly attached = new Set<ContainerStreams>()
   readonly sizes: string[] = []
   readonly directory: string

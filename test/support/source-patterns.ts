@@ -1,7 +1,7 @@
 /**
- * Finds the regular expressions of source files: literals by scanning the text, and those that a module builds with
- * `new RegExp` by loading it. Scans TypeScript as Biome formats it. JSX is compiled first, because its text has no
- * quotes.
+ * Finds the regular expressions in source files. Finds literals by scanning the text, and expressions that a module
+ * builds with `new RegExp` by loading the module. Scans TypeScript as formatted by Biome. JSX is compiled first,
+ * because its text has no quotes.
  */
 import { readFileSync } from 'node:fs'
 import { transformSync } from 'esbuild'
@@ -12,7 +12,7 @@ export interface SourcePattern {
   readonly flags: string
 }
 
-/** Ends of a value, after which a slash is a division. Otherwise a slash starts a regular expression. */
+/** Tokens that end a value. A slash after such a token is a division. Any other slash starts a regular expression. */
 const endsValue = /[\w$)\]}"'`]$/
 const keywords = new Set(['return', 'typeof', 'case', 'in', 'of', 'yield', 'await', 'else', 'do', 'void', 'delete'])
 
@@ -29,7 +29,7 @@ class Scanner {
   readonly #text: string
   readonly #found: SourcePattern[] = []
   #at = 0
-  /** The last token that is neither space nor comment. */
+  /** The last token that is neither white space nor a comment. */
   #last = ''
 
   constructor(file: string, text: string) {
@@ -120,7 +120,7 @@ class Scanner {
   }
 }
 
-/** Returns the expressions that a module creates while it is loaded. */
+/** Returns the regular expressions that a module creates while it is loaded. */
 export async function builtIn(file: string): Promise<SourcePattern[]> {
   const found: SourcePattern[] = []
   const original = globalThis.RegExp

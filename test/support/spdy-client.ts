@@ -1,4 +1,7 @@
-/** A SPDY/3.1 client for tests with its own framing: opens streams, writes to them and records the responses. */
+/**
+ * A SPDY/3.1 client for tests, with its own framing code. The client opens streams, writes to them and records the
+ * responses.
+ */
 import type { Duplex } from 'node:stream'
 import { constants, deflateRawSync } from 'node:zlib'
 import { dictionary } from '../../src/wire/streaming/spdy/dictionary.ts'
@@ -15,7 +18,7 @@ export interface ClientStream {
 
 export class SpdyClient {
   readonly streams = new Map<number, ClientStream>()
-  /** Received window updates by stream. Stream 0 is the connection. */
+  /** Received window updates, by stream. Stream 0 represents the connection. */
   readonly windows = new Map<number, number>()
   readonly pings: number[] = []
   isClosed = false

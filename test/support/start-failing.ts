@@ -1,6 +1,6 @@
 /**
- * A start that fails in the test's own process: the exit code and the message of a process (`test/server/start.test.ts`
- * checks real processes). The server has its own directory, which is removed at the end.
+ * Tests a start that fails, in the test's own process: the exit code and the message that a process would have.
+ * `test/server/start.test.ts` checks real processes. The server has its own directory, which is removed at the end.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { MemoryStore } from '../../src/storage/store/memory.ts'
 import { StoreError } from '../../src/storage/store/store.ts'
 import type { Ending } from './server.ts'
 
-/** Flags, or a function that creates them with files in the directory. */
+/** Flags, or a function that creates the flags together with files in the directory. */
 export type FailingFlags = readonly string[] | ((directory: string) => readonly string[])
 
 export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ code: number; errors: string }> {
@@ -29,7 +29,7 @@ export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ co
     const server = await startApiServer(options, { log, store: new MemoryStore() })
     await server.stop()
   } catch (error) {
-    // Any other error would be reported with its stack as a bug.
+    // Any other error would be reported as a bug, with its stack.
     if (!(error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError)) throw error
     return { code: 1, errors: `${output}orch: ${error.message}\n` }
   }

@@ -1,7 +1,7 @@
 /**
- * A front server whose nodes respond: it proxies requests to a real server and handles `exec`, `attach`, `portforward`,
- * `log` and ephemeral containers itself, as kubelets would. It has an independent WebSocket implementation, so that
- * both sides do not share a mistake.
+ * A front server whose nodes respond. The front server proxies requests to a real server and handles `exec`, `attach`,
+ * `portforward`, `log` and ephemeral containers itself, as kubelets would. It has an independent WebSocket
+ * implementation, so that both sides do not share a mistake.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,17 +16,20 @@ import type { Ending, Served } from './server.ts'
 
 export interface Front {
   readonly config: string
-  /** Requests, newest last: `exec web?command=ls`. */
+  /** Requests such as `exec web?command=ls`, newest last. */
   readonly asked: string[]
-  /** Output of the next `exec` instead of that of a program. */
+  /** Output of the next `exec`, in place of the output of a program. */
   sends: Buffer | undefined
-  /** Number of next connections to break at once. */
+  /** Number of connections to break immediately, starting with the next connection. */
   breaks: number
-  /** Protocol of the next connections. */
+  /** WebSocket protocol of the next connections. */
   protocol: 'v4.channel.k8s.io' | 'v5.channel.k8s.io'
 }
 
-/** Runs as long as the test. Containers are directories of this machine: programs run in `directory`. */
+/**
+ * Starts the server, which runs until the end of the test. Containers are directories of this machine: programs run in
+ * `directory`.
+ */
 export async function streamingFront(t: Ending, server: Served, directory: string): Promise<Front> {
   const { certificate: cert, key } = pairOf(server, 'serving')
   const front: Front = {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import type { Served, ServerHandle } from './server.ts'
 
-/** Returns a check to call after each input. */
+/** Returns a check that the test calls after each input. */
 export function survivalCheck(server: Served | ServerHandle): () => Promise<void> {
   const client = server.client()
   const child = 'process' in server ? server.process : undefined

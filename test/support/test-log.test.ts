@@ -1,4 +1,6 @@
-/** The log of a server in a test process is kept for failure reports, but only its end. */
+/**
+ * Tests that the log of a server in a test process is kept for failure reports, and that only the last lines are kept.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestLog, takeLogLines } from './test-log.ts'

@@ -1,11 +1,11 @@
 /**
- * The last run time of each test file on this machine, or else known times of slow files (`usual-times.json`). The
- * slowest start first, so that no process works alone at the end of a run. Only the order depends on it.
+ * The last run time of each test file on this machine, or otherwise known times of slow files (`usual-times.json`). The
+ * slowest files start first, so that no process works alone at the end of a run. The times affect only the order.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Time spent on a file. */
+/** Time that a test file takes. */
 export interface Spent {
   readonly ms: number
   readonly cpuMs: number
@@ -26,7 +26,7 @@ function readKept(): Times {
   try {
     return JSON.parse(readFileSync(timesFile, 'utf8'))
   } catch {
-    // No times are stored yet, or another run is writing them.
+    // No run times are stored yet, or another run is writing them.
     return {}
   }
 }

@@ -1,10 +1,10 @@
-/** Polling for conditions without events. Fails after a timeout. */
+/** Polls for conditions that cause no events. Fails after a timeout. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** The pauses grow with the time waited, because polling costs more than a small delay. */
+/** The pauses grow with the waiting time, because polling costs more than a small delay. */
 const pauseMs = { first: 20, most: 100, part: 5 }
 
-/** Polls until the result matches and returns it. Fails with the last result after a timeout. */
+/** Polls until the result matches, and returns the result. Fails with the last result after a timeout. */
 export async function until<T>(
   ask: () => Promise<T>,
   predicate: (result: T) => boolean,
@@ -26,7 +26,7 @@ export async function untilTrue(holds: () => Promise<boolean>, timeoutMs = 60_00
   await until(holds, (held) => held, timeoutMs)
 }
 
-/** Polls in each turn of this process's event loop, for conditions that need turns but no time. */
+/** Polls in each turn of this process's event loop, for conditions that depend on turns and not on time. */
 export async function soon(holds: () => boolean, timeoutMs = 20_000): Promise<void> {
   const end = performance.now() + timeoutMs
   while (!holds()) {

@@ -1,31 +1,33 @@
-/** Rows of requests with their outcomes, on servers that emulate different Kubernetes versions. */
+/** Rows of requests with their expected outcomes, for servers that emulate different Kubernetes versions. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer } from './http-client.ts'
 import { serve } from './in-process.ts'
 
-/** What the server answers: the causes of a rejection, or the number of warnings and the expected fields. */
+/**
+ * The expected response of the server: the causes of a rejection, or the number of warnings and the expected fields.
+ */
 export interface Outcome {
-  /** `Required spec.driver`, in alphabetical order. Undefined if the write succeeds. */
+  /** Expected causes such as `Required spec.driver`, in alphabetical order. Undefined if the write succeeds. */
   readonly causes?: readonly string[]
   readonly warnings?: number
-  /** Values at paths such as `spec.type`; undefined if the field must be absent. */
+  /** Expected values at paths such as `spec.type`, where undefined means that the field must be absent. */
   readonly shows?: { readonly [path: string]: unknown }
 }
 
-/** A create or, with `patch`, a create followed by a patch whose outcome counts. */
+/** A create or, if `patch` is set, a create followed by a patch whose outcome is tested. */
 export interface Row extends Outcome {
   readonly name: string
   readonly path: string
   readonly body: object
-  /** A merge patch of the created object. */
+  /** A merge patch to send to the created object. */
   readonly patch?: object
-  /** A merge patch of the status before `patch`. */
+  /** A merge patch of the status to send before `patch`. */
   readonly status?: object
   readonly subresource?: string
 }
 
-/** Runs the rows on a server of the version. */
+/** Runs the rows on a server that emulates the version. */
 export async function testRows(version: string, rows: readonly Row[], flags: readonly string[] = []): Promise<void> {
   const server = await serve({ after }, [`--emulated-version=${version}`, '--profile=kubernetes', ...flags])
   const client = server.client()

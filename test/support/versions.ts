@@ -1,7 +1,8 @@
 /**
- * Test files that run at several Kubernetes versions. Tests choose 1.23 unless their flags name a version. These files
- * cover what must not depend on the version: requests, watches, custom resources, admission and authorization. The
- * cheap ones run at 1.36 as well. The long form runs all of them, also at the versions between whose facts are recorded.
+ * Lists the test files that run at several Kubernetes versions. Tests use 1.23 unless their flags name a version. These
+ * files cover features that must not depend on the version: requests, watches, custom resources, admission and
+ * authorization. The cheap files run at 1.36 as well. The long form runs all of the files, also at the versions for
+ * which recorded facts exist.
  */
 import { long } from './long.ts'
 
@@ -12,7 +13,7 @@ const cheap: readonly string[] = [
   'test/apiserver/custom/conversion.test.ts',
   'test/apiserver/http/methods.test.ts',
 ]
-/** Each takes five seconds of a core or more. */
+/** Each of these files takes five seconds of a core or more. */
 const costly: readonly string[] = [
   'test/apiserver/custom/custom-resources.test.ts',
   'test/apiserver/http/every-write-method.test.ts',

@@ -1,4 +1,4 @@
-/** Waits until a server has compacted an old version of the ConfigMaps, which have changed since. */
+/** Waits until a server has compacted an old version of the ConfigMaps, which have changed since that version. */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../src/client/requests/client.ts'

@@ -1,6 +1,7 @@
 /**
- * An HTTPS server with admission webhooks as a separate process, started by `webhooks.ts`. The path determines the
- * response, and every call is reported to the parent. It can behave like good webhooks and like hostile ones.
+ * An HTTPS server with admission webhooks as a separate process, which `webhooks.ts` starts. The path of a call
+ * determines the response, and the server reports every call to its parent process. The server can behave like good
+ * webhooks or like hostile ones.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -55,7 +56,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   warn: (call) => reply(call, { warnings: call.args }),
   'many-warnings': (call) =>
     reply(call, { warnings: Array.from({ length: Number(call.args[0]) }, (_, i) => `warning ${i}`) }),
-  // The number is sent literally, because JSON numbers need not be integers.
+  // The number is sent literally, because numbers in JSON need not be integers.
   'deny-for': ({ review, args, response }) => {
     const status = `{"code":429,"message":"later","details":{"retryAfterSeconds":${args[0]}}}`
     const uid = JSON.stringify(review.request.uid)
@@ -92,12 +93,12 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     response.end(bomb)
   },
   reset: ({ response }) => void response.socket?.destroy(),
-  // Crashes on some objects and denies all others.
+  // Crashes on some objects and denies all other objects.
   'crash-or-deny': (call) => {
     if (call.review.request.object.metadata.labels?.crash !== undefined) call.response.socket?.destroy()
     else reply(call, { allowed: false, status: { code: 403, message: 'no' } })
   },
-  // Never answers for some objects and denies all others.
+  // Never answers for some objects and denies all other objects.
   'hang-or-deny': (call) => {
     if (call.review.request.object.metadata.labels?.hang === undefined)
       reply(call, { allowed: false, status: { code: 403, message: 'no' } })

@@ -1,4 +1,4 @@
-/** Admission webhooks for tests: a real HTTPS server in a separate process, and its received calls. */
+/** Admission webhooks for tests: a real HTTPS server in a separate process, and the calls that it received. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export interface WebhookCall {
 }
 
 export interface WebhooksOptions {
-  /** Names in its certificate. */
+  /** Host names in the certificate of the server. */
   readonly names?: AlternativeNames
   /** Whether to create a compression bomb, which takes a moment. */
   readonly bomb?: boolean
@@ -49,7 +49,7 @@ export class Webhooks {
   static async start(t: Ending, options: WebhooksOptions = {}): Promise<Webhooks> {
     const { names = { dns: [], ips: ['127.0.0.1'] }, bomb = false } = options
     const { certificate, key, authority } = await makeServerIdentity(names)
-    // The flags of this process load the test runner.
+    // The flags of this process would load the test runner in the child process.
     const child = fork(join(import.meta.dirname, 'webhook-program.ts'), bomb ? ['--bomb'] : [], { execArgv: [] })
     t.after(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -75,7 +75,7 @@ export class Webhooks {
     return { url: `${this.base}${path}`, caBundle: this.caBundle }
   }
 
-  /** Returns the paths called since the last call of this method. */
+  /** Returns the paths that were called since the previous call of this method. */
   taken(): string[] {
     return this.calls.splice(0).map(({ path }) => path)
   }
@@ -84,7 +84,7 @@ export class Webhooks {
 export const configMaps = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }
 export const everything = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }
 
-/** Returns a webhook for new ConfigMaps in namespaces whose label `hooked` has this value. */
+/** Returns a webhook for new ConfigMaps in namespaces whose label `hooked` has the given value. */
 export function webhook(webhooks: Webhooks, path: string, more: object = {}, hooked = 'yes') {
   return {
     name: `w${Math.random().toString(36).slice(2, 10)}.example.com`,
@@ -103,7 +103,7 @@ export function configurationPath(sort: Sort, name = ''): string {
   return `/apis/admissionregistration.orch.io/v1/${sort}webhookconfigurations${name && '/'}${name}`
 }
 
-/** Writes or replaces a configuration, which is in effect on this server when this resolves. */
+/** Writes or replaces a webhook configuration. Resolves when the configuration is in effect on this server. */
 export async function configure(client: HttpClient, sort: Sort, name: string, webhooks: readonly object[]) {
   await client.delete(configurationPath(sort, name))
   const answer = await client.post(configurationPath(sort), { metadata: { name }, webhooks })

@@ -1,4 +1,4 @@
-/** Helpers for tests of workload loops: templates, pods that become ready as on a node, and lagging watches. */
+/** Helpers for tests of workload loops: pod templates, pods that become ready as on a node, and lagging watches. */
 
 import type { Pod } from '../../src/api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../src/api/model/object.ts'
@@ -11,10 +11,10 @@ import { controllerOf } from '../../src/cluster/controllers/workloads/ownership.
 import { until } from './until.ts'
 
 export const namespace = 'default'
-/** For servers without loops that create service accounts or mark new nodes as ready. */
+/** For servers without the loops that create service accounts or mark new nodes as ready. */
 export const withoutAccounts = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition']
 
-/** Returns a pod template with the label `app`. A different image makes it a different template. */
+/** Returns a pod template with the label `app`. Another image results in a different template. */
 export function template(app: string, image = 'one') {
   return { metadata: { labels: { app } }, spec: { containers: [{ name: 'c', image }] } }
 }
@@ -27,7 +27,7 @@ export async function podsOf(client: Client, owner: ObjectBase): Promise<Pod[]> 
   return items.filter((pod) => controllerOf(pod)?.uid === owner.metadata.uid)
 }
 
-/** Returns the pods with a label `app` once there are this many. */
+/** Returns the pods with a label `app` once the given number of pods exist. */
 export async function untilPods(client: Client, app: string, count: number): Promise<Pod[]> {
   return await until(
     async () => (await client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items,
@@ -45,7 +45,7 @@ export async function untilObject<T extends ObjectBase>(
   return (await until(ask, (object) => object !== undefined && wanted(object)))!
 }
 
-/** Sets the status of a pod as its node would: running, and ready. */
+/** Sets the status of a pod as its node would: running and ready. */
 export async function setReady(client: Client, { metadata: { name = '' } }: Pod, since?: number): Promise<void> {
   const lastTransitionTime = new Date(since ?? Date.now()).toISOString()
   const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] }
@@ -64,7 +64,7 @@ export async function makeAllReady(client: Client, signal: AbortSignal): Promise
   }
 }
 
-/** Creates a pod watch whose events are held back while the gate is closed. */
+/** Creates a watch of pods whose events are delayed while the gate is closed. */
 export function laggingWatch() {
   let gate: PromiseWithResolvers<void> | undefined
   return {

@@ -82,7 +82,7 @@ export interface LoopOptions {
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
   /** Parent directory of the built-in provisioner's volumes. If undefined, the provisioner does not run. */
   readonly volumeDirectory?: string
-  /** Returns the current CA certificates (PEM) with which clients verify the API server. Undefined if unknown. */
+  /** Returns the current CA certificates (PEM) with which clients verify the API server, or undefined if unknown. */
   readonly rootAuthority?: () => string
   /** Signs tokens stored in Secrets. Undefined if this process has no signing key. */
   readonly issueToken?: LegacyTokenOf

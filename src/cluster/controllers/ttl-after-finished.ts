@@ -57,7 +57,7 @@ async function reconcile(
 }
 
 /**
- * Returns the deletion time of a Job. Undefined if the Job has not finished, has no TTL or is already being deleted.
+ * Returns the deletion time of a Job, or undefined if the Job has not finished, has no TTL or is already being deleted.
  */
 function dueAt(job: (Job & ApiObject) | undefined): number | undefined {
   const seconds = job?.spec?.ttlSecondsAfterFinished

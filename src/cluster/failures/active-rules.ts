@@ -10,7 +10,9 @@ import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { type NodeRule, nodeRuleOf, type PodRule, podRuleOf } from './compile-rule.ts'
 
-/** Maximum number of rules that apply. Every change of a pod is matched against all of them. */
+/**
+ * Maximum number of rules that apply. The limit is needed because every change of a pod is matched against all rules.
+ */
 const maxRules = 1000
 
 /** The objects of an informer. */
@@ -21,7 +23,7 @@ export interface RuleObjects {
 
 type Subject = Pick<ObjectBase, 'metadata'>
 
-/** Compiles a rule once, so that readers can compare compiled rules by identity. */
+/** Compiles a rule only once, so that readers can compare compiled rules by identity. */
 const compiled = memoizeByObject((rule: SimulationRule) => ({ pod: podRuleOf(rule), node: nodeRuleOf(rule) }))
 
 /** Finds the rules that apply to a pod or a node. */

@@ -12,7 +12,7 @@ type Matcher = (object: Pick<ObjectBase, 'metadata'>) => boolean
 export interface PodRule {
   readonly name: string
   readonly failure: PodFailure
-  /** Delay in milliseconds. Undefined means the default of the failure. */
+  /** Delay in milliseconds, or undefined for the default delay of the failure. */
   readonly delayMs: number | undefined
   readonly matches: Matcher
 }

@@ -20,7 +20,7 @@ const lineOverhead = 64
 export class ContainerLog {
   readonly #maxBytes: number
   #lines: LogLine[] = []
-  /** Number of the oldest stored line. It is equal to the number of dropped lines. */
+  /** Number of the oldest stored line, which equals the number of dropped lines. */
   #first = 0
   #bytes = 0
   #isEnded = false
@@ -30,12 +30,12 @@ export class ContainerLog {
     this.#maxBytes = maxBytes
   }
 
-  /** Numbers of the oldest stored line and of the next line to come. */
+  /** Number of the oldest stored line, and number of the next line. */
   get range(): { readonly first: number; readonly end: number } {
     return { first: this.#first, end: this.#first + this.#lines.length }
   }
 
-  /** Whether the container has terminated, so that it produces no more output. */
+  /** Whether the container has terminated and therefore produces no more output. */
   get isEnded(): boolean {
     return this.#isEnded
   }
@@ -58,12 +58,12 @@ export class ContainerLog {
     this.#wake()
   }
 
-  /** Returns the line with this number. Undefined if it was dropped or does not exist yet. */
+  /** Returns the line with this number, or undefined if the line was dropped or does not exist yet. */
   line(number: number): LogLine | undefined {
     return this.#lines[number - this.#first]
   }
 
-  /** Resolves when there may be lines after this one or the log may have ended. */
+  /** Resolves when later lines may exist or the log may have ended. */
   async changed(after: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#isEnded || after < this.range.end) return
     await new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 /**
  * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the list of
- * pods. The client names the node in TLS SNI or in `Host`. This is optional if the port serves a single node.
+ * pods. The client names the node in TLS SNI or in `Host`. If the port serves a single node, the client may omit the
+ * name.
  *
  * The port rejects clients that are not admitted (`admit.ts`), and requests from web pages of other origins. `close`
  * ends all streams.
@@ -22,11 +23,11 @@ import { ServingContexts, type ServingParts } from './serving-contexts.ts'
 
 export interface NodePortParts extends Reviewer, ServingParts {
   readonly host: string
-  /** The port to listen on. 0 means any free port. */
+  /** The port on which to listen. 0 means any free port. */
   readonly port: number
   /**
-   * Returns the node with this name. Undefined if this port does not serve it. The name is empty if the client does not
-   * name a node.
+   * Returns the node with this name, or undefined if this port does not serve the node. The name is empty if the client
+   * does not name a node.
    */
   readonly node: (name: string) => NodeRuntime | undefined
   /** Idle timeout of streams in milliseconds. */
@@ -44,7 +45,7 @@ const maxConnections = 1024
 /** Time in milliseconds within which a client must open the requested streams. */
 const openMs = 30_000
 
-/** Opens the port. Resolves when it listens. Rejects if it cannot. */
+/** Opens the port. Resolves when the port listens, and rejects if it cannot. */
 export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
   const contexts = new ServingContexts(parts)
   const server = createServer({
@@ -193,8 +194,8 @@ function nodeNameOf({ socket, headers }: IncomingMessage): string {
 }
 
 /**
- * Whether only the `Host` header names the node. The header may simply contain the address that the client connected
- * to.
+ * Whether only the `Host` header names the node. The header may simply contain the address to which the client
+ * connected.
  */
 function isBare({ socket }: IncomingMessage): boolean {
   return !(socket as TLSSocket & { servername?: string | false }).servername

@@ -18,7 +18,7 @@ export interface NodeRuntime {
   readonly isReachable: boolean
   /** Returns the pods on this node as API objects, for `/pods`. */
   pods(): readonly ApiObject[]
-  /** Returns a pod on this node. Undefined if it does not exist. */
+  /** Returns a pod on this node, or undefined if the pod does not exist. */
   pod(place: PodPlace): PodRuntime | undefined
   /** Returns the current usage of the running pods, for `/stats/summary` and `/metrics/resource`. */
   usage(): NodeUsage
@@ -32,14 +32,14 @@ export interface NodeUsage {
   readonly pods: readonly PodUsage[]
 }
 
-/** Usage of a pod's containers. */
+/** Resource usage of a pod's containers. */
 export interface PodUsage extends PodPlace {
   readonly uid: string
   readonly startedAt: number
   readonly containers: readonly ContainerUsage[]
 }
 
-/** Usage of a running container. */
+/** Resource usage of a running container. */
 export interface ContainerUsage {
   readonly name: string
   readonly startedAt: number
@@ -59,7 +59,7 @@ export interface PodPlace {
 /** A pod on a node. */
 export interface PodRuntime {
   readonly uid: string
-  /** Returns a container of any type. Undefined if the pod has no container with this name. */
+  /** Returns a container of any type, or undefined if the pod has no container with this name. */
   container(name: string): ContainerRuntime | undefined
   /**
    * Serves a connection to a port of the pod. Resolves when the connection is closed. Rejects if the pod does not
@@ -71,16 +71,16 @@ export interface PodRuntime {
 
 /** A container of a pod. */
 export interface ContainerRuntime {
-  /** Whether the container is running, which commands require. */
+  /** Whether the container is running. Commands require a running container. */
   readonly isRunning: boolean
   /**
-   * Returns the log of the previous instance, or of the last instance, which may still be running. Undefined if there
-   * was none.
+   * Returns the log of the previous instance, or of the last instance, which may still be running. Returns undefined if
+   * there was no such instance.
    */
   log(instance: 'last' | 'previous'): ContainerLog | undefined
   /** Runs a command and resolves with its exit code. Rejects if the command cannot be started. */
   exec(command: readonly string[], streams: ContainerStreams): Promise<number>
-  /** Attaches to the main process. Resolves when the process has ended or there is no more output. */
+  /** Attaches to the main process. Resolves when the process has ended or produces no more output. */
   attach(streams: ContainerStreams): Promise<void>
 }
 
@@ -89,20 +89,20 @@ export interface ContainerStreams {
   readonly stdin: Readable | undefined
   readonly stdout: Writable | undefined
   /**
-   * The standard error stream. Also undefined if the client has a terminal, because a terminal combines all output in
-   * one stream.
+   * The standard error stream. Undefined if the client did not request it or has a terminal, because a terminal
+   * combines all output in one stream.
    */
   readonly stderr: Writable | undefined
-  /** The terminal of the client. Undefined if the client has none. */
+  /** The terminal of the client. Undefined if the client has no terminal. */
   readonly terminal: Terminal | undefined
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
-/** The client's terminal. */
+/** A client's terminal. */
 export interface Terminal {
-  /** The size that the client reported last. Undefined before the first report. */
+  /** The terminal size that the client reported last. Undefined before the first report. */
   readonly size: TerminalSize | undefined
-  /** Calls `run` for every size reported from now on. */
+  /** Calls `run` for every terminal size that the client reports from now on. */
   onResize(run: (size: TerminalSize) => void): void
 }

@@ -48,7 +48,9 @@ export class ServingContexts {
     })
   }
 
-  /** Uses the certificate of this node for clients that do not name a node, once the certificate is available. */
+  /**
+   * Makes the certificate of this node the default for clients that name no node, once the certificate is available.
+   */
   async showByDefault(server: Server, node: string): Promise<void> {
     const { certificate, clock, log } = this.#parts
     let waitMs = retryMs

@@ -43,7 +43,7 @@ const leaseSeconds = 40
 const renewal = { usualMs: 10_000, maxMs: 25_000, perNodeMs: 5 }
 const reportMs = 300_000
 /**
- * Maximum number of concurrent writes. It is high enough that nodes are not considered lost even if a write takes
+ * Maximum number of concurrent writes. The number is high enough that no node is considered lost even if a write takes
  * seconds. Concurrent writes share commits.
  */
 const concurrency = 128
@@ -51,7 +51,7 @@ const concurrency = 128
 /** State of one node of this process. */
 interface State {
   isRegistered: boolean
-  /** Whether this process has just created the Node, which then has no Lease. */
+  /** Whether this process has just created the Node, so that no Lease exists yet. */
   isNew: boolean
   /** Time of the next Lease renewal, on the monotonic clock. */
   renewAt: number
@@ -114,7 +114,7 @@ async function beat(
   const now = parts.clock.monotonic()
   if (now >= state.renewAt) {
     const { isNew } = state
-    // If the creation fails because a Lease exists after all, the next attempt reads it.
+    // If the creation fails because a Lease exists after all, the next attempt reads the Lease.
     state.isNew = false
     state.lease = await renew({ client, node, isNew, lease: state.lease, now: parts.clock.now() }, signal)
     state.renewAt = state.renewAt === 0 ? state.firstRenewAt : Math.max(state.renewAt, now - renewMs) + renewMs
@@ -153,12 +153,12 @@ async function report(
   try {
     await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
-    // The cache was stale. The change that made it stale triggers the node again.
+    // The cache was stale. The change that made the cache stale triggers the node again.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }
 
-/** Whether the last report is too old or differs from the current state. */
+/** Whether the last report of the status is too old or differs from the current state. */
 function isDue({ status = {} }: Node, next: Node['status'], now: number): boolean {
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')
@@ -183,7 +183,7 @@ interface Renewal {
   readonly node: Node
   /** The Lease as it was last written. */
   readonly lease: Lease | undefined
-  /** Whether the Node has just been created, so that there is no Lease to read. */
+  /** Whether the Node has just been created, so that no Lease exists to be read. */
   readonly isNew: boolean
   readonly now: number
 }

@@ -15,12 +15,12 @@ export interface NodeDescription {
   readonly kubernetesVersion?: EmulatedVersion
   /** IP address of the node. */
   readonly address: string
-  /** Returns the port of the node agent. 0 if the node has no port. */
+  /** Returns the port of the node agent, or 0 if the node has no port. */
   readonly port: () => number
   readonly capacity: { readonly [resource: string]: string }
   readonly labels: { readonly [key: string]: string }
   readonly taints: readonly Taint[]
-  /** Pod CIDR to use if the Node object has none. */
+  /** Pod CIDR to use if the Node object has no pod CIDR. */
   readonly podRange: string
 }
 
@@ -89,7 +89,7 @@ export function offered(
 
 const diskPressure = ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'the node has disk pressure'] as const
 
-/** The current state of a node, for its status. */
+/** The current state of a node, which its status reports. */
 export interface NodeReport {
   /** The current status. Fields that other clients wrote, such as attached volumes, are kept. */
   readonly previous: NodeStatus | undefined

@@ -1,7 +1,7 @@
 /**
  * Simulated nodes that run no containers. Each node registers, sends heartbeats and drives its pods through their
- * stages. One process can have a thousand nodes: they share one watch of pods and one of nodes. Each node writes with
- * its own identity, so the API server authorizes it like any other node.
+ * stages. One process can run a thousand nodes, which share one watch of pods and one watch of nodes. Each node writes
+ * with its own identity, so the API server authorizes it like any other node.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -36,7 +36,7 @@ export interface SimulationParts {
   readonly nodes: readonly NodeDescription[]
   readonly pods: Informer<Pod>
   readonly nodeObjects: Informer<Node>
-  /** The rules for simulated failures. If the server does not serve their type, nodes start without them. */
+  /** The rules for simulated failures. If the server does not serve the type of the rules, nodes start without them. */
   readonly rules: FollowedRules
   /** Factor by which the containers run faster than real time. Defaults to 1. */
   readonly speed?: number
@@ -46,7 +46,7 @@ export interface SimulationParts {
   readonly clock: TimerClock
   /** The lifecycle of pods. Defaults to the built-in stages. */
   readonly stages?: PodStages
-  /** Directory for the volumes of pods. If omitted, volumes are not written and pods start without them. */
+  /** Directory for the volumes of pods. If undefined, volumes are not written and pods start without them. */
   readonly volumeDirectory?: string
   /** Maximum age of cached ConfigMaps and Secrets of volumes, in milliseconds. */
   readonly volumePollMs?: number
@@ -65,7 +65,7 @@ export interface Simulation {
   readonly heartbeats: Loop
   /** Drives the pods through their stages. */
   readonly pods: Loop
-  /** The runtimes that the nodes serve on their port. */
+  /** The runtimes of the nodes, which the port of the nodes uses. */
   readonly runtimes: readonly NodeRuntime[]
   /**
    * Removes volumes of pods that were deleted while this process did not run. Must be called after the pods have been

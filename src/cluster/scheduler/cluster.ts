@@ -46,7 +46,7 @@ export class Cluster {
   /** The Pods that are on a node, with that node, by key. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
-  /** Pods that were asked to terminate, even if the watch does not show it yet. */
+  /** Pods whose deletion was requested, even if the watch does not show this yet. */
   readonly #going = new Set<string>()
   readonly #nominated = new Map<string, Map<string, PodInfo>>()
   readonly #nominations = new Map<string, string>()
@@ -108,7 +108,7 @@ export class Cluster {
     return this.#imageNodes.get(name) ?? 0
   }
 
-  /** Places the Pod on the node that it names. Returns whether it was there before and requests less now. */
+  /** Places the Pod on the node in its spec. Returns whether the Pod was there before and requests less now. */
   setPod(pod: PodInfo): boolean {
     const before = this.#placed.get(pod.key)?.pod.requests
     const isGoing = this.#going.has(pod.uid)
@@ -148,7 +148,7 @@ export class Cluster {
     return true
   }
 
-  /** Marks the Pod as asked to terminate. */
+  /** Records that the deletion of the Pod was requested. */
   markGoing({ key, uid }: PodInfo): void {
     if (this.#placed.get(key)?.pod.uid === uid) this.#going.add(uid)
   }

@@ -46,7 +46,7 @@ interface Deciding {
 /** The result for a Pod that fits on no node. */
 export interface RefusedPod {
   readonly message: string
-  /** The nominated node. An empty name clears the nomination. Undefined leaves it unchanged. */
+  /** The nominated node. An empty name clears the nomination, and undefined leaves it unchanged. */
   readonly nominatedNode: string | undefined
   readonly preemption: Preemption | undefined
   /** The changes that could make the Pod schedulable, as a bit set. */
@@ -90,7 +90,7 @@ export class Decisions {
     })
   }
 
-  /** Resolves when another decision may be made. Undefined if that is possible now. */
+  /** Resolves when another decision may be made. Undefined if a decision is possible now. */
   room(): Promise<void> | undefined {
     return this.#writes.room()
   }
@@ -113,7 +113,7 @@ export class Decisions {
     for (const recorder of this.#recorders.values()) recorder.stop()
   }
 
-  /** Assigns the Pod to a node. From here on, the Pod counts as being on the node. */
+  /** Assigns the Pod to a node. From now on, the Pod counts as being on the node. */
   place(entry: QueuedPod, node: NodeInfo): void {
     const { pod } = entry
     const volumes = volumesFor(pod, node, this.#sight)
@@ -193,7 +193,7 @@ export class Decisions {
 
   async #bindingFailed(entry: QueuedPod, error: unknown): Promise<void> {
     if (this.signal.aborted) return
-    // Another client changed the Pod first, or the Pod was deleted. The watch will report which.
+    // Another client changed the Pod first, or the Pod was deleted. The watch will report the change.
     if (!isConflict(error) && !isNotFound(error)) {
       this.fail(error)
       const message = `binding rejected: ${messageOf(error)}`

@@ -33,7 +33,7 @@ export interface PlacingObjects {
   readonly csiNodes: readonly CSINode[]
 }
 
-/** A node, and the reasons why it does not suit the Pod. There are no reasons if it does. */
+/** A node, and the reasons why the node does not suit the Pod. Without reasons, the node suits the Pod. */
 export interface NodeVerdict {
   readonly node: string
   readonly reasons: readonly string[]

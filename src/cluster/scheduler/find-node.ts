@@ -1,7 +1,7 @@
 /**
  * Finds a node for a Pod: applies the filters until enough nodes are found, scores these nodes and chooses one of the
- * best. In a large cluster, a search does not examine every node. The next search continues where the previous one
- * ended, so that all nodes are used. Yields where it can be interrupted.
+ * best. In a large cluster, a search does not examine every node. The next search continues where the previous search
+ * ended, so that all nodes are used. The search regularly yields to other work.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
@@ -26,7 +26,7 @@ export interface SearchState {
 /** The result of a search: the chosen node, or the refusal of each examined node. */
 export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
 
-/** The inputs of a search. */
+/** Inputs of a search for a node. */
 export interface Search {
   readonly pod: PodInfo
   readonly profile: Profile

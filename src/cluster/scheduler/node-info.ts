@@ -1,5 +1,5 @@
 /**
- * A node prepared for the scheduler: its properties, and sums over the Pods that are on it. The sums are updated
+ * A node prepared for the scheduler: its properties, and sums over the Pods on the node. The sums are updated
  * incrementally, so a check of a node does not iterate over its Pods.
  */
 import type { Node } from '../../api/kinds/core/node.ts'
@@ -18,11 +18,11 @@ export class NodeInfo {
   isUnschedulable = false
   allocatable: Amounts = nothing
   podsAllowed = 0
-  /** Sizes of the node's images, by each of their names. */
+  /** Sizes of the node's images, by each name of the image. */
   images: ReadonlyMap<string, number> = new Map()
   readonly pods = new Set<PodInfo>()
   readonly requested = new Sum()
-  /** CPU and memory requests as scores count them. */
+  /** CPU and memory requests as counted by scores. */
   scoredCpu = 0
   scoredMemory = 0
   /** Number of Pods that use each host port, by protocol and port, then by address. */

@@ -29,8 +29,8 @@ export interface Refusal {
 export interface NodeCheck {
   readonly check: (node: NodeInfo) => Refusal | undefined
   /**
-   * Simulates that another Pod is added to or removed from the node. For checks that consider more than the node
-   * itself.
+   * Simulates that another Pod is added to or removed from the node. Only filters that consider other nodes too need
+   * this method.
    */
   readonly add?: (pod: PodInfo, node: NodeInfo) => void
   readonly remove?: (pod: PodInfo, node: NodeInfo) => void
@@ -39,7 +39,10 @@ export interface NodeCheck {
 /** A score that has been prepared for a Pod. */
 export interface NodeScores {
   readonly score: (node: NodeInfo) => number
-  /** Scales the scores of all nodes to the range from 0 to 100, in place. Omitted if they are in that range anyway. */
+  /**
+   * Scales the scores of all nodes to the range from 0 to 100, in place. Undefined if the scores are always in that
+   * range.
+   */
   readonly normalize?: (scores: number[], nodes: readonly NodeInfo[]) => void
 }
 
@@ -48,7 +51,7 @@ export interface Sight {
   readonly cluster: Cluster
   readonly vendor: Vendor
   readonly storage: StorageSight
-  /** Returns the combined selectors of the Pod's Services and controller. Undefined if there are none. */
+  /** Returns the combined selectors of the Pod's Services and controller, or undefined if there are none. */
   readonly workloadSelector: (pod: PodInfo) => SelectorObject | undefined
 }
 
@@ -73,7 +76,7 @@ export interface Plugin {
   readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => Prepared<NodeScores>
 }
 
-/** The preparation of a plugin for a Pod: its result, or steps that compute it if that can take long. */
+/** The preparation of a plugin for a Pod: the result, or steps that compute the result if that can take long. */
 export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
 /** Runs the preparation of a plugin to completion. */

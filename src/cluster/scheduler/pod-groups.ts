@@ -41,7 +41,7 @@ export class PodGroup implements SelectablePod {
     if (cachedCounts !== undefined) return cachedCounts
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
-    // Only keys that nodes have are cached, because Pods may name any number of others.
+    // Only keys that nodes have are cached, because Pods may name any number of other keys.
     if (counts.size > 0) this.#places.set(key, counts)
     return counts
   }
@@ -75,10 +75,10 @@ export class PodGroups {
   /** Groups whose Pods have affinity terms of any kind. */
   readonly caring = new Set<PodGroup>()
   readonly #byLabel = new Map<string, Set<PodGroup>>()
-  /** The groups of Pods seen so far, so that their keys need not be computed again. */
+  /** The group of each Pod that was seen before, so that the key of the group need not be computed again. */
   readonly #groupsByPod = new WeakMap<PodInfo, PodGroup>()
 
-  /** Returns the group to which this Pod would belong. The Pod is not counted. */
+  /** Returns the group to which this Pod would belong, without counting the Pod. */
   describe(pod: PodInfo): PodGroup {
     const cachedGroup = this.#groupsByPod.get(pod)
     if (cachedGroup !== undefined) return cachedGroup

@@ -1,6 +1,6 @@
 /**
- * A Pod prepared for the scheduler, with its requests, host ports and priority. They are computed once per version of
- * the Pod.
+ * A Pod prepared for the scheduler, with its requests, host ports and priority. These values are computed once per
+ * version of the Pod.
  */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
@@ -14,7 +14,7 @@ const anyAddress = '0.0.0.0'
 export interface HostPort {
   readonly protocol: string
   readonly port: number
-  /** The address of the node. `0.0.0.0` stands for all its addresses. */
+  /** Address of the node for the port. `0.0.0.0` stands for all addresses of the node. */
   readonly address: string
 }
 
@@ -54,12 +54,12 @@ export class PodInfo {
     return this.pod.spec ?? {}
   }
 
-  /** The node of the Pod. Empty if it has none. */
+  /** The node of the Pod. Empty if the Pod has no node. */
   get nodeName(): string {
     return this.pod.spec?.nodeName ?? ''
   }
 
-  /** The nominated node of the Pod. Empty if it has none. */
+  /** The nominated node of the Pod. Empty if the Pod has no nominated node. */
   get nominatedNode(): string {
     return this.pod.status?.nominatedNodeName ?? ''
   }

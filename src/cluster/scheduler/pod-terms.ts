@@ -12,7 +12,7 @@ type WeightedOfApi = NonNullable<
   NonNullable<Affinity['podAffinity']>['preferredDuringSchedulingIgnoredDuringExecution']
 >[number]
 
-/** Returns the labels of a namespace. Undefined if the namespace is unknown. */
+/** Returns the labels of a namespace, or undefined if the namespace is unknown. */
 export type NamespaceLabels = (namespace: string) => Labels
 
 /** The properties of a Pod that selectors use. */

@@ -1,6 +1,6 @@
 /**
- * Finds volumes for the claims of a Pod: a volume that is already bound, an existing volume, or one to be provisioned
- * once a node is chosen. These functions only choose volumes. `volume-writes.ts` writes the result.
+ * Finds volumes for the claims of a Pod: a volume that is already bound, an existing volume, or a volume to be
+ * provisioned once a node is chosen. These functions only choose volumes. `volume-writes.ts` writes the result.
  */
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
@@ -15,7 +15,7 @@ import type { PodInfo } from './pod-info.ts'
 
 /** The claims of a Pod, by state. */
 export interface PodClaims {
-  /** The volume of each bound claim, by claim name. Undefined if the volume does not exist. */
+  /** The volume of each bound claim, by claim name, or undefined if the volume does not exist. */
   readonly bound: ReadonlyMap<string, PersistentVolume | undefined>
   /** Unbound claims that wait for a node, smallest first. */
   readonly waiting: readonly PersistentVolumeClaim[]
@@ -74,7 +74,7 @@ const volumeMissing = refusedByVolumes('node(s) unavailable due to one or more p
 
 /** The volumes for the waiting claims of a Pod on a node. */
 export interface VolumeChoice {
-  /** Existing volumes, and the claims that they are for. */
+  /** Existing volumes, and the claims for which they are reserved. */
   readonly matched: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
   /** Claims whose volumes must be provisioned. */
   readonly provisioned: readonly PersistentVolumeClaim[]
@@ -148,7 +148,9 @@ export class VolumeChooser {
   }
 }
 
-/** Returns the volumes for a Pod on a node. Undefined if the Pod needs none or they are no longer available. */
+/**
+ * Returns the volumes for a Pod on a node, or undefined if the Pod needs no volumes or they are no longer available.
+ */
 export function volumesFor(pod: PodInfo, node: NodeInfo, { storage, vendor }: Sight): VolumeChoice | undefined {
   if (pod.claims.length === 0) return undefined
   const claims = claimsOf(pod, storage, vendor)

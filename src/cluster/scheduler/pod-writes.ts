@@ -19,7 +19,7 @@ export interface PodWriteParts {
 export interface Unplaced {
   readonly reason: 'Unschedulable' | 'SchedulerError'
   readonly message: string
-  /** The nominated node. An empty name clears the nomination. Undefined leaves it unchanged. */
+  /** The nominated node. An empty name clears the nomination, and undefined leaves it unchanged. */
   readonly nominatedNode: string | undefined
 }
 

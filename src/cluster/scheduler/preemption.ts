@@ -32,7 +32,7 @@ interface Budget {
   readonly allowed: number
 }
 
-/** The inputs in addition to the failed search. */
+/** Inputs of a preemption in addition to the failed search. */
 export interface PreemptionParts extends Search {
   readonly refusals: ReadonlyMap<NodeInfo, Refusal>
   readonly budgets: Iterable<PodDisruptionBudget>
@@ -140,8 +140,8 @@ function byBudgets(
 }
 
 /**
- * Whether a candidate is better. Compares budget violations, highest victim priority, sum of priorities, number of
- * victims, and start time of the most important victims. Later starts are better.
+ * Whether a candidate is better than another. Compares budget violations, highest victim priority, sum of priorities,
+ * number of victims, and start time of the most important victims. Later start times are better.
  */
 function isBetter(a: Candidate, b: Candidate): boolean {
   const differences = [

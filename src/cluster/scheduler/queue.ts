@@ -1,7 +1,7 @@
 /**
  * The queue of Pods that need a node. Ready Pods are ordered by priority, then by time. A Pod that fits on no node
  * waits until a change could make it schedulable, and at least for a backoff that grows with each attempt. After one
- * minute it is tried in any case. No Pod is therefore retried too often, and none is forgotten.
+ * minute, the Pod is tried in any case. No Pod is therefore retried too often, and no Pod is forgotten.
  *
  * Changes are collected and evaluated once per round (`refresh`), regardless of their number.
  */
@@ -29,7 +29,7 @@ export interface QueuedPod {
   attempts: number
   /** The earliest time of the next attempt. */
   notBefore: number
-  /** The changes that could make the Pod schedulable, as a bit set. All bits are set if they are unknown. */
+  /** The changes that could make the Pod schedulable, as a bit set. All bits are set if the changes are unknown. */
   wokenBy: number
   /** The changes that happened during the current attempt, as a bit set. */
   missed: number
@@ -135,7 +135,10 @@ export class SchedulingQueue {
     if (this.holds(entry)) this.#pods.delete(entry.pod.key)
   }
 
-  /** Puts back a Pod that fits on no node. `wokenBy` contains the changes that could help, as a bit set. */
+  /**
+   * Puts back a Pod that fits on no node. `wokenBy` contains the changes that could make the Pod schedulable, as a bit
+   * set.
+   */
   rest(entry: QueuedPod, wokenBy: number): void {
     if (!this.#return(entry)) return
     entry.wokenBy = wokenBy
@@ -151,7 +154,7 @@ export class SchedulingQueue {
     if (this.#return(entry)) this.#backOff(entry)
   }
 
-  /** Returns the milliseconds until the next Pod is due without any change. Undefined if there is none. */
+  /** Returns the milliseconds until the next Pod is due without any change, or undefined if no Pod waits. */
   get nextMs(): number | undefined {
     const now = this.#now()
     if (this.#ready.size > 0) return 0
@@ -163,7 +166,7 @@ export class SchedulingQueue {
     return times.length === 0 ? undefined : Math.max(0, Math.ceil(Math.min(...times)))
   }
 
-  /** Ends the attempt. Returns whether the Pod still needs a node. */
+  /** Ends the attempt to schedule a Pod. Returns whether the Pod still needs a node. */
   #return(entry: QueuedPod): boolean {
     this.#tried.delete(entry)
     const { firstBackoffMs, maxBackoffMs } = this.#timing

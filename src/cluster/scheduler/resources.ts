@@ -72,7 +72,7 @@ function addInitContainers(
   sum.raiseTo(starting.amounts)
 }
 
-/** Returns the desired requests of a container, or its actual ones where those are greater. */
+/** Returns the desired requests of a container, or the actual requests where those are greater. */
 function inEffect(container: Container, actual: ResourceList): Amounts {
   const desired = amountsOf(requested(container))
   if (actual === undefined) return desired
@@ -100,7 +100,7 @@ export function scoredRequestsOf(spec: PodSpec): Pick<Amounts, 'cpu' | 'memory'>
   return { cpu, memory }
 }
 
-/** Converts a list of quantities. */
+/** Converts a list of quantities to amounts. */
 export function amountsOf(list: ResourceList): Amounts {
   if (list === undefined) return nothing
   let cpu = 0

@@ -48,7 +48,7 @@ export type Change = () => void
 
 interface FollowedSource {
   readonly feed: Feed
-  /** Calls `take` with every change from now on. Returns a function that ends this. */
+  /** Calls `take` with every change from now on. Returns a function that ends the calls. */
   readonly listen: (take: (change: Change) => void) => () => void
 }
 

@@ -1,11 +1,11 @@
 /**
- * Reserves volumes and claims of placed Pods while their binding is in progress. Until the API server confirms it, no
- * other Pod gets the same volume, or the same claim on another node.
+ * Reserves volumes and claims of placed Pods while their binding is in progress. Until the API server confirms the
+ * binding, no other Pod gets the same volume, or the same claim on another node.
  */
 export class VolumeReservations {
-  /** The claim for which each volume is reserved. */
+  /** The claim for which each volume is reserved, by volume. */
   readonly #volumes = new Map<string, string>()
-  /** The node for which the volume of each claim is provisioned. */
+  /** The node for which the volume of each claim is provisioned, by claim. */
   readonly #claims = new Map<string, string>()
 
   /** Whether the volume is reserved for another claim. */
@@ -38,7 +38,7 @@ export class VolumeReservations {
 
 /** Volumes and claims of one placement. */
 export interface ReservedVolumes {
-  /** Existing volume by claim. */
+  /** The existing volume for each claim. */
   readonly volumes: ReadonlyMap<string, string>
   /** Claims whose volumes will be provisioned for the node. */
   readonly claims: readonly string[]

@@ -70,7 +70,7 @@ export class ClaimWaiters {
     for (const check of [...(this.#checks.get(key) ?? [])]) check()
   }
 
-  /** Waits until all claims are bound. Resolves with undefined, or with the reason if that fails. */
+  /** Waits until all claims are bound. Resolves with undefined, or with the reason if a claim cannot be bound. */
   async wait(claims: readonly PersistentVolumeClaim[], { node, timeoutMs, signal }: Wait): Promise<string | undefined> {
     const outcome = Promise.withResolvers<string | undefined>()
     const check = () => {

@@ -1,6 +1,6 @@
 /**
- * Combines the selectors of the Services and the controller of a Pod. The result selects the Pods among which it is
- * spread.
+ * Combines the selectors of the Services and the controller of a Pod. The result selects the Pods among which the Pod
+ * is spread.
  */
 
 import type { ReplicaSet } from '../../api/kinds/apps/replica-set.ts'
@@ -21,7 +21,8 @@ export interface WorkloadParts {
 type LabelMap = { readonly [key: string]: string }
 
 /**
- * Returns a function that computes the combined selector of a Pod. Undefined if no Service or controller selects it.
+ * Returns a function that computes the combined selector of a Pod, or undefined if no Service or controller selects the
+ * Pod.
  */
 export function workloadSelectors(parts: WorkloadParts): (pod: PodInfo) => SelectorObject | undefined {
   const servicesByNamespace = parts.services.index(({ metadata }) => [metadata.namespace])

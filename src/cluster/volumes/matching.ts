@@ -10,7 +10,8 @@ import type { BindingKeys } from './annotations.ts'
 type VolumeNodeAffinity = NonNullable<PersistentVolume['spec']>['nodeAffinity']
 
 /**
- * Returns the class of a claim or a volume. Empty if it has none. The older annotation takes precedence over the field.
+ * Returns the class of a claim or a volume, or '' if it has no class. The older annotation takes precedence over the
+ * field.
  */
 export function classOf(
   { metadata, spec }: PersistentVolumeClaim | PersistentVolume,
@@ -27,7 +28,7 @@ export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolume
   return (claimRef.uid ?? '') === '' || claimRef.uid === metadata.uid
 }
 
-/** Returns the reason why a volume does not match a claim. Undefined if it does. */
+/** Returns the reason why a volume does not match a claim, or undefined if the volume matches. */
 export function mismatch(
   volume: PersistentVolume,
   claim: PersistentVolumeClaim,
@@ -56,8 +57,8 @@ export interface Choice {
   /** The node selected for the claim, if any. */
   readonly node: Node | undefined
   /**
-   * Whether binding waits for the scheduling of the claim's first Pod. In this case, only a volume that references the
-   * claim may be chosen.
+   * Whether binding waits until the first Pod of the claim is scheduled. In this case, only a volume that references
+   * the claim may be chosen.
    */
   readonly isDelayed: boolean
 }
@@ -95,7 +96,7 @@ export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
   return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }
 
-/** Like `isOnNode`, for a node whose name and labels are known but nothing else. */
+/** Like `isOnNode`, for a node of which only the name and the labels are known. */
 export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
   const required = affinity?.required
   return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)

@@ -146,7 +146,7 @@ export function hasFailed(job: Job, pod: Pod, { tracksPods }: JobFeatures): bool
   return tracksPods && isTerminating(pod) && !hasSucceeded(pod) && !awaitsTermination(job)
 }
 
-/** Whether a failed pod counts towards backoffLimit. */
+/** Whether a failed pod counts toward backoffLimit. */
 export function countsAsFailure(job: Job, pod: Pod): boolean {
   return matchFailurePolicy(job, pod)?.action !== 'Ignore'
 }

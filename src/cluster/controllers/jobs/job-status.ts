@@ -39,7 +39,7 @@ export interface StatusOptions {
   readonly now: string
 }
 
-/** Returns the new status. Undefined if the status is up to date. */
+/** Returns the new status, or undefined if the status is up to date. */
 export function changedStatus(step: JobStep, { job, counters, mayEnd, now }: StatusOptions): ChangedStatus | undefined {
   const { features, doneIndexes, failedIndexes } = step.state
   const { status: before = {} } = job

@@ -38,7 +38,7 @@ export interface WantedTaints {
   readonly now: string
 }
 
-/** Returns the desired taints of a node. Undefined if they are up to date. */
+/** Returns the desired taints of a node, or undefined if they are up to date. */
 export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: WantedTaints): Taint[] | undefined {
   const { taints = [], unschedulable } = node.spec ?? {}
   const names = (node.status?.conditions ?? []).flatMap(
@@ -62,7 +62,7 @@ export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: Want
   return added.length === 0 && remainingTaints.length === taints.length ? undefined : [...remainingTaints, ...added]
 }
 
-/** Returns the key of the taint that evicts pods. Undefined for a ready node. */
+/** Returns the key of the taint that evicts pods, or undefined for a ready node. */
 export function evictionKey(node: Node, vendor: Vendor): string | undefined {
   const name = taintsOfConditions.get(`Ready=${readiness(node)}`)
   return name === undefined ? undefined : taintKey(vendor, name)

@@ -13,18 +13,18 @@ const maxTotalLength = 32 * 1024 * 1024
 /** Length charged for each variable in addition to its text. */
 const variableOverhead = 64
 
-/** The error if a command exceeds its memory limit. The message is the one that Linux users know. */
+/** Thrown if a command exceeds its memory limit. The message is the same as on Linux. */
 export class CommandMemoryError extends Error {
   override readonly name = 'CommandMemoryError'
 }
 
 /** Memory shared by all commands of a simulation. */
 export class CommandMemory {
-  /** Limits concurrent reads of the objects that variables refer to. */
+  /** Limits concurrent reads of the objects to which variables refer. */
   readonly reads = new ReadLimit()
   #used = 0
 
-  /** Charges this length. A negative length releases memory. Throws CommandMemoryError if no memory is left. */
+  /** Charges the given length. A negative length releases memory. Throws CommandMemoryError if no memory is left. */
   charge(length: number): void {
     if (length > 0 && this.#used + length > maxTotalLength)
       throw new CommandMemoryError(
@@ -78,7 +78,7 @@ function chargedLength(name: string, value: string): number {
   return name.length + value.length + variableOverhead
 }
 
-/** Copies a text. A substring would keep the whole original text in memory, such as a line that a user typed. */
+/** Copies a text. A substring would keep the whole original text in memory, for example a line that a user typed. */
 function ownCopy(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -9,7 +9,7 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import { hostnameOf } from './environment.ts'
 
 const maxFileBytes = 4 * 1024 * 1024
-/** Chunk size for reading files. It is small because many commands may read at the same time. */
+/** Chunk size for reading files. The chunks are small because many commands may read at the same time. */
 const partBytes = 64 * 1024
 /** Maximum length of a path, as on Linux. */
 const maxPathLength = 4096
@@ -31,7 +31,7 @@ export class ContainerFiles {
     this.#mounts = mountsOf(pod, container, volumes)
   }
 
-  /** Returns the content of a file in chunks. Undefined if the file does not exist. */
+  /** Returns the content of a file in chunks, or undefined if the file does not exist. */
   async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
     const absolutePath = posix.resolve('/', path)
     if (absolutePath === '/etc/hostname') return Readable.from([Buffer.from(`${hostnameOf(this.#pod)}\n`)])
@@ -45,7 +45,7 @@ export class ContainerFiles {
     return absolutePath === '/etc/hostname' || (await this.#findFile(absolutePath)) !== undefined
   }
 
-  /** Returns the names in a directory. Undefined if the directory does not exist. */
+  /** Returns the names in a directory, or undefined if the directory does not exist. */
   async list(path: string): Promise<string[] | undefined> {
     const absolutePath = posix.resolve('/', path)
     const directory = await this.#find(absolutePath)
@@ -80,9 +80,7 @@ export class ContainerFiles {
     return real !== undefined && root !== undefined && (real === root || real.startsWith(root + sep)) ? real : undefined
   }
 
-  /**
-   * Returns the mount with the longest matching path. This is necessary because volumes can be mounted inside others.
-   */
+  /** Returns the mount with the longest matching path, because volumes can be mounted inside other volumes. */
   #mountOf(absolutePath: string): Mount | undefined {
     if (absolutePath.length > maxPathLength) return undefined
     for (let at = absolutePath; ; at = posix.dirname(at)) {

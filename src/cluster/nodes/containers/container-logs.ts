@@ -10,7 +10,10 @@ import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import { ContainerLog } from '../../node-port/container-log.ts'
 
-/** Maximum number of logs to keep. The most recently requested logs are kept. Others are regenerated on request. */
+/**
+ * Maximum number of logs to keep. The most recently requested logs are kept, and other logs are generated again on
+ * request.
+ */
 const maxLogs = 500
 /** Maximum length of a line, because a pod may specify a command or image of a megabyte. */
 const maxLineLength = 2048
@@ -31,7 +34,7 @@ interface Line {
 export class ContainerLogs {
   readonly #logs = new BoundedMap<string, Held>(maxLogs)
 
-  /** Returns the log of the last or the previous instance. Undefined if that instance never started. */
+  /** Returns the log of the last or the previous instance, or undefined if that instance never started. */
   log(pod: Pod, container: Container, instance: 'last' | 'previous'): ContainerLog | undefined {
     const status = statusOf(pod, container.name ?? '')
     const restart = (status?.restartCount ?? 0) - (instance === 'last' ? 0 : 1)
@@ -85,7 +88,7 @@ function extend(entry: Held, pod: Pod, lines: readonly Line[]): void {
   if (isOver) entry.log.end()
 }
 
-/** Returns the lines of one instance, oldest first. Empty if the instance has not started. */
+/** Returns the lines of one instance, oldest first, or an empty list if the instance has not started. */
 function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   const status = statusOf(pod, container.name ?? '')
   if (status === undefined || restart < 0) return []
@@ -119,7 +122,7 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   return lines.map(({ time, text }) => ({ time, text: shorten(text, maxLineLength) }))
 }
 
-/** Returns the command as JSON. Empty if the container specifies no command. Reads no more than fits on a line. */
+/** Returns the command as JSON, or '' if the container specifies no command. Reads no more than fits on a line. */
 function shownCommand({ command = [], args = [] }: Container): string {
   const words: string[] = []
   let length = 0

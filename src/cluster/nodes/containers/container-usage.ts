@@ -1,7 +1,7 @@
 /**
  * Resource usage of simulated containers. Annotations of the pod (`cpu-usage`, `memory-usage`) set the usage. Without
  * an annotation, the usage equals the request of the container, and without a request, 1m CPU or 1Mi memory. CPU time
- * is accumulated between readings, so it only grows, even if an annotation changes.
+ * is accumulated between readings, so that it never decreases, even if an annotation changes.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
@@ -27,7 +27,7 @@ export class UsageMeter {
     this.#vendor = vendor
   }
 
-  /** Returns the usage of the running pods. Forgets containers that no longer run. */
+  /** Returns the usage of the running pods, and drops records of containers that no longer run. */
   read(pods: readonly Pod[], now: number): PodUsage[] {
     const readings = new Map<string, Reading>()
     const usage = pods

@@ -1,6 +1,6 @@
 /**
- * Serves the ports of simulated pods with an HTTP/1.1 server. It responds to one request per connection with the pod's
- * name.
+ * Serves the ports of simulated pods with an HTTP/1.1 server, which responds to one request per connection with the
+ * name of the pod.
  */
 import type { Duplex } from 'node:stream'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
@@ -23,7 +23,9 @@ export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): P
   }
 }
 
-/** Returns the request line once the headers are complete. Undefined if the client sends other data or disconnects. */
+/**
+ * Returns the request line once the headers are complete, or undefined if the client sends other data or disconnects.
+ */
 async function readHead(stream: Duplex): Promise<string | undefined> {
   const parts: string[] = []
   let length = 0
@@ -32,7 +34,7 @@ async function readHead(stream: Duplex): Promise<string | undefined> {
     const text = (chunk as Buffer).toString('latin1')
     parts.push(text)
     length += text.length
-    // Only the new data and the end of the earlier data are searched. Searching all data each time would take quadratic
+    // Searches only the new data and the end of the earlier data. Searching all data each time would take quadratic
     // time if the client sends single bytes.
     if (`${end}${text}`.includes(headEnd)) return parts.join('').split('\r\n', 1)[0]
     if (length > maxHead) return undefined

@@ -8,14 +8,14 @@ import { type ShellCommand, splitCommands } from './shell-words.ts'
 
 /** The run of a program that ends by itself. */
 export interface ProgramRun {
-  /** Infinite for `sleep infinity`. */
+  /** Duration of the program. Infinite for `sleep infinity`. */
   readonly ms: number
   readonly exitCode: number
 }
 
 type Words = readonly string[]
 
-/** Returns the run of the container's program. Undefined if the program is unknown, so that it may run forever. */
+/** Returns the run of the container's program, or undefined if the program is unknown and may therefore run forever. */
 export function runOf({ command, args = [] }: Pick<Container, 'command' | 'args'>): ProgramRun | undefined {
   // Images of tools such as busybox have no entrypoint, so that the arguments name the program.
   const [program = '', ...rest] = command === undefined || command.length === 0 ? args : [...command, ...args]
@@ -77,7 +77,7 @@ function commandsIn(script: string): PlainCommand[] {
   }
 }
 
-/** Not the name of a program. */
+/** This word is not the name of a program. */
 const unknown = '$'
 
 function withoutVariables(text: string): string {

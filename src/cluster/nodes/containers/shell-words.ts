@@ -65,7 +65,7 @@ function partOf({ single, double, escaped, bare }: Found): Word[number] {
 /** Maximum length in characters of a command after its variables have been expanded. */
 const maxExpandedLength = 256 * 1024
 
-/** Returns the words of a command after expanding variables. Throws CommandMemoryError if they are too long. */
+/** Returns the words of a command after expanding variables. Throws CommandMemoryError if the words are too long. */
 export function expandWords(words: readonly Word[], lookUp: (name: string) => string): string[] {
   let length = 0
   const charge = (text: string) => {

@@ -15,15 +15,15 @@ export interface ShellPlace {
   readonly speed: number
   readonly hostname: string
   readonly environment: Environment
-  /** Returns the content of a file in chunks. Undefined if it does not exist. */
+  /** Returns the content of a file in chunks, or undefined if the file does not exist. */
   readonly readFile: (path: string) => Promise<AsyncIterable<Buffer> | undefined>
   /** Whether a file exists. */
   readonly hasFile: (path: string) => Promise<boolean>
-  /** Returns the names in a directory. Undefined if it does not exist. */
+  /** Returns the names in a directory, or undefined if the directory does not exist. */
   readonly readDirectory: (path: string) => Promise<string[] | undefined>
   readonly print: (text: string | Buffer) => Promise<void>
   readonly printError: (text: string) => Promise<void>
-  /** Input from the client. Undefined if the client sends none. */
+  /** Input from the client. Undefined if the client sends no input. */
   readonly input: AsyncIterable<Buffer> | undefined
   readonly signal: AbortSignal
 }
@@ -67,12 +67,12 @@ const maxDepth = 16
 const maxCommands = 10_000
 
 /**
- * The number of commands that a line may still run. Without a limit, a variable could contain a line that runs the
+ * The number of commands that a line may still run. Without such a limit, a variable could contain a line that runs the
  * variable again.
  */
 interface Allowance {
   readonly depth: number
-  /** The counter, which all shells that a line starts share. */
+  /** The counter of commands, which all shells that a line starts share. */
   readonly line: { commandsLeft: number }
 }
 
@@ -147,7 +147,8 @@ async function* linesOf(input: AsyncIterable<Buffer> | undefined): AsyncGenerato
 }
 
 /**
- * Runs the commands of one line. `;` and line breaks separate commands, `&&` and `||` make the next one conditional.
+ * Runs the commands of one line. `;` and line breaks separate commands, and `&&` and `||` make the next command
+ * conditional.
  */
 async function runLine(text: string, place: ShellPlace, allowance: Allowance): Promise<number> {
   let commands: ShellCommand[]

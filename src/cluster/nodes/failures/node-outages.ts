@@ -52,7 +52,7 @@ export class NodeOutages {
     return (spec?.priority ?? 0) >= criticalPriority
   }
 
-  /** Whether the containers of a pod were lost while its node was down. */
+  /** Whether the containers of a pod were lost because its node was down. */
   hasLostContainers({ metadata: { uid = '' } }: Pod): boolean {
     return this.#lostContainers.has(uid)
   }

@@ -1,7 +1,7 @@
 /**
  * Failures of pods. Converts the SimulationRule of a pod to the annotations with which a user would cause the same
- * lifecycle (`pods/default-stages.ts`). Stages match the pod with these annotations. They are never written. The programs
- * of a pod's containers, such as `sleep 30`, are converted in the same way.
+ * lifecycle (`pods/default-stages.ts`). Stages match the pod with these annotations, which are never written to the
+ * server. The programs of a pod's containers, such as `sleep 30`, are converted in the same way.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { PodFailure } from '../../../api/model/simulated-failures.ts'
@@ -30,14 +30,14 @@ export class PodFailures {
     this.#pullError = { [this.#keys.start]: 'image-pull-error' }
   }
 
-  /** Returns the additional annotations of a pod, or undefined for none. */
+  /** Returns the additional annotations of a pod, or undefined if there are none. */
   annotations(pod: Pod): Annotations | undefined {
     const run = this.#annotationsOfPrograms(pod)
     const failure = this.#annotationsOfFailure(pod)
     return run === undefined || failure === undefined ? (failure ?? run) : { ...run, ...failure }
   }
 
-  /** Programs that end determine when the pod ends, unless annotations of the pod do. */
+  /** A program that ends determines when the pod ends, unless annotations of the pod do. */
   #annotationsOfPrograms({ metadata: { annotations = {} }, spec }: Pod): Annotations | undefined {
     const { runFor, exitCode } = this.#keys
     if (annotations[runFor] !== undefined || annotations[exitCode] !== undefined) return undefined
@@ -59,7 +59,7 @@ export class PodFailures {
   }
 }
 
-/** Longest run of a program: 24 days. */
+/** Maximum duration of a program: 24 days. */
 const maxRunMs = 24 * 86_400_000
 
 /** Returns the pod with the additional annotations, for matching stages. */
@@ -82,7 +82,7 @@ function annotationsOf({ failure, delayMs }: PodRule, keys: SimulationKeys): Ann
   return effects[failure]
 }
 
-/** Returns the tag of an image. Empty if it has none. */
+/** Returns the tag of an image, or '' if the image has no tag. */
 function tagOf(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1).split('@', 1)[0]!
   const colon = name.indexOf(':')

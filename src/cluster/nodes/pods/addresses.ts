@@ -33,7 +33,10 @@ export class PodAddresses {
     else if (podIP) this.#hold(key, podIP)
   }
 
-  /** Returns the address of this pod, and allocates one if necessary. Undefined if the range is exhausted. */
+  /**
+   * Returns the address of this pod, and allocates an address if necessary. Returns undefined if the range is
+   * exhausted.
+   */
   take(key: string): string | undefined {
     const own = this.#addressesByPod.get(key)
     if (own !== undefined) return own

@@ -22,7 +22,9 @@ export interface StageEffects {
   readonly addressesOf: (node: string) => PodAddresses
   readonly clock: { now(): number }
   readonly record: (pod: Pod, event: StageEvent) => void
-  /** Prepares the resources that containers need before they start. Returns the reason if they cannot start. */
+  /**
+   * Prepares the resources that containers need before they start. Returns the reason if the containers cannot start.
+   */
   readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
   /** Parses the output of a status template. */
   readonly parseStatus?: (text: string) => Json
@@ -57,7 +59,10 @@ export async function applyStage(
   return 'done'
 }
 
-/** Returns the pod's address, and allocates one if necessary. Pods on the host network have the address of the node. */
+/**
+ * Returns the pod's address, and allocates an address if necessary. Pods on the host network have the address of the
+ * node.
+ */
 function addressFor({ nodeOf, addressesOf }: StageEffects, key: string, { spec, status }: Pod): string | undefined {
   const node = spec!.nodeName!
   if (spec?.hostNetwork) return nodeOf(node).address

@@ -46,7 +46,7 @@ export class NodeRoom {
     else if (startTime !== undefined) this.#admitted.set(key, demandsOf(pod))
   }
 
-  /** Admits the pod. Otherwise returns the insufficient resource or the violated rule. */
+  /** Admits the pod, or returns the insufficient resource or the violated rule. */
   admit(key: string, pod: Pod): Refusal | undefined {
     if (this.#admitted.has(key)) return undefined
     const demands = demandsOf(pod)

@@ -9,7 +9,7 @@ import { idOf } from './container-id.ts'
 import { type Fit, resized } from './pod-resize.ts'
 import { correctedReadiness } from './pod-transitions.ts'
 
-/** Returns the next status of the pod. Undefined if it is correct. */
+/** Returns the next status of the pod, or undefined if the current status is correct. */
 export function corrected(pod: Pod, now: number, fit: () => Fit): PodStatus | undefined {
   const { status, metadata } = pod
   if (status?.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return undefined

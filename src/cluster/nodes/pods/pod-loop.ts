@@ -1,7 +1,7 @@
 /**
  * Drives the pods on the nodes of this process through their lifecycles: finds the stage that applies to a pod, waits
- * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory, so a restart reads
- * the pods and continues.
+ * for its delay, and applies it as the agent of the pod's node. Only pending work is kept in memory, so after a restart
+ * the loop reads the pods and continues.
  *
  * Every write requires the resourceVersion on which the decision was based, and a pod is reconciled again only after
  * its change has arrived. A slow watch therefore causes no repetitions. A stage is applied to the same pod again only
@@ -38,11 +38,11 @@ export interface PodLoopParts extends StageEffects {
   /** Maintains a running pod, for example its volumes. */
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /**
-   * Called with every change of a pod on a node of this process. `is over` means that its containers will not be
-   * started again.
+   * Called with every change of a pod on a node of this process. The state `is over` means that the containers of the
+   * pod will not be started again.
    */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
-  /** Returns whether the Node object is ready. Omitted if only stages determine the readiness of pods. */
+  /** Returns whether the Node object is ready. Undefined if only stages determine the readiness of pods. */
   readonly isNodeReady?: ((node: string) => boolean) | undefined
   /** Returns the annotations that simulated failures and the programs of its containers add to a pod. */
   readonly failureOf: (pod: Pod) => Annotations | undefined
@@ -72,7 +72,9 @@ interface Progress {
   readonly uid: string
   /** The resourceVersion on which the last write was based. */
   actedOn: string
-  /** The stage that waits for its delay. It was chosen for the resourceVersion and failure in this object. */
+  /**
+   * The stage whose delay has not passed yet. The stage was chosen for the resourceVersion and failure in this object.
+   */
   waiting: Waiting | undefined
   last: { readonly stage: Stage; readonly at: number } | undefined
 }
@@ -133,7 +135,7 @@ class PodDriver {
     const progress = this.#progressOf(key, uid)
     const { outages, clock, isNodeReady } = this.#parts
     const node = pod.spec!.nodeName!
-    // The node continues when its rule changes.
+    // The node continues when its SimulationRule changes.
     if (outages.isUnreachable(node) || progress.actedOn === version) return 'done'
     if (outages.hasLostContainers(pod)) return await this.#restart(pod, signal)
     const ending = this.#whyEnded(key, pod)
@@ -148,7 +150,10 @@ class PodDriver {
     return sooner(outcome, isResizeDeferred(pod) ? resizeRetryMs : undefined)
   }
 
-  /** Returns the reason why the node itself ends a pod, regardless of stages. Undefined if it does not end the pod. */
+  /**
+   * Returns the reason why the node itself ends a pod, regardless of stages, or undefined if the node does not end the
+   * pod.
+   */
   #whyEnded(key: string, pod: Pod): Ending | undefined {
     if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = this.#deadlineInMs(pod)
@@ -195,8 +200,8 @@ class PodDriver {
   }
 
   /**
-   * Returns the stage that waits. A stage that still applies after a change keeps waiting. Otherwise a new stage is
-   * chosen.
+   * Returns the stage to wait for. A waiting stage that still applies after a change keeps waiting. Otherwise a new
+   * stage is chosen.
    */
   #waiting(progress: Progress, pod: Pod): Progress['waiting'] {
     const { waiting, last } = progress
@@ -229,7 +234,7 @@ class PodDriver {
       const outcome = await applyStage(this.#parts, { key, pod, podJson, stage }, signal)
       if (outcome !== 'done') return outcome
     } catch (error) {
-      // The pod was changed or deleted. That change triggers the pod again, and then a new stage is chosen.
+      // The pod was changed or deleted. That change triggers the pod again, and a new stage is then chosen.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
     progress.actedOn = pod.metadata.resourceVersion!
@@ -293,7 +298,7 @@ interface Ending {
   readonly reason: string
   /** Message of the Event. */
   readonly message: string
-  /** Message of the status, if it differs. */
+  /** Message of the status, if it differs from the message of the Event. */
   readonly eventMessage?: string
 }
 

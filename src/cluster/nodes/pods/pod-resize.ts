@@ -13,7 +13,7 @@ import { timestamp } from '../../../api/model/object.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { idOf } from './container-id.ts'
 
-/** Whether a resize fits on the node. */
+/** Whether a resize of a pod fits on the node. */
 export type Fit = 'fits' | { readonly reason: 'Infeasible' | 'Deferred'; readonly message: string }
 
 const pending = 'PodResizePending'
@@ -30,7 +30,7 @@ export function resourcesInEffect({
   }
 }
 
-/** Returns the next status of a pod whose desired and actual resources differ. Undefined if they do not differ. */
+/** Returns the next status of a pod whose desired and actual resources differ, or undefined if they do not differ. */
 export function resized(pod: Pod, now: number, fit: () => Fit): PodStatus | undefined {
   const { spec, status = {} } = pod
   const byName = new Map((spec?.containers ?? []).map((container) => [container.name, container]))
@@ -79,7 +79,7 @@ function allocation(container: Container): Pick<ContainerStatus, 'allocatedResou
   return allocatedResources === undefined ? {} : { allocatedResources }
 }
 
-/** Applies the desired resources. */
+/** Applies the desired resources to a container. */
 function actuate(
   pod: Pod,
   container: Container,

@@ -26,18 +26,18 @@ type Step = (pod: Pod, context: StepContext) => PodStatus
 
 /** All built-in steps by name. */
 export const podTransitions: { readonly [name in StepName]: Step } = {
-  /** The containers run and are ready. */
+  /** Status of a pod whose containers run and are ready. */
   Start: (pod, context) => started(pod, context, 'True'),
-  /** The containers run but are not ready yet. */
+  /** Status of a pod whose containers run but are not ready yet. */
   StartUnready: (pod, context) => started(pod, context, 'False'),
   BecomeReady: (pod, context) => withReadiness(pod, context, 'True'),
   BecomeUnready: (pod, context) => withReadiness(pod, context, 'False'),
   End: end,
-  /** Containers that wait after a failure run again, but are not ready yet. */
+  /** Status after containers that waited after a failure run again, but are not ready yet. */
   Restart: restart,
-  /** The running containers end and cannot start again. The stage provides the reason. */
+  /** Status after the running containers have ended and cannot start again. The stage provides the reason. */
   Wait: wait,
-  /** The pod was deleted and its containers have terminated. */
+  /** Status after the pod was deleted and its containers have terminated. */
   Terminate: (pod, context) => finish(pod, { ...context, exitCode: 0, reason: '' }),
 }
 
@@ -82,8 +82,8 @@ function withReadiness(pod: Pod, { now }: StepContext, ready: 'True' | 'False'):
 }
 
 /**
- * Returns the status after the containers have exited. If the restart policy allows it, they wait for a restart.
- * Otherwise the pod has terminated.
+ * Returns the status after the containers have exited. If the restart policy allows a restart, the containers wait for
+ * it. Otherwise the pod has terminated.
  */
 function end(pod: Pod, context: StepContext): PodStatus {
   const { restartPolicy = 'Always' } = pod.spec ?? {}
@@ -145,7 +145,7 @@ function endedSidecars({ initContainerStatuses, ephemeralContainerStatuses }: Po
   }
 }
 
-/** Exit code after SIGKILL. */
+/** Exit code of a container after SIGKILL. */
 const killed = 137
 
 /**
@@ -163,9 +163,9 @@ export function stoppedByNode(
 }
 
 /**
- * Returns the status with a Ready condition that is consistent with containers and readiness gates. Other clients may
- * have changed the condition, for example when the node was considered lost or a gate opened. Undefined if the
- * condition is correct.
+ * Returns the status with a Ready condition that is consistent with containers and readiness gates, or undefined if the
+ * condition is already correct. Other clients may have changed the condition, for example when the node was considered
+ * lost or a gate opened.
  */
 export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined {
   const { status = {}, metadata } = pod
@@ -242,7 +242,7 @@ interface Wanted {
   readonly reason?: string
 }
 
-/** Replaces the four conditions that a node reports. Other conditions are kept. */
+/** Replaces the four pod conditions that a node reports. Other conditions are kept. */
 function conditions(
   pod: Pod,
   { now, initialized, ready, reason = 'ContainersNotReady' }: Wanted,

@@ -5,22 +5,25 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 export function simulationKeys(vendor: Vendor) {
   const key = (name: string) => vendorKey(vendor, name, 'simulation')
   return {
-    /** `image-pull-error`: the containers never start. */
+    /** Key of the annotation `image-pull-error`, with which the containers never start. */
     start: key('start'),
     startAfter: key('start-after'),
-    /** Delay before the volumes of the pod are available. */
+    /** Key of the annotation with the delay before the volumes of the pod are available. */
     volumesAfter: key('volumes-after'),
-    /** `never`: the containers run but are not ready. */
+    /** Key of the annotation that delays readiness. With the value `never`, the containers run but are not ready. */
     ready: key('ready'),
     readyAfter: key('ready-after'),
-    /** Time after which the containers exit. */
+    /** Key of the annotation with the time after which the containers exit. */
     runFor: key('run-for'),
-    /** Exit code of the containers. */
+    /** Key of the annotation with the exit code of the containers. */
     exitCode: key('exit-code'),
-    /** `OOMKilled`: the reason with which the containers exit. */
+    /** Key of the annotation with the reason for which the containers exit, such as `OOMKilled`. */
     exitReason: key('exit-reason'),
     restartAfter: key('restart-after'),
-    /** `ignore`: a deleted pod runs until its grace period ends. */
+    /**
+     * Key of the annotation for the end of a deleted pod. With the value `ignore`, the pod runs until its grace period
+     * ends.
+     */
     termination: key('termination'),
   } as const
 }

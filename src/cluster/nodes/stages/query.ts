@@ -3,7 +3,7 @@
  * `.a.[]`), filters (`select( .type == "Ready" )`), pipes, and alternatives (`.a, .b`). All other syntax is rejected at
  * parse time.
  *
- * A query returns the values found, without missing values and nulls.
+ * A query omits missing values and nulls.
  */
 import { isObject, type Json, own } from '../../../api/json/json.ts'
 import { StageError } from './stage-error.ts'
@@ -66,7 +66,7 @@ class QueryReader {
     if (index !== undefined) return [{ kind: 'at', index: Number(index) }]
     if (mark !== undefined || compare !== undefined) return [{ kind: 'mark', mark: (mark ?? compare)! }]
     const literal = text ?? word
-    // The remaining tokens, a `.` before a bracket and a `?`, have no effect, because missing values never cause
+    // The remaining tokens, such as a `.` before a bracket or a `?`, have no effect, because missing values never cause
     // errors.
     return literal === undefined ? [] : [{ kind: 'literal', value: JSON.parse(literal) as Json }]
   }

@@ -14,7 +14,7 @@ import { StageError } from './stage-error.ts'
 import type { Template } from './template.ts'
 
 export interface StageReaderOptions {
-  /** Compiles `next.statusTemplate`. May be omitted if no stage has a template. */
+  /** Compiles `next.statusTemplate`. Undefined if no stage has a template. */
   readonly compileTemplate?: (text: string) => Template
 }
 

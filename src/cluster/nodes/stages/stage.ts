@@ -118,8 +118,8 @@ function waitingTime(text: string, now: number): number | undefined {
 }
 
 /**
- * Returns the stage that applies to the object, chosen at random by weight if there are several. Undefined if none
- * applies.
+ * Returns the stage that applies to the object, or undefined if no stage applies. If several stages apply, chooses one
+ * of them at random by weight.
  */
 export function chooseStage(stages: readonly Stage[], object: JsonObject): Stage | undefined {
   const fitting = stages.filter(({ matches }) => matches(object))

@@ -65,7 +65,7 @@ async function writeFile(path: string, { content, mode }: VolumeFile, group: num
   await mkdir(dirname(path), { recursive: true, mode: directoryMode })
   await using handle = await open(path, 'wx', mode)
   await handle.writeFile(content)
-  // `chmod` sets the mode regardless of the process's umask.
+  // `chmod` sets the mode regardless of the umask of the process.
   await handle.chmod(mode)
   if (group !== undefined && process.getuid?.() === 0) await lchown(path, -1, group)
 }

@@ -3,7 +3,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../api/kinds/core/types/downward.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 
-/** Returns the value of a pod field. Undefined for an unsupported path. */
+/** Returns the value of a pod field, or undefined for an unsupported path. */
 export function fieldValue(
   { metadata, spec, status }: Pod,
   { fieldPath = '' }: ObjectFieldSelector,
@@ -49,7 +49,7 @@ function pairs(values: { readonly [key: string]: string } = {}): string {
 /** Amounts of a node, which apply if a container has no limit. */
 export type NodeAmounts = { readonly [resource: string]: string }
 
-/** Returns a request or limit in units of the divisor, rounded up. Undefined if the resource cannot be selected. */
+/** Returns a request or limit in units of the divisor, rounded up, or undefined if the resource cannot be selected. */
 export function resourceValue(
   pod: Pod,
   { containerName = '', resource = '', divisor = '1' }: ResourceFieldSelector,

@@ -11,7 +11,7 @@ import { ignoring } from '../../../base/files/files.ts'
 
 const nanos = 1_000_000_000n
 
-/** Returns the limit in bytes, or undefined if there is none. */
+/** Returns the limit in bytes, or undefined if there is no limit. */
 export function emptyDirLimit({ emptyDir }: Volume, spec: PodSpec, nodeMemory: string): bigint | undefined {
   const own = bytesOf(emptyDir?.sizeLimit)
   if (emptyDir?.medium !== 'Memory') return own
@@ -22,7 +22,7 @@ export function emptyDirLimit({ emptyDir }: Volume, spec: PodSpec, nodeMemory: s
   )
 }
 
-/** Returns the sum of the containers' memory limits. Undefined if a container has no limit. */
+/** Returns the sum of the containers' memory limits, or undefined if a container has no limit. */
 function containerMemory({ containers = [] }: PodSpec): bigint | undefined {
   let sum = 0n
   for (const { resources } of containers) {

@@ -1,6 +1,6 @@
 /**
  * Service account tokens for the volumes of pods. A token is replaced after 80% of its lifetime or after 24 hours, and
- * is bound to its pod. If it cannot be replaced, it is used until it expires.
+ * is bound to its pod. A token that cannot be replaced is used until it expires.
  */
 
 import type { TokenRequest } from '../../../api/kinds/authentication/token-request.ts'
@@ -67,7 +67,9 @@ export class PodTokens {
     }
   }
 
-  /** Returns the time at which the first of the pod's tokens must be replaced. Undefined if the pod has none. */
+  /**
+   * Returns the time at which the first of the pod's tokens must be replaced, or undefined if the pod has no tokens.
+   */
   nextStale({ metadata }: Pod): number | undefined {
     const times = [...(this.#podTokens.get(metadata.uid ?? '')?.values() ?? [])].map((token) => token.staleFrom)
     return times.length === 0 ? undefined : Math.min(...times)

@@ -25,8 +25,8 @@ import { volumeFiles } from './volume-files.ts'
 
 export interface PodVolumeParts {
   /**
-   * Directory that contains the pods' directories. It should be readable only by this user, because it contains
-   * secrets.
+   * Directory that contains the directories of the pods. Only the user of this process should be able to read it,
+   * because it contains secrets.
    */
   readonly directory: string
   readonly vendor: Vendor
@@ -50,7 +50,7 @@ export class PodVolumes {
   readonly #objects: SourceObjects
   readonly #tokens: PodTokens
   readonly #quota: StorageQuota
-  /** Digest of the last write to each volume. If it matches, the files are not read again. */
+  /** Digest of the last write to each volume. If the digest matches, the files are not read again. */
   readonly #writeDigests = new Map<string, string>()
   /** UIDs of the pods that may have files. */
   readonly #pods = new Set<string>()
@@ -67,9 +67,7 @@ export class PodVolumes {
     return this.#parts.pollMs ?? usualPollMs
   }
 
-  /**
-   * Writes the volumes of a pod. Returns the reason if a volume cannot be written, in which case the pod cannot start.
-   */
+  /** Writes the volumes of a pod. If a volume cannot be written, the pod cannot start, and the reason is returned. */
   async prepare(pod: Pod, client: Client): Promise<string | undefined> {
     this.#pods.add(pod.metadata.uid ?? '')
     if (tokenCount(pod) > maxTokens)
@@ -120,7 +118,7 @@ export class PodVolumes {
       if (!uids.has(uid)) await rm(join(this.#parts.directory, 'pods', uid), { recursive: true, force: true })
   }
 
-  /** Returns the directory of a volume. Undefined if volumes of this type are not created. */
+  /** Returns the directory of a volume, or undefined if volumes of this type are not created. */
   volumeDirectory(pod: Pod, volume: Volume): string | undefined {
     const sort = sorts.find((each) => volume[each] !== undefined)
     if (sort === undefined) return undefined

@@ -9,7 +9,7 @@ const maxConcurrentReads = 8
 export class ReadLimit {
   readonly #reads = new TaskPool(maxConcurrentReads)
 
-  /** Runs `read` as soon as fewer than eight reads are running. */
+  /** Calls `read` as soon as fewer than eight reads are running. */
   async run<T>(read: () => Promise<T>): Promise<T> {
     for (let room = this.#reads.room(); room !== undefined; room = this.#reads.room()) await room
     return await new Promise<T>((resolve, reject) => this.#reads.run(() => read().then(resolve, reject)))

@@ -26,7 +26,7 @@ interface Source {
   readonly name: SourceName
   /** Keys of the pods that use the object, with the client of each pod's node. */
   readonly users: Map<string, Client>
-  /** The data of the object. Undefined if it is too old to be used. */
+  /** The data of the object. Undefined if the data is too old to be used. */
   data: Promise<SourceData> | undefined
   version: string
   isImmutable: boolean
@@ -110,7 +110,7 @@ export class SourceObjects {
           pendingData.resolve(data)
         },
         (error: unknown) => {
-          // The read has failed, so the entry is removed. The next reader tries again.
+          // The read has failed, so the entry is removed, and the next reader tries again.
           if (this.#sources.get(key) === source) this.#sources.delete(key)
           pendingData.reject(error)
         },

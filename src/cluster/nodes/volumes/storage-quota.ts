@@ -33,7 +33,7 @@ export class StorageQuota {
   }
 
   /**
-   * Charges a pod for the files of one volume. This replaces the earlier charge for the volume. Throws VolumeError if a
+   * Charges a pod for the files of one volume, in place of the earlier charge for the volume. Throws VolumeError if a
    * limit is exceeded.
    */
   charge(uid: string, volume: string, files: VolumeFiles): void {

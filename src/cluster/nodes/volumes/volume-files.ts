@@ -22,7 +22,7 @@ type Projection = NonNullable<Projected['sources']>[number]
 type DownwardItems = NonNullable<Volume['downwardAPI']>['items']
 type KeyItems = NonNullable<Volume['configMap']>['items']
 
-/** Returns the files of a volume. Undefined if the volume has no generated files. */
+/** Returns the files of a volume, or undefined if the volume has no generated files. */
 export async function volumeFiles(pod: Pod, volume: Volume, sources: FileSources): Promise<VolumeFiles | undefined> {
   const { configMap, secret, downwardAPI, projected } = volume
   if (configMap !== undefined)

@@ -14,7 +14,7 @@ export interface WeightedResource {
   readonly weight: number
 }
 
-/** Whether to prefer nodes with fewer or with more requests. */
+/** Whether the score prefers nodes with fewer or with more requests. */
 export interface ScoringStrategy {
   readonly type: 'LeastAllocated' | 'MostAllocated'
   readonly resources: readonly WeightedResource[]
@@ -78,12 +78,12 @@ function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number;
   }
 }
 
-/** Returns a refusal that lists every insufficient resource. Undefined if all resources are sufficient. */
+/** Returns a refusal that lists every insufficient resource, or undefined if all resources are sufficient. */
 function shortage(pod: PodInfo, node: NodeInfo): Refusal | undefined {
   return fitsPlainly(pod, node) ? undefined : shortages(pod, node)
 }
 
-/** Whether a Pod that requests no extended resources fits on the node. This is a fast path for most Pods and nodes. */
+/** Whether a Pod that requests no extended resources fits on the node. This fast path covers most Pods and nodes. */
 function fitsPlainly({ requests: { cpu, memory, ephemeralStorage, others } }: PodInfo, node: NodeInfo): boolean {
   const { allocatable, requested } = node
   return (

@@ -1,6 +1,6 @@
 /**
- * Spreads Pods evenly over topology domains such as zones. A Pod may require or prefer this. Pods of Services and
- * workloads without their own constraints prefer to be spread over hosts and zones by default.
+ * Spreads Pods evenly over topology domains such as zones. A Pod may require or prefer an even spread. By default, Pods
+ * of Services and workloads without their own constraints prefer to be spread over hosts and zones.
  */
 
 import { isTolerated } from '../../../api/model/tolerations.ts'
@@ -45,7 +45,7 @@ export interface SpreadConstraint {
   readonly matchLabelKeys?: readonly string[]
 }
 
-/** The constraints for Pods that have none: these constraints, or the defaults of kube-scheduler. */
+/** The constraints for Pods without constraints: those in the configuration, or the defaults of kube-scheduler. */
 export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 
 interface Constraint {
@@ -200,9 +200,9 @@ class ValueCounts {
 
 interface Row extends Constraint {
   readonly counts: ValueCounts
-  /** 1 if the constraint also counts the Pod itself, otherwise 0. */
+  /** 1 if the constraint also counts the Pod itself, and otherwise 0. */
   readonly own: number
-  /** The nodes whose Pods count. Undefined means all nodes with the label. */
+  /** The nodes whose Pods count, or undefined for all nodes with the label. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -340,7 +340,7 @@ function* countOnNodes(groups: readonly PodGroup[]): Sliced<Map<NodeInfo, number
 
 interface Selection {
   readonly key: string
-  /** The nodes whose Pods count. Undefined means all nodes. */
+  /** The nodes whose Pods count, or undefined for all nodes. */
   readonly counted: ReadonlySet<NodeInfo> | undefined
 }
 
@@ -353,8 +353,8 @@ function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, cou
 }
 
 /**
- * Scores nodes: the fewer matching Pods are in the same topology domain, the better. Keys with more domains have a
- * higher weight.
+ * Scores nodes. The fewer matching Pods are in the same topology domain, the higher is the score. Keys with more
+ * domains have a higher weight.
  */
 class Spread {
   /** The nodes with the labels of all constraints. Undefined if no labels are required. */

@@ -61,7 +61,7 @@ function lineOf({
   return `  dependent ${escapeLine(kind)} "${escapeLine(name)}"${blocks ? ', which blocks the deletion' : ''}${finalizerText}`
 }
 
-/** Returns the server's explanation. Undefined if the server does not explain deletions, or not to this user. */
+/** Returns the server's explanation, or undefined if the server does not explain deletions, or not to this user. */
 async function explain(session: Session, { type, name }: Subject, signal: AbortSignal): Promise<Explained | undefined> {
   const explanations = inDomainOf(await session.types.vendor(), kinds.DeletionExplanation)
   const question = {

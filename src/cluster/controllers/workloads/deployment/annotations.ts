@@ -18,7 +18,7 @@ const keyOf = (vendor: Vendor, name: string) => vendorKey(vendor, name, 'deploym
 
 export const revisionKey = (vendor: Vendor): string => keyOf(vendor, 'revision')
 
-/** Returns the revision number (64 bits). 0 if there is none. */
+/** Returns the revision number (64 bits), or 0 if there is none. */
 export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: ReplicaSet): bigint {
   return readRevision(annotations[revisionKey(vendor)]) ?? 0n
 }
@@ -38,14 +38,14 @@ export function readRevision(text: string | undefined): bigint | undefined {
 }
 
 /**
- * Returns the number of replicas of the Deployment when this ReplicaSet was last scaled. Undefined if it was not
+ * Returns the number of replicas of the Deployment when this ReplicaSet was last scaled, or undefined if it was not
  * recorded.
  */
 export function desiredNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'desired-replicas')])
 }
 
-/** Returns the maximum number of pods at that time. Undefined if it was not recorded. */
+/** Returns the maximum number of pods at that time, or undefined if it was not recorded. */
 export function maxNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'max-replicas')])
 }

@@ -38,7 +38,7 @@ function escapeHtml(json: string): string {
   return json.replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Returns the last applied configuration. Undefined if the annotation is missing or invalid. */
+/** Returns the last applied configuration, or undefined if the annotation is missing or invalid. */
 export function recordOf(live: ApiObject, vendor: Vendor): JsonObject | undefined {
   const text = live.metadata.annotations?.[lastAppliedKey(vendor)]
   if (text === undefined || text === '') return undefined

@@ -38,8 +38,8 @@ export async function serverSideApply(
 const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
 
 /**
- * Returns managed fields in which only this manager owns the fields of former client-side applies. Undefined if nothing
- * changes. Excludes the last-applied annotation, which the server maintains.
+ * Returns managed fields in which only this manager owns the fields of former client-side applies, or undefined if
+ * nothing changes. Excludes the last-applied annotation, which the server maintains.
  */
 function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
   const entries = metadata.managedFields ?? []
