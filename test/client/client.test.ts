@@ -1,4 +1,4 @@
-/** The client's verbs and its network transport against a real server. */
+/** Tests of the client's verbs and its network transport against a real server. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'

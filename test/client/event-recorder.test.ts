@@ -1,4 +1,7 @@
-/** Events: repetitions are counted, floods are limited, and Events that cannot be written are dropped without harm. */
+/**
+ * Tests of Events: repetitions are counted, floods are limited, and Events that cannot be written are dropped without
+ * harm.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject } from '../../src/api/model/object.ts'

@@ -1,4 +1,4 @@
-/** Credential plugins: how they run, their input, the accepted output and its lifetime. */
+/** Tests of credential plugins: how they run, their input, the accepted output and its lifetime. */
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

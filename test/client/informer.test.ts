@@ -1,4 +1,4 @@
-/** The informer: its copy equals a list, whatever happens to servers and connections. */
+/** Tests of the informer: its copy equals a list, whatever happens to servers and connections. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ApiObject } from '../../src/api/model/object.ts'

@@ -1,4 +1,4 @@
-/** Kubeconfigs: where they are found, how several are merged, and how faults are reported. */
+/** Tests of kubeconfigs: where they are found, how several are merged, and how faults are reported. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

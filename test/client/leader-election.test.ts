@@ -1,4 +1,4 @@
-/** Leader election: one leader at a time, whatever happens to it. The test controls the clocks. */
+/** Tests of leader election: one leader at a time, whatever happens to it. The test controls the clocks. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { leadOnce, type Term, timingFault, withinTerm } from '../../src/client/informers/leader-election.ts'

@@ -1,4 +1,4 @@
-/** Renewal of ID tokens: with a real provider, stored in the kubeconfig, by one program at a time. */
+/** Tests of the renewal of ID tokens: with a real provider, stored in the kubeconfig, by one program at a time. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The client with a chosen content type: Protobuf if available, JSON otherwise. */
+/** Tests of the client with a chosen content type: Protobuf if available, JSON otherwise. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProtobufDocuments } from '../../src/api/codec/protobuf/documents.ts'

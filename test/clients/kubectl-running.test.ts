@@ -1,6 +1,6 @@
 /**
- * Long-running commands of Debian's kubectl: it watches, waits and forwards while objects change. The test makes each
- * change only after kubectl has printed a line that shows that it is ready, so nothing depends on timing.
+ * Tests of long-running commands of Debian's kubectl: it watches, waits and forwards while objects change. The test
+ * makes each change only after kubectl has printed a line that shows that it is ready, so nothing depends on timing.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

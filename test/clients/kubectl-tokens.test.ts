@@ -1,4 +1,6 @@
-/** kubectl with a service account token and with a bootstrap token: the authenticated user and its permissions. */
+/**
+ * Tests of kubectl with a service account token and with a bootstrap token: the authenticated user and its permissions.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'

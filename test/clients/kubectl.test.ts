@@ -1,8 +1,8 @@
 /**
- * Debian's kubectl against a real server: shell sessions, in which the output, errors and exit code of each step are
- * compared exactly. The steps of a session build on each other. Each session has its own home and namespace, and
- * sessions run in parallel on one server. The short variant covers writes. Reads, rejections and further kinds are in
- * the long one.
+ * Tests of Debian's kubectl against a real server: shell sessions, in which the output, errors and exit code of each
+ * step are compared exactly. The steps of a session build on each other. Each session has its own home and namespace,
+ * and sessions run in parallel on one server. The short variant covers writes. Reads, rejections and further kinds are
+ * in the long one.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * The garbage collector in separate processes, as users run it: a kind is defined while it starts, after kill -9 and
- * during a change of leader. Also, `orch controller-manager` keeps running while the etcd behind its server is
+ * Tests of the garbage collector in separate processes, as users run it: a kind is defined while it starts, after kill
+ * -9 and during a change of leader. Also, `orch controller-manager` keeps running while the etcd behind its server is
  * restored.
  */
 import assert from 'node:assert/strict'

@@ -1,7 +1,8 @@
 /**
- * Power loss at any moment: whichever unsynced writes reached the disk, the store opens and contains a prefix of the
- * commits that includes every commit acknowledged by then. SIGKILL cannot test this because the page cache survives it.
- * The test therefore records the disk writes and builds the possible disk contents. ORCH_LONG=1 builds more of them.
+ * Tests of power loss at any moment: whichever unsynced writes reached the disk, the store opens and contains a prefix
+ * of the commits that includes every commit acknowledged by then. SIGKILL cannot test this because the page cache
+ * survives it. The test therefore records the disk writes and builds the possible disk contents. ORCH_LONG=1 builds
+ * more of them.
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'

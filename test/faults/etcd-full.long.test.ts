@@ -1,7 +1,7 @@
 /**
- * An etcd that has reached its quota: the server rejects writes with a Status, while reads, watches and deletes
- * continue. After the compaction, defragmentation and alarm disarm that etcd's manual describes, writes succeed again
- * without a restart. ORCH_LONG=1 keeps etcd full for a minute.
+ * Tests of an etcd that has reached its quota: the server rejects writes with a Status, while reads, watches and
+ * deletes continue. After the compaction, defragmentation and alarm disarm that etcd's manual describes, writes succeed
+ * again without a restart. ORCH_LONG=1 keeps etcd full for a minute.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

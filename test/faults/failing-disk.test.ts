@@ -1,7 +1,7 @@
 /**
- * A failing disk: all concurrent commits are rejected together and never become visible, and the process survives.
- * After running out of space, the store continues once there is space again. After a failed write or sync it writes
- * nothing more.
+ * Tests of a failing disk: all concurrent commits are rejected together and never become visible, and the process
+ * survives. After running out of space, the store continues once there is space again. After a failed write or sync it
+ * writes nothing more.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -1,5 +1,5 @@
 /**
- * Many informers whose connections break at random, with a restart of the server in between. Half of them are
+ * Tests of many informers whose connections break at random, with a restart of the server in between. Half of them are
  * disconnected until their resourceVersions have expired. In the end, each copy equals a list, and no informer has
  * listed again without need. With `ORCH_LONG=1` there are a hundred of them, for a minute.
  */

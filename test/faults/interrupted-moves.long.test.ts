@@ -1,7 +1,7 @@
 /**
- * `orch migrate` and `orch restore`, repeatedly killed at random moments, into both stores. An incomplete store must
- * not open, running the same command again must continue, and in the end every key and value exists, above all old
- * revisions.
+ * Tests of `orch migrate` and `orch restore`, repeatedly killed at random moments, into both stores. An incomplete
+ * store must not open, running the same command again must continue, and in the end every key and value exists, above
+ * all old revisions.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

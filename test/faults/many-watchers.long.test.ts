@@ -1,7 +1,7 @@
 /**
- * Ten thousand watches, as 100 connections of 100 streams each, of one writer's events. Every watch receives every
- * event, 99% within two seconds, in limited memory. After they end, the server has released its file descriptors and
- * reset its counts. The short variant has 200 watches.
+ * Tests of ten thousand watches, as 100 connections of 100 streams each, of one writer's events. Every watch receives
+ * every event, 99% within two seconds, in limited memory. After they end, the server has released its file descriptors
+ * and reset its counts. The short variant has 200 watches.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

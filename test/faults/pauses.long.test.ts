@@ -1,6 +1,6 @@
 /**
- * Suspended processes that resume later: first the etcd leader, then a server. No most-recent read after a pause is
- * older than the writes acknowledged before it. ORCH_LONG=1 runs five rounds of 5 and 15 seconds.
+ * Tests of suspended processes that resume later: first the etcd leader, then a server. No most-recent read after a
+ * pause is older than the writes acknowledged before it. ORCH_LONG=1 runs five rounds of 5 and 15 seconds.
  *
  * etcd itself had such a bug: from 3.4.20 on, a suspended member could answer a linearizable read with an old state. It
  * was fixed in 3.4.42, 3.5.28 and 3.6.9 (etcd-io/etcd#20418; a server warns about affected versions at startup). If a

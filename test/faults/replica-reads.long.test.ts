@@ -1,5 +1,5 @@
 /**
- * Two servers on one etcd, 20,000 times: a write that one server has acknowledged can be read from the other
+ * Tests of two servers on one etcd, 20,000 times: a write that one server has acknowledged can be read from the other
  * immediately, by name as the most recent state and as one not older than that version. A watch there reports it within
  * a second.
  */

@@ -1,6 +1,6 @@
 /**
- * Random and damaged documents for the decoders: an accepted document survives a round trip in any format, and all
- * others are rejected. Label selectors are compared with their meaning.
+ * Tests of random and damaged documents for the decoders: an accepted document survives a round trip in any format, and
+ * all others are rejected. Label selectors are compared with their meaning.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Random bytes that resemble HTTP/1.1 responses, in random pieces, for our client and for Node's, which is an
+ * Tests of random bytes that resemble HTTP/1.1 responses, in random pieces, for our client and for Node's, which is an
  * independent implementation. A response that ours accepts as complete must be the response that Node's client reads.
  * The result must not depend on how the bytes are split.
  */

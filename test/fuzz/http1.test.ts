@@ -1,7 +1,7 @@
 /**
- * Random bytes that resemble HTTP/1.1, in random pieces, for our parser and for Node's, which is an independent
- * implementation. Ours must execute the same requests as Node's up to the point where it finds an error and stops. The
- * result must not depend on how the bytes are split.
+ * Tests of random bytes that resemble HTTP/1.1, in random pieces, for our parser and for Node's, which is an
+ * independent implementation. Ours must execute the same requests as Node's up to the point where it finds an error and
+ * stops. The result must not depend on how the bytes are split.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
- * Our HTTP/2 compared with Node's, an independent implementation. Requests from Node's client, with any settings, must
- * arrive as sent, and so must the responses. For damaged and split requests, our server must execute nothing that
- * Node's server does not parse in the same way. The connection may end, but the server must not.
+ * Tests of our HTTP/2 compared with Node's, an independent implementation. Requests from Node's client, with any
+ * settings, must arrive as sent, and so must the responses. For damaged and split requests, our server must execute
+ * nothing that Node's server does not parse in the same way. The connection may end, but the server must not.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

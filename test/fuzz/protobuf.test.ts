@@ -1,7 +1,7 @@
 /**
- * Damaged messages of every kind: each is rejected as the client's fault, or parsed, and a parsed message survives a
- * round trip. Sent to a server, such a message never causes a 500 or a slow response, and the stored object equals the
- * response.
+ * Tests of damaged messages of every kind: each is rejected as the client's fault, or parsed, and a parsed message
+ * survives a round trip. Sent to a server, such a message never causes a 500 or a slow response, and the stored object
+ * equals the response.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** The admission plugins of all versions, compared with recorded facts. */
+/** Tests of the admission plugins of all versions, compared with recorded facts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emulatedVersions } from '../../src/api/versions/emulated-version.ts'

@@ -1,5 +1,6 @@
 /**
- * The bundle in a checkout: rebuilt when a source changes, even with concurrent starts. Also its cached compiled code.
+ * Tests of the bundle in a checkout: rebuilt when a source changes, even with concurrent starts. Also its cached
+ * compiled code.
  */
 import assert from 'node:assert/strict'
 import {

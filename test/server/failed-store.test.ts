@@ -1,6 +1,6 @@
 /**
- * A store that fails permanently: the server reports it in its readiness, still responds, logs the reason in one line,
- * and exits with a non-zero code. Acknowledged writes exist after the next start.
+ * Tests of a store that fails permanently: the server reports it in its readiness, still responds, logs the reason in
+ * one line, and exits with a non-zero code. Acknowledged writes exist after the next start.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** A server with a full disk: it rejects new data, serves everything else, and restarts with the disk still full. */
+/**
+ * Tests of a server with a full disk: it rejects new data, serves everything else, and restarts with the disk still
+ * full.
+ */
 import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The in-process transport: same responses as over the network, for the given user. */
+/** Tests of the in-process transport: same responses as over the network, for the given user. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Life cycle: a slow start, an announced stop, and notifications to systemd. */
+/** Tests of the life cycle of a server: a slow start, an announced stop, and notifications to systemd. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,7 @@
 /**
- * Two managers on one etcd with one leader, which is killed or suspended for longer than its lease. The result equals
- * that of one undisturbed manager, without duplicates. ORCH_LONG=1: a new leader every five seconds for a minute.
+ * Tests of two managers on one etcd with one leader, which is killed or suspended for longer than its lease. The result
+ * equals that of one undisturbed manager, without duplicates. ORCH_LONG=1: a new leader every five seconds for a
+ * minute.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Data of an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact stored bytes of every kind at that
- * commit, and its responses. The current program reads all of it, returns the same responses and can change it.
+ * Tests of data of an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact stored bytes of every kind
+ * at that commit, and its responses. The current program reads all of it, returns the same responses and can change it.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

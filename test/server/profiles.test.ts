@@ -1,4 +1,6 @@
-/** Differences between the profiles besides the names of groups, and responses to clients of the other profile. */
+/**
+ * Tests of differences between the profiles besides the names of groups, and responses to clients of the other profile.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

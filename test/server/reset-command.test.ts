@@ -1,4 +1,4 @@
-/** `orch reset`: deletes the data of a stopped server. */
+/** Tests that `orch reset` deletes the data of a stopped server. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

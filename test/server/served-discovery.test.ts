@@ -1,4 +1,4 @@
-/** The discovery documents that a server serves, compared with recorded ones of Kubernetes. */
+/** Tests of the discovery documents that a server serves, compared with recorded ones of Kubernetes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'

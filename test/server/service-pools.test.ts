@@ -1,4 +1,4 @@
-/** Service ranges from flags, and the pools created from them. */
+/** Tests of Service ranges from flags, and the pools created from them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pool } from '../../src/apiserver/registry/reservations/pools.ts'

@@ -1,4 +1,4 @@
-/** Serving flags that clients notice: TLS versions and ciphers, closed connections, headers. */
+/** Tests of serving flags that clients notice: TLS versions and ciphers, closed connections, headers. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

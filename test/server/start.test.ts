@@ -1,4 +1,4 @@
-/** Start: problems are reported in one line with advice, before anything is served. */
+/** Tests of the start of a server: problems are reported in one line with advice, before anything is served. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * Stopping: running requests get responses, watches end cleanly, and all data exists after the next start.
- * Timing-dependent cases run once, or many times if ORCH_LONG is 1.
+ * Tests of stopping a server: running requests get responses, watches end cleanly, and all data exists after the next
+ * start. Timing-dependent cases run once, or many times if ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The table of docs/reference/versions.md. With ORCH_WRITE_DOCS=1, the test writes it. */
+/** Tests of the table of docs/reference/versions.md. With ORCH_WRITE_DOCS=1, the test writes it. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

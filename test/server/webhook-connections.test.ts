@@ -1,6 +1,6 @@
 /**
- * Token and authorization webhooks without a free connection: the server asks its client to retry. It does not continue
- * without the webhook's decision.
+ * Tests of token and authorization webhooks without a free connection: the server asks its client to retry. It does not
+ * continue without the webhook's decision.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

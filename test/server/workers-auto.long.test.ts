@@ -1,6 +1,6 @@
 /**
- * `--workers=auto`: workers are added and retired while clients write, watch and upload. No acknowledged write, event or
- * running request is lost. The tests replace the measured loads of the event loops.
+ * Tests of `--workers=auto`: workers are added and retired while clients write, watch and upload. No acknowledged
+ * write, event or running request is lost. The tests replace the measured loads of the event loops.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
 /**
- * Parts that use the clock of a test server: tokens, lifetimes in both stores, control loops and certificate requests.
+ * Tests of parts that use the clock of a test server: tokens, lifetimes in both stores, control loops and certificate
+ * requests.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Snapshots, resets and forks: restored state, increasing versions, and watches that see the changes. */
+/** Tests of snapshots, resets and forks: restored state, increasing versions, and watches that see the changes. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'

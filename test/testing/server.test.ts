@@ -1,4 +1,4 @@
-/** Test servers: clients of both transports, users, kubeconfigs, loops, many at once, and no leftovers. */
+/** Tests of test servers: clients of both transports, users, kubeconfigs, loops, many at once, and no leftovers. */
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

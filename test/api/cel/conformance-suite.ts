@@ -54,7 +54,7 @@ export interface PlacedTest {
   readonly spec: SpecTest
 }
 
-/** The name is not a literal, so that the compiler does not read the types of the package. */
+/** The name is a variable rather than a literal, so that the compiler does not read the types of the package. */
 const data: string = '@bufbuild/cel-spec/testdata/conformance.js'
 
 /** Returns the test cases of all files. */

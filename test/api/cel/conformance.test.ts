@@ -1,6 +1,7 @@
 /**
  * Runs the conformance tests of the CEL specification. Kubernetes uses a subset of the language: `leftOut` lists the
- * tests of parts that it does not have, with the reasons. All other tests must pass, except those in `differences`.
+ * tests of parts that Kubernetes does not have, with the reasons. All other tests must pass, except those in
+ * `differences`.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -51,7 +52,7 @@ const leftOut: { readonly [place: string]: string } = {
 
 const messageName = /TestAllTypes|NestedTestAllTypes|google\.protobuf\.(?!Timestamp|Duration)|GlobalEnum|\.NestedEnum/
 
-/** Returns the reason why a test does not apply. */
+/** Returns the reason why a test does not apply, or undefined if the test applies. */
 function reasonToSkip({ file, section, spec }: PlacedTest): string | undefined {
   const known = leftOut[file] ?? leftOut[`${file}/${section}`]
   if (known !== undefined) return known
@@ -176,7 +177,7 @@ function messageFor({ '@type': type, value }: { readonly '@type': string; readon
   return (isDuration ? readDuration(value) : readDateTime(value)) as Value
 }
 
-/** Unlike the language, distinguishes numbers of different types, and NaN equals itself. */
+/** Compares values. Unlike the language, distinguishes numbers of different types and treats NaN as equal to itself. */
 function isSame(a: Value, b: Value): boolean {
   if (kindOf(a) !== kindOf(b)) return false
   if (a instanceof Double && b instanceof Double) return Object.is(a.value, b.value) || a.value === b.value
@@ -190,7 +191,7 @@ function isSame(a: Value, b: Value): boolean {
 /** Tests that turn off the type check are left out if the check fails. */
 const unchecked = 'Kubernetes checks the types of every expression'
 
-/** Returns what is wrong with the outcome; undefined if the test passes. */
+/** Returns a description of the fault in the outcome, or undefined if the test passes. */
 function faultOf({ expr, typeEnv = [], bindings = {}, ...expected }: SpecTest): string | undefined {
   const declared = new Map(typeEnv.map(({ name, ident }) => [name, opaque(typeFor(ident?.type ?? {}))] as const))
   const variables = new Map([...declared].filter(([name]) => expected.checkOnly || name in bindings))

@@ -20,7 +20,7 @@ export function compileForJson(rule: string, schema = any, version?: number): Co
   return runToCompletion(compileForJsonSliced(rule, schema, { version }))
 }
 
-/** Returns the estimated cost of a rule in a version of Kubernetes. */
+/** Returns the estimated cost of a rule at a Kubernetes version. */
 export function estimateOf(
   rule: string,
   { schema, costVersion }: { readonly schema: JsonObject; readonly costVersion: number },
@@ -51,7 +51,7 @@ export interface Data {
   readonly limit?: number
 }
 
-/** Returns whether a rule holds, the error in its text, or its evaluation error. */
+/** Returns whether a rule holds, the error in the text of the rule, or the evaluation error. */
 export function outcomeOf(rule: string, data: Data = {}): boolean | string {
   const { schema = any } = data
   const made = compileForJson(rule, schema)

@@ -1,4 +1,4 @@
-/** Rules that are written to block the server: each is rejected or soon stopped. */
+/** Tests of rules that are written to block the server: each is rejected or soon stopped. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'

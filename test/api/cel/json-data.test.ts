@@ -1,4 +1,4 @@
-/** JSON data as seen by rules, according to its schema. */
+/** Tests of JSON data as seen by rules, according to its schema. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -17,7 +17,7 @@ interface Row {
   readonly schema: JsonObject
   readonly self: Json
   readonly oldSelf?: Json
-  /** Rules that must be true for the data. Those in `not` must be false. */
+  /** Rules that must be true for the data. The rules in `not` must be false. */
   readonly rules: readonly string[]
   readonly not?: readonly string[]
 }

@@ -27,7 +27,7 @@ const selections: readonly (readonly (readonly string[])[])[] = [
   [['empty', 'x'], ['absent'], ['kind', 'below']],
 ]
 
-/** Returns the expected result of the cut, computed from parsed values. */
+/** Returns the expected result of cutting, computed from parsed values. */
 function expectedCut(value: Json, paths: readonly (readonly string[])[]): Json | undefined {
   if (paths.some((path) => path.length === 0)) return value
   if (Array.isArray(value)) return value.map((item) => expectedCut(item, paths)).filter((item) => item !== undefined)
@@ -47,7 +47,7 @@ for (const paths of selections)
   test(`cutting ${JSON.stringify(paths)} out of a JSON document copies only these fields`, () => {
     const cutter = new Cutter(cutOf(paths))
     const json = Buffer.from(`${JSON.stringify(object)}\n`)
-    // Cuts twice, because the cutter reuses its memory.
+    // Cuts the text twice, because the cutter reuses its memory.
     assert.deepEqual(cutter.cut(json).toString(), cutter.cut(json).toString())
     assert.deepEqual(JSON.parse(cutter.cut(json).toString()), expectedCut(object, paths))
   })

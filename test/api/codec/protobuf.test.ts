@@ -1,6 +1,6 @@
 /**
- * Protobuf derived from the schema: every field number and wire type is the recorded one, everything that a schema can
- * express survives a round trip, the wire rules hold, and malformed messages are rejected with the field.
+ * Tests of Protobuf derived from the schema: every field number and wire type is the recorded one, everything that a
+ * schema can express survives a round trip, the wire rules hold, and malformed messages are rejected with the field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -184,8 +184,8 @@ test('random objects of every kind survive a Protobuf round trip', () => {
 })
 
 /**
- * Returns the value as the server would decode and default it, without the type of the document, which is only in the
- * envelope.
+ * Returns the value as the server would decode and default it. The type of the document is omitted, because it is only
+ * in the envelope.
  */
 function normal(schema: ObjectSchema, value: JsonObject): JsonObject {
   return withoutTypes(schema, decode(schema, value).value) as JsonObject

@@ -1,4 +1,4 @@
-/** Parsing and writing YAML: meaning, rejections, and linear time for every shape of a body. */
+/** Tests of parsing and writing YAML: meaning, rejections, and linear time for every shape of a body. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDocument } from 'yaml'
@@ -319,8 +319,8 @@ for (const [name, shape] of Object.entries(shapes))
     tryRead(shape(20_000))
     const small = shape(50_000)
     const large = shape(800_000)
-    // Compares with a body of sixteen times the size, which would take 256 times as long in quadratic time. A few
-    // milliseconds cannot be measured reliably.
+    // Compares with a body of sixteen times the size, which would take 256 times as long in quadratic time. Times of a
+    // few milliseconds cannot be measured reliably.
     await assertBelow(80, 'times as much for 1.6 MB as for 100 KB', () => {
       const once = cpuMs(() => tryRead(small))
       return cpuMs(() => tryRead(large)) / Math.max(once, 8)

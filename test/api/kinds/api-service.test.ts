@@ -1,4 +1,7 @@
-/** APIService: validation, automatic registration of the served versions, and reports about unreachable backends. */
+/**
+ * Tests of APIService: validation, automatic registration of the served versions, and reports about unreachable
+ * backends.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -37,7 +37,7 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   if (shown.status !== 201) return `seed ${from}: refused: ${shown.text.slice(0, 500)}`
   const config = configurationOf(shown.body)
   const first = await apply(kind, config, 'a')
-  // Apply rejects a configuration whose list elements lack keys, because nobody could own such elements.
+  // Apply rejects a configuration whose list elements have no keys, because no manager could own such elements.
   if (first.status === 422 && /omits the key/.test(first.body.message)) return undefined
   const second = await apply(kind, config, 'b')
   const bare = { apiVersion: config.apiVersion!, kind: config.kind!, metadata: { name: shown.body.metadata.name } }
@@ -45,7 +45,7 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   const statuses = [first.status, second.status, takenBack.status]
   if (String(statuses) !== '201,200,200')
     return `seed ${from}: ${statuses}: ${(second.status === 200 ? takenBack : second).text.slice(0, 1500)}`
-  // Manager b still applies every field, so no value changes, and b becomes the only owner.
+  // Manager b still applies every field, so no value changes, and b becomes the only owner of the fields.
   const managers = String(managersOf(takenBack.body))
   if (managers !== String(managersOf(first.body)).replace('a', 'b')) return `seed ${from}: managers ${managers}`
   try {
@@ -66,7 +66,8 @@ function configurationOf(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns which of the managers a and b own fields. Neither does if the configuration sets no field that can be owned.
+ * Returns which of the managers a and b own fields. If the configuration sets no field that can be owned, neither
+ * manager owns any.
  */
 function managersOf({ metadata }: JsonObject): string[] {
   const { managedFields = [] } = metadata as { managedFields?: { manager: string }[] }

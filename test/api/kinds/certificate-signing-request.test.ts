@@ -1,6 +1,7 @@
 /**
- * CertificateSigningRequest: validation, and the fields that each subresource can change. Table-driven tests check the
- * rules of the kind directly. Tests with a server check that the rules apply to updates, patches and server-side apply.
+ * Tests of CertificateSigningRequest: validation, and the fields that each subresource can change. Table-driven tests
+ * check the rules of the kind directly. Tests with a server check that the rules apply to updates, patches and
+ * server-side apply.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -360,7 +361,7 @@ test('a running server handles CertificateSigningRequests', async (t) => {
         codes.push((await put(`several-${i}`, '/approval', approved)).status)
         codes.push((await put(`several-${i}`, '/approval', { conditions: [is('Denied')] })).status)
       }
-      // The other signer's request can be approved. It cannot be denied afterwards, because a decision is final.
+      // The request of the other signer can be approved. It cannot be denied afterwards, because a decision is final.
       assert.deepEqual(codes, [201, 422, 200, 201, 200, 422])
     },
   )

@@ -1,4 +1,4 @@
-/** CSIDriver, CSINode and CSIStorageCapacity: defaults, validation, immutable fields, and tables. */
+/** Tests of CSIDriver, CSINode and CSIStorageCapacity: defaults, validation, immutable fields, and tables. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

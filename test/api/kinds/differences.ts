@@ -124,7 +124,7 @@ function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, p
   })
 }
 
-/** Whether the value counts as unset: null, or a zero value of a field that is omitted if zero. */
+/** Whether the value counts as unset: null, or a zero value of a field that the encoder omits if it is zero. */
 function isUnsent(value: Json, { zeroValue: zero }: Field): boolean {
   return value === null || (zero === 'omit' && isZero(value))
 }
@@ -135,7 +135,7 @@ function isZero(value: Json): boolean {
 }
 
 /**
- * Whether a zero value was added because the field is always written. Objects count as zero if all of their members do.
+ * Whether a zero value was added because the field is always written. An object counts as zero if all its members do.
  */
 function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
   const isNothing = (item: Json): boolean =>
@@ -144,8 +144,8 @@ function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
 }
 
 /**
- * Returns a difference unless the stored value contains everything that was sent. The server may have added members or
- * elements.
+ * Returns a difference, or undefined if the stored value contains everything that was sent. The server may have added
+ * members or elements.
  */
 function withMore(given: Json, kept: Json, path: string): string[] {
   const isThere =

@@ -1,4 +1,6 @@
-/** Event: validation for older and newer reporters, table columns, field selectors, and requests to the server. */
+/**
+ * Tests of Event: validation for older and newer reporters, table columns, field selectors, and requests to the server.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

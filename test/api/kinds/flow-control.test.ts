@@ -1,6 +1,6 @@
 /**
- * FlowSchema and PriorityLevelConfiguration: defaults, validation, the status subresource, mandatory objects and
- * tables.
+ * Tests of FlowSchema and PriorityLevelConfiguration: defaults, validation, the status subresource, mandatory objects
+ * and tables.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Fields whose feature gate is disabled: the server drops them from objects, and warns clients that request field
- * validation.
+ * Tests of fields whose feature gate is disabled: the server drops them from objects, and warns clients that request
+ * field validation.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler: validation, conversion between versions, and requests to a server. */
+/** Tests of HorizontalPodAutoscaler: validation, conversion between versions, and requests to a server. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -234,7 +234,7 @@ describe('conversion to older versions and back', () => {
       })
   }
 
-  /** A write through v1 moves the metric for which v1 has a field behind those in the annotation. */
+  /** A write through v1 moves the metric for which v1 has a field to the end, after the metrics in the annotation. */
   function withCpuLast(object: ApiObject): ApiObject {
     const { metrics = [] } = object.spec as { metrics?: readonly MetricSpec[] }
     const first = metrics.find(isCpuTarget)
@@ -335,7 +335,7 @@ describe('HorizontalPodAutoscalers on a running server', async () => {
     const table = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
     const inV1 = await client.get(path('v1', '/h'), table)
     const inV2 = await client.get(path('v2', '/h'), table)
-    // Ignores the last cell, the age, because it changes every second.
+    // Ignores the last cell, which contains the age, because the age changes every second.
     for (const { body } of [inV1, inV2])
       assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
   })

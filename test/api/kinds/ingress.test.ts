@@ -1,4 +1,4 @@
-/** Ingress and IngressClass: validation of hosts, paths and backends, immutable fields, and tables. */
+/** Tests of Ingress and IngressClass: validation of hosts, paths and backends, immutable fields, and tables. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -10,7 +10,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const service = { service: { name: 'svc', port: { number: 80 } } }
 const least = { defaultBackend: service }
 
-/** Expected faults of a path in a rule, relative to that path. */
+/** Expected errors for a path in a rule. The field paths are relative to that path. */
 const paths: readonly (readonly [path: JsonObject, faults: readonly string[]])[] = [
   [{ pathType: 'Prefix', path: '/a/', backend: service }, []],
   [{ pathType: 'ImplementationSpecific', backend: service }, []],

@@ -1,4 +1,7 @@
-/** Fields of Jobs since 1.24: policies, backoff per index, manager, generated labels, updates and strict statuses. */
+/**
+ * Tests of fields of Jobs since Kubernetes 1.24: policies, backoff per index, manager, generated labels, updates and
+ * strict statuses.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Rules of Services, endpoints and network kinds that later Kubernetes versions added or changed. */
+/** Tests of rules of Services, endpoints and network kinds that later Kubernetes versions added or changed. */
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { type Row, testRows } from '../../support/version-rows.ts'
 
@@ -239,7 +239,7 @@ const cluster: Row[] = [
   },
 ]
 
-/** Rows for 1.34, where strict addresses are off. */
+/** Rows for 1.34, in which strict validation of addresses is off. */
 const lenient: Row[] = [
   {
     name: 'an IPv6 address of a slice is canonical',
@@ -255,7 +255,7 @@ const lenient: Row[] = [
   },
 ]
 
-/** Rows for 1.28, where only node ports and load balancers have an external policy. */
+/** Rows for 1.28, in which only node ports and load balancers have an external traffic policy. */
 const oldest: Row[] = [
   {
     name: 'external addresses have no policy',

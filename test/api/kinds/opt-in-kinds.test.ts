@@ -1,4 +1,7 @@
-/** Kinds and rules that are off by default: trust bundles, lease candidates, and fields behind alpha feature gates. */
+/**
+ * Tests of kinds and rules that are off by default: trust bundles, lease candidates, and fields behind alpha feature
+ * gates.
+ */
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { issueCertificate } from '../../../src/api/pki/certificate.ts'
 import { type Row, testRows } from '../../support/version-rows.ts'

@@ -1,4 +1,6 @@
-/** PodDisruptionBudget: validation and columns, and the meaning of empty selectors and patches in each version. */
+/**
+ * Tests of PodDisruptionBudget: validation and columns, and the meaning of empty selectors and patches in each version.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,7 +1,7 @@
 /**
- * Every stored kind in Protobuf, in every version and both profiles, with a client that is derived from the recorded
- * facts alone. What the client reads equals the JSON response. What it sends is stored like the same object in JSON.
- * Writing back an unchanged object changes nothing.
+ * Tests of every stored kind in Protobuf, in every version and both profiles, with a client that is derived from the
+ * recorded facts alone. What the client reads equals the JSON response. What it sends is stored like the same object in
+ * JSON. Writing back an unchanged object changes nothing.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'

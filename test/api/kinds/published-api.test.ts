@@ -1,4 +1,4 @@
-/** The published API: nothing disappears from an API version except by the rules of deprecation. */
+/** Tests of the published API: nothing disappears from an API version except by the rules of deprecation. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -9,7 +9,7 @@ import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 import { typeName } from './fields-of.ts'
 
 export interface Making extends RandomSource {
-  /** Returns a number that it has not returned before. */
+  /** Returns a number that the function has not returned before. */
   count(): number
 }
 

@@ -1,7 +1,7 @@
 /**
- * Random valid objects of every kind, in every served version. The server accepts each object, stores it as sent except
- * for defaults, and returns the same content in all versions. Writing back what was read changes nothing. The same
- * holds for the status.
+ * Tests of random valid objects of every kind, in every served version. The server accepts each object, stores it as
+ * sent except for defaults, and returns the same content in all versions. Writing back what was read changes nothing.
+ * The same holds for the status.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -89,7 +89,7 @@ function draw(kind: Kind, from: number): Drawn {
   return { from, sent, status }
 }
 
-/** Whether the object sets one of the wanted fields that was not sent before. */
+/** Whether the object sets a required field that no earlier object has set. */
 function isNews(kind: Kind, { sent, status }: Drawn, wanted: ReadonlySet<string>): boolean {
   const fields = new Set<string>()
   fieldsIn(kind.schema, sent, fields)
@@ -173,7 +173,7 @@ function collection({ group, version, plural, scope }: Kind): string {
 }
 
 /**
- * Checks that all served versions return the object, and that writing back the object in any of them changes nothing.
+ * Checks that all served versions return the object, and that writing the object back in any version changes nothing.
  */
 async function faultsOfReading(kind: Kind, at: string, stored: Answer): Promise<string[]> {
   const faults: string[] = []

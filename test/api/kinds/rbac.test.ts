@@ -1,4 +1,7 @@
-/** Role, ClusterRole and their bindings: validation of rules and subjects, defaults, immutable fields, and tables. */
+/**
+ * Tests of Role, ClusterRole and their bindings: validation of rules and subjects, defaults, immutable fields, and
+ * tables.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

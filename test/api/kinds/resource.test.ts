@@ -1,4 +1,4 @@
-/** Rules of ResourceClaim, ResourceClaimTemplate, DeviceClass and ResourceSlice. */
+/** Tests of rules of ResourceClaim, ResourceClaimTemplate, DeviceClass and ResourceSlice. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'

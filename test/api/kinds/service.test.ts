@@ -1,6 +1,7 @@
 /**
- * Service: defaults and validation by type, addresses on single-stack and dual-stack clusters, node ports, updates and
- * table columns. test/apiserver/http/service-allocation.long.test.ts tests that two Services never get the same value.
+ * Tests of Service: defaults and validation by type, addresses on single-stack and dual-stack clusters, node ports,
+ * updates and table columns. test/apiserver/http/service-allocation.long.test.ts tests that two Services never get the
+ * same value.
  */
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
@@ -15,7 +16,7 @@ import { createBy, type Outcome, updateBy } from './rules.ts'
 const v4 = 'cluster-ips-v4'
 const v6 = 'cluster-ips-v6'
 
-/** Returns values in order, starting at 10.0.0.1, fd00::1 and 30001. Other Services hold the values in `taken`. */
+/** Returns the values in order, starting at 10.0.0.1, fd00::1 and 30001. Other Services hold the values in `taken`. */
 function pools(families: readonly string[], taken: readonly string[] = []): Allocator {
   const drawn = new Map<string, number>()
   const asked = new Set<string>()

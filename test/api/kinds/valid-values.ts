@@ -197,7 +197,7 @@ const volumes: ValidValues['fields'] = {
   'HostPathVolumeSource.type': maybe(oneOf('', 'Directory', 'FileOrCreate', 'BlockDevice')),
   'GitRepoVolumeSource.directory': maybe(fileName),
   'GCEPersistentDiskVolumeSource.partition': maybe(small),
-  // Several replicas can share the disk only if it is read-only.
+  // Several replicas can share the disk only if the disk is read-only.
   'GCEPersistentDiskVolumeSource.readOnly': oneOf(true),
   'AWSElasticBlockStoreVolumeSource.partition': maybe(small),
   'KeyToPath.path': fileName,

@@ -1,4 +1,4 @@
-/** VolumeAttachment: PersistentVolumes and inline volumes, status, immutable fields, and table columns. */
+/** Tests of VolumeAttachment: PersistentVolumes and inline volumes, status, immutable fields, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -44,7 +44,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
     { source: { inlineVolumeSpec: { ...inline, persistentVolumeReclaimPolicy: 'Delete' } } },
     [within('Forbidden', 'persistentVolumeReclaimPolicy')],
   ],
-  // Forbidden fields are not validated further.
+  // The validation skips the contents of forbidden fields.
   [
     { source: { inlineVolumeSpec: { ...inline, nodeAffinity: {}, persistentVolumeReclaimPolicy: 'X' } } },
     ['nodeAffinity', 'persistentVolumeReclaimPolicy'].map((name) => within('Forbidden', name)),

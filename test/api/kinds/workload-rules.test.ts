@@ -1,4 +1,7 @@
-/** Rules since 1.24 of CronJob time zones, StatefulSets, disruption budgets, autoscalers and workload statuses. */
+/**
+ * Tests of rules since Kubernetes 1.24 of CronJob time zones, StatefulSets, disruption budgets, autoscalers and
+ * workload statuses.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -123,7 +123,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
   ],
 }
 
-/** Invalid entries: the stored ones are kept. */
+/** Invalid entries. The server keeps the stored entries. */
 const nonsense: readonly JsonObject[] = [
   { operation: 'Merge' },
   { operation: '' },

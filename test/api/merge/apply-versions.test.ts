@@ -1,4 +1,4 @@
-/** Managers that used other versions of an object, if the versions differ in structure. */
+/** Tests of managers that used other versions of an object, if the versions differ in structure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

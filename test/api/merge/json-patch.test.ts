@@ -1,4 +1,4 @@
-/** JSON Patch: the examples of RFC 6902, rejections, limits, and random patches compared with a model. */
+/** Tests of JSON Patch: the examples of RFC 6902, rejections, limits, and random patches compared with a model. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -10,7 +10,7 @@ function patched(document: Json, patch: Json): Json {
   return applyJsonPatch(deepFreeze(document), parseJsonPatch(deepFreeze(patch)))
 }
 
-/** Returns the status code of the rejection, or the result as text. */
+/** Returns the status code of the rejection, or the result of the patch as text. */
 function outcome(document: Json, patch: Json): string | number {
   try {
     return canonical(patched(document, patch) as Value)

@@ -50,7 +50,7 @@ const members: { readonly [name: string]: (random: Random) => Json } = {
   any: (random) => Object.fromEntries(some(random, (i) => [`k${i}`, [i]] as const)),
 }
 
-/** Returns most items, some of them moved. */
+/** Returns most items of a list, some of them in another position. */
 function some<T>(random: Random, item: (i: number) => T): T[] {
   const numbers = Array.from({ length: many }, (_, i) => i).filter(() => random(50) > 0)
   if (random(2) === 0) numbers.push(...numbers.splice(random(many / 2), 5))
@@ -69,7 +69,7 @@ function run<T>(work: Generator<void, T>): Run<T> {
   }
 }
 
-/** Fails unless the work was done in steps. */
+/** Fails unless the work was done in several steps. */
 function inSteps<T>(what: string, work: Generator<void, T>): T {
   const { steps, result } = run(work)
   assert.ok(steps >= many / 1000, `${what} in ${steps} steps`)

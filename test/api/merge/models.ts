@@ -21,7 +21,7 @@ export function modelJsonPatch(document: Value, operations: readonly ModelOperat
   return holder[0]!
 }
 
-// The document is the only element of `holder`, so that its root is not a special case.
+// The document is the only element of `holder`, so that the root of the document is not a special case.
 function modelOperation(holder: Value[], { op, path, from, value }: ModelOperation): boolean {
   switch (op) {
     case 'add':
@@ -111,7 +111,7 @@ export function modelMergePatch(target: Value | undefined, patch: Value): Value 
   return Object.fromEntries(members)
 }
 
-/** Returns one text per value, regardless of key order. */
+/** Returns a text for each value. Equal values have equal texts, regardless of the order of their keys. */
 export function canonical(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (!isMap(value)) return JSON.stringify(value)

@@ -1,6 +1,6 @@
 /**
- * Strategic merge patch on a schema with every type of list: chains of patches with their results, rejections, hostile
- * patches, and properties of random objects.
+ * Tests of strategic merge patches on a schema with every type of list: chains of patches with their results,
+ * rejections, hostile patches, and properties of random objects.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -78,7 +78,10 @@ function patched(document: Json, patch: JsonObject): Json {
   return applyStrategicMergePatch(schema, deepFreeze(document), deepFreeze(patch))
 }
 
-/** A chain: an object, then patches, each with the members that the object must have afterwards (undefined: none). */
+/**
+ * A chain: an object and then patches. Each patch lists the members that the object must have afterwards, where
+ * undefined means that the member is absent.
+ */
 interface Chain {
   readonly title: string
   readonly start: JsonObject

@@ -43,7 +43,7 @@ function memberType(type: Type, name: string): Type {
   return (type.is === 'object' ? type.fields[name] : undefined) ?? { is: 'text' }
 }
 
-/** Merges a value. If there is nothing, or an empty list, to merge with, returns the value as sent. */
+/** Merges a value. If there is no value or only an empty list to merge with, returns the value as sent. */
 function modelValue(type: Type, before: Value | undefined, value: Value): Value {
   if (isMap(value) && isMap(before)) return modelStrategic(type, before, value)
   if (!Array.isArray(value) || !Array.isArray(before) || before.length === 0) return value
@@ -87,7 +87,7 @@ const keys = ['a', 'b', 'c', 'constructor', '__proto__']
 
 const some = <T>(random: Random, items: readonly T[]) => items.filter(() => random() < 0.5)
 
-/** Returns an object of the type. As a patch it also contains nulls and directives. */
+/** Returns a random object of the type. A patch also contains nulls and directives. */
 export function randomOf(random: Random, type: Type, patch: boolean): Value {
   switch (type.is) {
     case 'object':

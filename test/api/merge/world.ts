@@ -1,6 +1,7 @@
 /**
- * A world with one object for apply scenarios: a minimal version of what the registry does around the pure functions.
- * Steps are data. After each the test sees the object and its owners in words: `{ 'a applies': ['.data.k'] }`.
+ * An object and its field managers, for apply scenarios: a minimal version of what the registry does around the pure
+ * functions. Steps are data. After each step, the test sees the object and describes its owners in words: `{ 'a
+ * applies': ['.data.k'] }`.
  */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

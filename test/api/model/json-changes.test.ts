@@ -1,4 +1,4 @@
-/** Differences between two values, and that undoing them restores the original. */
+/** Tests of differences between two values, and that undoing them restores the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

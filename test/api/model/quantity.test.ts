@@ -1,4 +1,6 @@
-/** Quantities: which texts are valid, how they are formatted, and that parsing, comparing and adding are exact. */
+/**
+ * Tests of quantities: which texts are valid, how they are formatted, and that parsing, comparing and adding are exact.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -231,7 +233,7 @@ const suffixes = [
   'e+20',
 ]
 
-/** Returns texts small enough that binary ones are not capped. */
+/** Returns random texts with amounts so small that binary quantities are not capped. */
 function randomText(random: RandomSource): string {
   const digits = (n: number) => Array.from({ length: n }, () => (random.chance(1 / 3) ? random.below(10) : 0)).join('')
   const whole = `${digits(random.below(3))}${random.below(5)}`

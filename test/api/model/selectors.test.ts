@@ -1,4 +1,4 @@
-/** Prepared selectors: compared with each requirement individually, and of any length. */
+/** Tests of prepared selectors: compared with each requirement individually, and of any length. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../../src/api/model/api-error.ts'
@@ -11,7 +11,7 @@ import {
 } from '../../../src/api/selectors/label-selector.ts'
 import { seeded } from '../../storage/store/random-source.ts'
 
-/** Whether the labels match the requirement, by its literal meaning. */
+/** Whether the labels match the requirement, according to its literal meaning. */
 function holds(requirement: Requirement, labels: Labels): boolean {
   const value = labels !== undefined && Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined
   switch (requirement.op) {
@@ -58,7 +58,7 @@ test('label selectors match according to each operator', () => {
     const expected = requirements.every((requirement) => holds(requirement, labels))
     const matcher = new LabelMatcher(requirements)
     assert.equal(matcher.matches(labels), expected, JSON.stringify({ requirements, labels }))
-    // Every matching object is found through the index.
+    // The index must find every matching object.
     const { choice } = matcher
     if (expected && choice !== undefined) assert.ok(choice.values.has(labels![choice.key]!))
     if (expected) matched++

@@ -1,4 +1,6 @@
-/** The CA of a data directory: created once, read later, renewed when due, with clear errors for damaged files. */
+/**
+ * Tests of the CA of a data directory: created once, read later, renewed when due, with clear errors for damaged files.
+ */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -71,7 +73,7 @@ test('adopting another CA replaces the local CA, even if the local CA is damaged
     assert.equal(after[name].key, before[name].key)
     assert.ok(new X509Certificate(after[name].certificate).verify(issuer.publicKey), name)
   }
-  // Restores the state after a crash between the two writes: the key of one CA next to the certificate of the other.
+  // Restores the state after a crash between the two writes: the key of one CA and the certificate of the other.
   writeFileSync(join(own.directory, 'ca.key'), before.ca.key, { mode: 0o600 })
   await assert.rejects(openAll(own), PkiFileError)
   await adoptCa(own.directory, ca)

@@ -1,4 +1,4 @@
-/** The rules of the built-in signers, one by one. */
+/** Tests of the rules of the built-in signers, one by one. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Certificate chains from signers: which are accepted, and why others are not. */
+/** Tests of certificate chains from signers: which are accepted, and why others are not. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const bytes = new X509Certificate(leaf).raw
 const authorityBytes = new X509Certificate(authority.certificate).raw
 const check = (text: string) => checkCertificateChain(Buffer.from(text))
 
-/** The certificate with different algorithms in its signed and unsigned parts. */
+/** A certificate with different algorithms in its signed and unsigned parts. */
 const twoAlgorithms = Buffer.from(bytes)
 twoAlgorithms[bytes.indexOf('2a8648ce3d040302', 'hex') + 7] = 3
 
@@ -66,6 +66,7 @@ test('mutated certificates are accepted or rejected without unexpected errors', 
       if (!(error instanceof MalformedInput)) throw error
     }
   }
-  // A different signature or name is still a certificate, but a different length or tag is not.
+  // A certificate with a different signature or name is still a certificate, but one with a different length or tag is
+  // not.
   assert.ok(taken > 0 && taken < 3000)
 })

@@ -30,7 +30,7 @@ import { openssl, temporaryDirectory } from './openssl.ts'
 const key = generateKey()
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 const none = der(0x05)
-/** The RSA key above, because generating one for each request would take half a second. */
+/** Uses the RSA key above, because generating a key for each request would take half a second. */
 const ownKey = ['-key', 'KEYFILE']
 /** Creates a request with the openssl program. */
 function made(t: TestContext, options: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** Issued certificates, verified by openssl. */
+/** Tests of issued certificates, verified by openssl. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Subjects of client certificates, ordinary and crafted: the ASN.1 counts, and malformed subjects are rejected. */
+/**
+ * Tests of subjects of client certificates, ordinary and crafted: the ASN.1 counts, and malformed subjects are
+ * rejected.
+ */
 import assert from 'node:assert/strict'
 import { sign, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

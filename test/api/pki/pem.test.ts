@@ -1,4 +1,4 @@
-/** PEM: the blocks found in a text, whatever surrounds or breaks them. */
+/** Tests of PEM: the blocks found in a text, whatever surrounds or breaks them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPemBlocks } from '../../../src/api/pki/pem.ts'

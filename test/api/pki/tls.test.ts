@@ -1,4 +1,4 @@
-/** The certificates in use: a TLS server and clients on this machine that trust only the CA. */
+/** Tests of the certificates in use: a TLS server and clients on this machine that trust only the CA. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,7 +14,9 @@ import { temporaryDirectory } from './openssl.ts'
 
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
 
-/** Starts a server that sends each client its subject, or why the client is not trusted. */
+/**
+ * Starts a server that sends each client the subject of its certificate, or the reason why the client is not trusted.
+ */
 async function start(t: TestContext) {
   const authority = await openAuthority({ directory: temporaryDirectory(t), clock: systemClock })
   const { certificate: cert, key } = await authority.servingCertificate(names)

@@ -1,4 +1,4 @@
-/** Definition of kinds and versions. */
+/** Tests of the definition of kinds and versions. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineKind, defineVersion, type ObjectOf } from '../../../src/api/schema/kind.ts'

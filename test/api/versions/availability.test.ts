@@ -1,4 +1,4 @@
-/** The versions and gates of parts of the API, and the kinds that are derived for a version. */
+/** Tests of the versions and gates of parts of the API, and the kinds that are derived for a version. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'

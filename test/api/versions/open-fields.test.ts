@@ -128,7 +128,10 @@ const builtForFlowControl = ['v1', 'v1beta1', 'v1beta2', 'v1beta3'].flatMap((ver
   ].map((name) => `flowcontrol.${version}.${name}`),
 )
 
-/** Definitions, access reviews and certificates. The server never sets an observed generation, as Kubernetes does. */
+/**
+ * Fields of definitions, access reviews and certificates. Unlike Kubernetes, the server never sets an observed
+ * generation.
+ */
 const builtForOthers = [
   'apiextensions.v1.CustomResourceDefinitionCondition.observedGeneration',
   'apiextensions.v1.CustomResourceDefinitionStatus.observedGeneration',

@@ -1,5 +1,6 @@
 /**
- * CertificateSubjectRestriction: requests for client certificates of the superuser group are rejected in every form.
+ * Tests of CertificateSubjectRestriction: requests for client certificates of the superuser group are rejected in every
+ * form.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** The admission chain: which controls run for which requests, in which order, and how flags and files select them. */
+/**
+ * Tests of the admission chain: which controls run for which requests, in which order, and how flags and files select
+ * them.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Default classes of claims and Ingresses: set if none is named, rejected if several are marked. */
+/** Tests of default classes of claims and Ingresses: set if none is named, rejected if several are marked. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

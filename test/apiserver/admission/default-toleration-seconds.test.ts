@@ -1,4 +1,7 @@
-/** DefaultTolerationSeconds: pods tolerate unhealthy nodes for five minutes unless they set their own tolerations. */
+/**
+ * Tests of DefaultTolerationSeconds: pods tolerate unhealthy nodes for five minutes unless they set their own
+ * tolerations.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

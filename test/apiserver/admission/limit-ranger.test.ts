@@ -1,4 +1,4 @@
-/** LimitRanger: sets defaults and enforces limits. */
+/** Tests that LimitRanger sets defaults and enforces limits. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'

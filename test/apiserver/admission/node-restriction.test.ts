@@ -1,4 +1,4 @@
-/** NodeRestriction: a node agent can write only the objects of its own node, with every kind of write. */
+/** Tests of NodeRestriction: a node agent can write only the objects of its own node, with every kind of write. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -10,7 +10,7 @@ const agent = {
 const container = { name: 'c', image: 'i' }
 
 describe('NodeRestriction for a node agent', async () => {
-  // The agent has all permissions here, so that only the control restricts it.
+  // The node agent has all permissions here, so that only the admission plugin restricts it.
   const server = await serve({ after }, [
     '--enable-admission-plugins=NodeRestriction',
     '--disable-admission-plugins=ServiceAccount',

@@ -1,5 +1,5 @@
 /**
- * Controls that check only the pod, each enabled on a server: AlwaysPullImages, SecurityContextDeny,
+ * Tests of controls that check only the pod, each enabled on a server: AlwaysPullImages, SecurityContextDeny,
  * LimitPodHardAntiAffinityTopology, ExtendedResourceToleration. Also DenyServiceExternalIPs, which checks Services.
  */
 import assert from 'node:assert/strict'
@@ -120,7 +120,7 @@ describe('admission plugins for pods and Services', async () => {
       { key: 'a.example/fpga', operator: 'Exists', effect: 'NoSchedule' },
       { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
     ])
-    // An existing toleration is not added again. A broader one stays in addition.
+    // An existing toleration is not added again. A broader toleration stays in addition.
     const taint = { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }
     for (const own of [taint, { ...taint, effect: undefined }, { operator: 'Exists' }]) {
       const tolerant = await create({

@@ -1,6 +1,6 @@
 /**
- * All checks of the pod security standard: for each kind of container and each part of a pod, a compliant and a
- * violating pod at each level, with the rules of the first release, the release before the check, the release that
+ * Tests of all checks of the pod security standard: for each kind of container and each part of a pod, a compliant and
+ * a violating pod at each level, with the rules of the first release, the release before the check, the release that
  * introduced it, and the latest. All writes are dry runs.
  */
 import assert from 'node:assert/strict'
@@ -21,7 +21,7 @@ interface Row {
   readonly since?: number
   /** Earlier releases have another rule with the same effect. */
   readonly replaced?: boolean
-  /** The field is dropped while its feature gate is off, so the check runs without the server. */
+  /** The server drops the field while its feature gate is off, so the check runs without the server. */
   readonly unserved?: boolean
   readonly container?: { readonly good: Fields; readonly bad: Fields }
   readonly pod?: { readonly good: Fields; readonly bad: Fields }
@@ -303,7 +303,7 @@ interface Asked {
   readonly unserved: boolean | undefined
 }
 
-/** Returns '' if the pod is admitted, otherwise the reason. Invalid pods are checked without the server. */
+/** Returns '' if the pod is admitted, and otherwise the reason. Invalid pods are checked without the server. */
 async function admit(client: HttpClient, namespace: string, asked: Asked): Promise<string> {
   const { kind, fields, notes } = asked
   const path = `/api/v1/namespaces/${namespace}/pods`

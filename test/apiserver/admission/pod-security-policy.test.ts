@@ -1,6 +1,4 @@
-/**
- * PodSecurityPolicy: rejections and defaults of each field, permission to use policies, and selection.
- */
+/** Tests of PodSecurityPolicy: rejections and defaults of each field, permission to use policies, and selection. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -309,7 +307,7 @@ describe('PodSecurityPolicy rules', async () => {
       runAsNonRoot: true,
       allowPrivilegeEscalation: false,
     })
-    // The policy's defaults contradict the pod's own fields. The pod is rejected so that its author decides.
+    // The defaults of the policy contradict the pod's own fields. The pod is rejected, so that its author decides.
     const capability = ['CAP_SYS_ADMIN']
     const torn: readonly (readonly [policy: Fields, own: Fields])[] = [
       [{ privileged: true, defaultAllowPrivilegeEscalation: false }, { privileged: true }],

@@ -1,5 +1,6 @@
 /**
- * PodSecurity: levels from namespace labels and the configuration file, rejections, warnings, metrics and exemptions.
+ * Tests of PodSecurity: levels from namespace labels and the configuration file, rejections, warnings, metrics and
+ * exemptions.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'

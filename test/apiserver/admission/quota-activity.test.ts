@@ -1,4 +1,4 @@
-/** Conditions of an exact count: no active write, while new writes wait briefly. */
+/** Tests of conditions of an exact count: no active write, while new writes wait briefly. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.ts'

@@ -1,4 +1,4 @@
-/** The quota ledger: concurrent changes are stored together, but charges and refunds never cancel out. */
+/** Tests of the quota ledger: concurrent changes are stored together, but charges and refunds never cancel out. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

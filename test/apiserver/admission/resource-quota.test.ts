@@ -1,6 +1,6 @@
 /**
- * ResourceQuota: usage is charged before an object is stored, refunded if the write fails or the object is deleted, and
- * never exceeds the limit.
+ * Tests of ResourceQuota: usage is charged before an object is stored, refunded if the write fails or the object is
+ * deleted, and never exceeds the limit.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** TaintNodesByCondition: a new node is tainted once. */
+/** Tests of TaintNodesByCondition: a new node is tainted once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

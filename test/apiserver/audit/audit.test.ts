@@ -1,4 +1,6 @@
-/** Auditing on a real server: the contents of the log, the webhook and the memory after each kind of request. */
+/**
+ * Tests of auditing on a real server: the contents of the log, the webhook and the memory after each kind of request.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * An authenticating proxy with its own certificate: its headers are trusted, and the same headers from other clients
- * are ignored.
+ * Tests of an authenticating proxy with its own certificate: its headers are trusted, and the same headers from other
+ * clients are ignored.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -234,7 +234,7 @@ test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (
   })
 
   await t.test('proxy headers are removed before later handlers run', async () => {
-    // If impersonation saw the header, the administrator would become joe and jane would be rejected.
+    // If impersonation used the header, the administrator would become joe and jane would be rejected.
     const headers = { 'Impersonate-User': 'joe' }
     assert.equal((await authenticatedUser(server, { token: 'admin-token', headers })).user, 'admin')
     assert.equal((await authenticatedUser(server, { token: 'bob-token', headers })).user, 'bob')

@@ -1,4 +1,7 @@
-/** The file of `--authentication-config`: issuers with rules in CEL, anonymous access by path, reloads, invalid files. */
+/**
+ * Tests of the file of `--authentication-config`: issuers with rules in CEL, anonymous access by path, reloads, invalid
+ * files.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +35,7 @@ test('an AuthenticationConfiguration maps claims to users', { timeout: 300_000 }
     audiences: ['one', 'two'],
     audienceMatchPolicy: 'MatchAny',
   }
-  // The discovery document names the issuer, although it has another address.
+  // The discovery document names the issuer, although the document has another address.
   const jwks = `${provider.issuer}/jwks`
   const handle = (path: string) => (path === '/discovery' ? { issuer: issuer.url, jwks_uri: jwks } : undefined)
   provider.answerJson(handle)

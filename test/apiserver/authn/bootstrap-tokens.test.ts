@@ -1,4 +1,6 @@
-/** Bootstrap tokens on a real server: valid tokens, reasons for invalidity, and indistinguishable rejections. */
+/**
+ * Tests of bootstrap tokens on a real server: valid tokens, reasons for invalidity, and indistinguishable rejections.
+ */
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import { endOfFile } from '../../support/end-of-file.ts'

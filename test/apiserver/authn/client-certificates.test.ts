@@ -1,6 +1,6 @@
 /**
- * Client certificates made by openssl: several CAs, intermediates sent by the client, and a CA file that changes while
- * connections are open.
+ * Tests of client certificates made by openssl: several CAs, intermediates sent by the client, and a CA file that
+ * changes while connections are open.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -92,7 +92,7 @@ test('client certificates from several CAs are accepted', { timeout: 300_000 }, 
       (await authenticatedUser(server, { certificate: make({ subject: '/O=dev', issuer: one! }) })).status,
       401,
     )
-    // The value does not match its string type, but openssl signs it anyway.
+    // The value does not match its string type, but openssl signs the certificate anyway.
     const bad = attribute(oid.cn, 0x13, Buffer.from([0xe9]))
     const key = generateKey()
     const certificate = openssl(

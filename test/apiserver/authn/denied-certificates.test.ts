@@ -1,5 +1,6 @@
 /**
- * Denied and expiring certificates: effects on requests, on open connections and watches, and on other servers.
+ * Tests of denied and expiring certificates: effects on requests, on open connections and watches, and on other
+ * servers.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -68,7 +69,8 @@ test('certificate deny lists reject client certificates', { timeout: 300_000 }, 
         const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
         session.on('error', () => {})
         await once(session, 'connect')
-        // The client considers itself connected before the server has seen its certificate. A ping proves that it has.
+        // The client considers itself connected before the server has seen its certificate. A response to a ping proves
+        // that the server has seen the certificate.
         await new Promise((resolve) => session.ping(resolve))
         let asked = false
         session.on('goaway', () => {

@@ -1,6 +1,6 @@
 /**
- * OpenID Connect with a real provider over TLS: ID tokens of logged-in users, invalid tokens signed with the provider's
- * key, key rotation and an unavailable provider.
+ * Tests of OpenID Connect with a real provider over TLS: ID tokens of logged-in users, invalid tokens signed with the
+ * provider's key, key rotation and an unavailable provider.
  */
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
@@ -308,7 +308,7 @@ test('the user name is derived from the configured ID token claim and prefix', {
       }
       const { email_verified: _, ...unsaid } = good
       assert.equal((await authenticatedUser(server, { token: await provider.sign(unsaid) })).user, user)
-      // A token without a key id: any matching key verifies it.
+      // A token without a key ID, which any matching key may verify.
       const nameless = await provider.sign(good, { kid: undefined })
       assert.equal((await authenticatedUser(server, { token: nameless })).user, user)
     })

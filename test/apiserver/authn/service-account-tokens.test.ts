@@ -1,6 +1,6 @@
 /**
- * Service account tokens on a real server: requests, authentication, invalidation and forgeries. The test provides the
- * server's keys so that it can sign arbitrary tokens.
+ * Tests of service account tokens on a real server: requests, authentication, invalidation and forgeries. The test
+ * provides the server's keys so that it can sign arbitrary tokens.
  */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto'

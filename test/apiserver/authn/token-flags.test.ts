@@ -1,4 +1,4 @@
-/** Flags of service account tokens: startup errors and default keys. */
+/** Tests of flags of service account tokens: startup errors and default keys. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

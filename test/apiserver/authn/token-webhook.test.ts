@@ -1,4 +1,4 @@
-/** The token webhook with a real HTTPS service that requires a client certificate. */
+/** Tests of the token webhook with a real HTTPS service that requires a client certificate. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agentOf, authenticatedUser, until } from '../../support/authenticated-user.ts'
@@ -157,7 +157,7 @@ test('a token webhook authenticates users', { timeout: 300_000 }, async (t) => {
       ...review,
       spec: { token: 'unchecked-token' },
     })
-    // Invalid tokens and unverified tokens have different errors.
+    // Invalid tokens and tokens that could not be verified have different errors.
     assert.match(unchecked.body.status.error, /the token webhook failed, so the token could not be checked/)
     assert.deepEqual([unchecked.status, unchecked.body.status.authenticated], [201, undefined])
   })
@@ -220,7 +220,7 @@ test('a v1 token webhook works without caching, and a call to a webhook that doe
   for (let i = 0; i < 3; i++) assert.equal((await authenticatedUser(server, { token: 'jane-token' })).user, 'jane')
   assert.equal(service.countOf('jane-token'), 3)
   assert.ok(service.asked.every(({ review }) => review.apiVersion === 'authentication.orch.io/v1'))
-  // The webhook never responds: the server times out and serves others meanwhile.
+  // The webhook never responds. The server times out and serves other requests in the meantime.
   service.answers.set('silent-token', () => {})
   const silent = authenticatedUser(server, { token: 'silent-token' })
   assert.equal((await authenticatedUser(server, { token: 'bob-token' })).user, 'bob')

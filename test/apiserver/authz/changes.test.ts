@@ -35,7 +35,7 @@ test('deleting any object that grants a permission revokes it for the next reque
   assert.equal(await may(), 403)
   await admin.put(`${rbac}/roles/reader`, { ...role, rules })
   assert.equal(await may(), 200)
-  // With two bindings to one role, both must be removed.
+  // If two bindings grant the role, both must be removed.
   await admin.post(`${rbac}/rolebindings`, { ...binding, metadata: { name: 'again' }, subjects })
   await admin.delete(`${rbac}/rolebindings/reader`)
   assert.equal(await may(), 200)
@@ -113,7 +113,7 @@ async function write(client: HttpClient, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await client.post(path, { metadata: { name: `load-${written++}` }, data: { k: 'v' } })
 }
 
-/** Returns the time until the status is the expected one. */
+/** Returns the time until the response has the expected status. */
 async function until(client: HttpClient, expected: number): Promise<number> {
   const begin = performance.now()
   for (;;) {

@@ -1,4 +1,4 @@
-/** Escalation: roles and bindings written by a user with few permissions. */
+/** Tests of escalation: roles and bindings written by a user with few permissions. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -17,7 +17,7 @@ const held = [
   { verbs: ['get'], apiGroups: ['apps'], resources: ['*/scale'] },
   { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'] },
 ]
-// A wildcard would include escalate and bind.
+// A wildcard would include the verbs escalate and bind.
 const verbs = ['create', 'update', 'patch', 'get', 'delete']
 const writing = { verbs, apiGroups: [group], resources: ['roles', 'rolebindings'] }
 await admin.post(`${here}/roles`, { metadata: { name: 'bob' }, rules: [...held, writing] })

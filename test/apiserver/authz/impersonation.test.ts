@@ -1,4 +1,4 @@
-/** Impersonation: all headers, separate authorization of each value, and implicit groups. */
+/** Tests of impersonation: all headers, separate authorization of each value, and implicit groups. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -49,7 +49,7 @@ async function ask(token: string, headers: Headers, path = '/api/v1/secrets') {
 
 const jane = ['Impersonate-User', 'jane'] as const
 
-/** Headers of alice and the expected rejection. If undefined, she acts as jane, who may not list Secrets either. */
+/** Headers of alice, and the expected rejection. If undefined, alice acts as jane, who may not list Secrets either. */
 const table: readonly (readonly [title: string, headers: Headers, refused: string | undefined])[] = [
   ['a user', [jane], undefined],
   ['the header name in another case', [['impersonate-USER', 'jane']], undefined],
@@ -105,7 +105,7 @@ test('impersonation headers that are duplicated, incomplete or lack a user are r
     [['Impersonate-Uid', 'u-1']],
     [['Impersonate-Extra-scopes', 'view']],
     [['Impersonate-Unknown', 'x']],
-    // The server as a client of node agents. API requests never come from this user.
+    // The identity that the server uses as a client of node agents. API requests never come from this user.
     [['Impersonate-User', 'system:apiserver-node-client']],
     [['Impersonate-Group', '']],
     [['Impersonate-Extra-scopes', '']],

@@ -1,6 +1,6 @@
 /**
- * Access matrix: every user of a small world with every verb, resource, scope, name and request type, as real requests.
- * The expected results come from an independent model (`world.ts`). All writes are dry runs.
+ * Tests of the access matrix: every user of a small world with every verb, resource, scope, name and request type, as
+ * real requests. The expected results come from an independent model (`world.ts`). All writes are dry runs.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -151,7 +151,7 @@ function clientOf({ token }: Person): HttpClient {
 
 function headersOf({ name, groups, token }: Person): { [name: string]: string } {
   if (token !== undefined) return {}
-  // These users have one own group besides the implicit ones.
+  // These users have one group of their own besides the implicit groups.
   const [own] = groups.filter((group) => !group.startsWith('system:'))
   return { 'impersonate-user': name, ...(own === undefined ? {} : { 'impersonate-group': own }) }
 }

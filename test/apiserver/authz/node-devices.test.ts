@@ -1,6 +1,6 @@
 /**
- * Node agents as of Kubernetes 1.36: their ResourceSlices, the ResourceClaims and service accounts of their pods, and the
- * audiences of the tokens of these pods.
+ * Tests of node agents as of Kubernetes 1.36: their ResourceSlices, the ResourceClaims and service accounts of their
+ * pods, and the audiences of the tokens of these pods.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,6 @@
-/** The Node authorizer: a node agent can read only what pods on its node need and cannot detect other objects. */
+/**
+ * Tests of the Node authorizer: a node agent can read only what pods on its node need and cannot detect other objects.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

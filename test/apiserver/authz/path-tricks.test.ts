@@ -1,6 +1,6 @@
 /**
- * Path tricks: more than two hundred spellings by a user who may read a single resource. Authorizer and router see the
- * same decoded path. A forbidden resource is therefore never returned, and an allowed one only for equivalent
+ * Tests of path tricks: more than two hundred spellings by a user who may read a single resource. Authorizer and router
+ * see the same decoded path. A forbidden resource is therefore never returned, and an allowed one only for equivalent
  * spellings.
  */
 import assert from 'node:assert/strict'
@@ -72,7 +72,7 @@ function forbidden(): string[] {
     '/api/v1/secrets',
     '/api/v1/namespaces/b/configmaps/x',
   ]
-  // From an allowed to a forbidden resource.
+  // Paths from an allowed resource to a forbidden resource.
   for (const up of ups) {
     trickPaths.push(
       `/api/v1/namespaces/a/configmaps/${up}/secrets/x`,
@@ -94,7 +94,7 @@ function forbidden(): string[] {
     )
     trickPaths.push(`/api/v1/namespaces/a/configmaps/x${slash}..${slash}..${slash}secrets${slash}x`)
   }
-  // A segment with encoded characters.
+  // Paths with encoded characters in a segment.
   for (const word of ['secrets', 'namespaces', 'api', 'v1', 'x'])
     trickPaths.push(
       secret.replace(`/${word}`, `/${encode(word)}`),
@@ -112,7 +112,7 @@ function forbidden(): string[] {
     '%ef%bd%93ecrets',
   ])
     trickPaths.push(secret.replace('secrets', other))
-  // Another scope, verb or request target.
+  // Requests with another scope, verb or request target.
   for (const query of [
     'watch=1',
     'watch=true&watch=false',

@@ -1,4 +1,4 @@
-/** Rule coverage compared with a brute-force check of single permissions, and its cost for many rules. */
+/** Tests of rule coverage compared with a brute-force check of single permissions, and its cost for many rules. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Coverage, coverage } from '../../../src/apiserver/authz/rbac/coverage.ts'
@@ -103,7 +103,7 @@ test('many narrow RBAC rules together cover a wide rule', () => {
 test('a check of RBAC rules that is too expensive yields to other work and ends without a result', async () => {
   const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
-  // Each of 64 million permissions is held by a rule with a single verb.
+  // A rule with a single verb grants each of the 64 million permissions.
   const held = words('v').map((verb) => ruleOf({ ...wide, verbs: [verb] }))
   const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, [wide], 20)))
   assert.deepEqual(result, { uncovered: [], decided: false })

@@ -1,4 +1,7 @@
-/** Identity and authorization as of Kubernetes 1.36: who am I, selectors, bound tokens, constrained impersonation. */
+/**
+ * Tests of identity and authorization as of Kubernetes 1.36: who am I, selectors, bound tokens, constrained
+ * impersonation.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -6,7 +6,7 @@
 export interface Person {
   readonly name: string
   readonly groups: readonly string[]
-  /** Token of the test server. If absent, the administrator impersonates this user. */
+  /** Token of the test server. If undefined, the administrator impersonates this user. */
   readonly token?: string
 }
 
@@ -20,14 +20,14 @@ export interface Rule {
 
 export interface Role {
   readonly name: string
-  /** '' for a ClusterRole. */
+  /** Namespace of the role, or '' for a ClusterRole. */
   readonly namespace: string
   readonly rules: readonly Rule[]
 }
 
 export interface Binding {
   readonly name: string
-  /** '' for a ClusterRoleBinding. */
+  /** Namespace of the binding, or '' for a ClusterRoleBinding. */
   readonly namespace: string
   readonly role: { readonly kind: 'Role' | 'ClusterRole'; readonly name: string }
   readonly to: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[]
@@ -49,7 +49,7 @@ const reading = ['get', 'list', 'watch']
 
 export const roles: readonly Role[] = [
   { namespace: 'a', name: 'reader', rules: [{ verbs: reading, apiGroups: [''], resources: ['configmaps'] }] },
-  // The same name as a ClusterRole with other rules.
+  // The role has the same name as a ClusterRole with other rules.
   { namespace: 'b', name: 'shared', rules: [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }] },
   { namespace: '', name: 'shared', rules: [{ verbs: ['list'], apiGroups: [''], resources: ['secrets'] }] },
   {

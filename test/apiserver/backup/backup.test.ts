@@ -1,6 +1,6 @@
 /**
- * Backup of a running store and restore: the copy is a consistent state, the restored store issues revisions above all
- * earlier ones, and bad input is rejected without writing anything.
+ * Tests of backing up a running store and restoring it: the copy is a consistent state, the restored store issues
+ * revisions above all earlier ones, and bad input is rejected without writing anything.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -246,7 +246,7 @@ test('restoring into a store with data is rejected, and a partially restored sto
   const again = await loadDirectory(half, load)
   assert.equal(again.done, 1)
   await again.close()
-  // Another restore starts from scratch and leaves nothing of the old data.
+  // Another restore starts from the beginning and leaves nothing of the old data.
   await restoreBy(`--from=${file}`, `--data-dir=${half}`)
   const store = await LmdbStore.open({ directory: half })
   const { entries } = await store.list({ prefix: '' })
@@ -380,7 +380,7 @@ test('backups with a date in the future count as the oldest backups', async (t) 
   const ours = () => readdirSync(backups).sort()
   const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h', '--backup-keep=2'])
   await untilTrue(async () => server.output().includes('backup completed'))
-  // Ends when the old backups are deleted.
+  // The watch ends when the old backups are deleted.
   await server.stop()
   const [made, ...others] = ours()
   assert.notEqual(made, future[0])

@@ -1,6 +1,6 @@
 /**
- * Migration between stores: from the embedded store to etcd and back, only revisions change. An interrupted migration
- * resumes, foreign keys are preserved, and the etcd of a kube-apiserver is served unchanged.
+ * Tests of migration between stores: from the embedded store to etcd and back, only revisions change. An interrupted
+ * migration resumes, foreign keys are preserved, and the etcd of a kube-apiserver is served unchanged.
  */
 
 import assert from 'node:assert/strict'
@@ -103,7 +103,7 @@ test('a store with an interrupted migration cannot be opened, and the migration 
   assert.match(lines.join('\n'), /resuming an interrupted load after 250 entries/)
   assert.deepEqual(bare(await entriesOf(await openEtcd(prefix))), bare(wanted))
 
-  // A migration from another state starts over and leaves nothing of the old one.
+  // A migration from another state starts from the beginning and leaves nothing of the old state.
   const other = newPrefix()
   const stale = await loadEtcd({ ...options, prefix: other }, { id: 'another', above: 10 })
   await stale.write([{ key: 'objects/left/behind/x', revision: 1, value: Buffer.from('x') }])
@@ -185,7 +185,8 @@ async function assertServedCompletely({ version, objects: expectedCount }: KubeD
   })
   const kube = await startEtcdOn(restored)
   let lines: string[] = []
-  // The gate is off by default before 1.26. If it is on, the server deletes the Leases of servers that are gone.
+  // The gate is off by default before Kubernetes 1.26. If the gate is on, the server deletes the Leases of servers that
+  // no longer exist.
   const flags = ['--profile=kubernetes', ...(version === '1.23' ? [] : ['--feature-gates=APIServerIdentity=false'])]
   const server = await startInProcess(undefined, flags, async (dataDir) => {
     const from = ['--from-kubernetes', `--emulated-version=${version}`]

@@ -47,7 +47,7 @@ async function held(): Promise<number[]> {
   return [KindCache, KeyedQueue].map((type) => queryObjects(type, { format: 'count' }))
 }
 
-/** The counts are exact, so that few rounds suffice. ORCH_LONG=1 runs many. */
+/** The counts are exact, so a few rounds suffice. With ORCH_LONG=1, the test runs many rounds. */
 const comings = long ? 200 : 10
 
 test(`defining and removing ${comings} custom kinds leaks no memory`, async () => {

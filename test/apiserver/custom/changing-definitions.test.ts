@@ -96,7 +96,7 @@ test('a write that starts after an acknowledged schema change keeps a new field'
   await undefine(client, name)
 })
 
-/** Sends a request whose body is completed when the returned function is called. The head is sent before. */
+/** Sends the head of a request. The returned function sends the body and completes the request. */
 async function sendSlowly(
   method: string,
   path: string,
@@ -142,7 +142,7 @@ for (const [i, [what, method, place, type]] of slowWrites.entries())
       metadata: { name: method === 'POST' ? 'b' : 'a', ...(method === 'PUT' && { resourceVersion }) },
       [part]: { second: 'kept' },
     })
-    // Requests sent earlier are dispatched earlier.
+    // The server dispatches requests in the order in which they were sent.
     await client.get(path)
     await gain(name, wanted, ['first', 'second', 'third'])
     const seen = await client.post(path, {

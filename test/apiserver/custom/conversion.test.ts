@@ -1,4 +1,7 @@
-/** Custom objects whose versions a webhook converts: read, written, listed, watched and applied in each version. */
+/**
+ * Tests of custom objects whose versions a webhook converts: read, written, listed, watched and applied in each
+ * version.
+ */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import { answerWith, Converter, convert, honest, type Loose, widgetVersions } from '../../support/converter.ts'

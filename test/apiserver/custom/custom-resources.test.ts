@@ -1,6 +1,6 @@
 /**
- * Custom kinds on a real server: created, used, changed and removed at runtime, on all servers of a store, across
- * restarts and kills.
+ * Tests of custom kinds on a real server: created, used, changed and removed at runtime, on all servers of a store,
+ * across restarts and kills.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -212,7 +212,7 @@ describe('a CustomResourceDefinition on one server', () => {
     })
     assert.equal(changed.status, 200, changed.text)
     assert.deepEqual(changed.body.status.storedVersions, ['v1', 'v2'])
-    // Watches on the old form end after the change.
+    // Watches in the old format end after the change.
     assert.equal((await watching.next()).done, true)
     const shown = { size: 1, tone: 'C' }
     const [old, next] = await Promise.all([client.get(`${path}/a`), client.get(`${path.replace('/v1/', '/v2/')}/a`)])
@@ -363,7 +363,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     // The other server removes the type when it has seen the deletion.
     await isGone(one, name)
     const watched = one.watch(`${collectionOf()}?watch=1`, AbortSignal.timeout(120_000))
-    // The type is already gone, or a watch on it ends now.
+    // Either the type no longer exists, or a watch on it ends now.
     await watched.next().catch((error: { code?: string }) => assert.equal(error.code, 'HTTP_404'))
   })
 
@@ -384,7 +384,7 @@ describe('a CustomResourceDefinition on two servers', () => {
       })
       const seen = new Map<string, number>()
       await defining
-      // A watch ends if the type is not served yet or its definition is changing. A later one returns everything.
+      // A watch ends if the type is not served yet or its definition is changing. A later watch returns everything.
       for (let attempt = 0; seen.size < count; attempt++) {
         assert.ok(attempt < 600, `only ${seen.size} of ${count} were told`)
         if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 50))

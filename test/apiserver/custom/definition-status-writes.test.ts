@@ -93,7 +93,7 @@ describe('definitions that use the names of a built-in type', () => {
       const patched = await patchStatus(client, name, grantOf(wanted))
       assert.equal(patched.status, 200, patched.text)
       assert.equal(conditionOf(patched.body, 'Established'), 'False')
-      // A later definition is established only after this one was checked again.
+      // A later definition is established only after this definition was checked again.
       await undefine(client, await define(client, { plural: 'laters', kind: 'Later' }))
       const { body } = await client.get(`${definitions}/${name}`)
       assert.equal(conditionOf(body, 'Established'), 'False')
@@ -161,7 +161,7 @@ describe('client writes to the status of a definition', () => {
     assert.equal(conditionOf(patched.body, 'NamesAccepted'), 'True')
     assert.equal(conditionOf(patched.body, 'Checked'), 'True')
     assert.equal((await client.get('/apis/stable.example.com/v1/others')).status, 404)
-    // Names that were not granted are free for others.
+    // Other definitions may use names that were not granted.
     await undefine(client, await define(client, { plural: 'others', kind: 'Other', shortNames: ['ot'] }))
     await undefine(client, name)
   })

@@ -1,6 +1,6 @@
 /**
- * Conversion webhooks that fail, hang or return invalid data: responses contain the reason, and nothing else is
- * affected. Their objects can still be deleted.
+ * Tests of conversion webhooks that fail, hang or return invalid data: responses contain the reason, and nothing else
+ * is affected. Their objects can still be deleted.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
@@ -56,7 +56,7 @@ afterEach(() => {
   converter.answer = honest
 })
 
-/** Returns the honest response with each object changed. */
+/** Returns the response of a correct webhook, with a change made to each object. */
 const changed = (change: (object: Loose) => Loose) => (review: ConversionReview) =>
   answerWith(
     review,
@@ -161,7 +161,8 @@ test('a failed conversion stores nothing, and writes in the storage version stil
     [500, `conversion webhook for ${group}/v2, Kind=Widget failed: not now`],
   )
   assert.equal((await client.get(`${collection('v1')}/never`)).status, 404)
-  // Field ownership is recorded in both versions. It cannot be computed without the webhook and stays unchanged.
+  // Field ownership is recorded in both versions. Without the webhook, ownership cannot be computed and stays
+  // unchanged.
   const written = await merged(`${path('v1')}?fieldManager=one`, { spec: { color: 'green' } })
   assert.deepEqual([written.status, written.body.spec], [200, { size: 1, color: 'green' }])
   assert.match(String(written.headers.warning), /field ownership was not updated by this write: .*not now/)
@@ -242,7 +243,7 @@ test('a call to a conversion webhook that never responds times out together with
   converter.answer = honest
   converter.paths.length = 0
   await convertBy()([object], `${group}/v2`)
-  // An abandoned call may reach the webhook only now.
+  // A call that the server abandoned may reach the webhook only now.
   const calls = converter.paths.filter((path) => !path.endsWith('timeout=0.3s'))
   assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })
@@ -258,7 +259,7 @@ test('namespaces and definitions can be deleted while the conversion webhook is 
   const object = { apiVersion: `${group}/v1`, kind: 'Doomed', metadata: { name: 'a' }, spec: { size: 1 } }
   for (const namespace of ['dying', 'default'])
     assert.equal((await client.post(path('v1', namespace), object)).status, 201)
-  // From now on v1 is neither served nor stored, and every read needs the webhook.
+  // From now on, the server neither serves nor stores v1, and every read needs the webhook.
   const [v1, v2] = widgetVersions('v2')
   const rolled = await merged(
     `${definitions}/${doomed}`,

@@ -102,7 +102,7 @@ test('a name of a custom kind is granted only once, even if a server has not see
   assert.equal(far.known.get(early), undefined, 'it must not know')
   assert.ok(await judge(far, late), 'nothing that it knows speaks against it')
   assert.deepEqual([await kindOf(early), await kindOf(late)], ['Wanted', ''])
-  // Having seen the other definition, the server reports the conflict.
+  // The server has seen the other definition and therefore reports the conflict.
   assert.equal(await judge(far, late), false)
 
   const taken = updateObject(

@@ -1,6 +1,6 @@
 /**
- * Hostile defaults that multiply small inputs: added values count against the limits of a body, so that the server
- * neither runs out of memory nor blocks. Objects stored earlier remain readable.
+ * Tests of hostile defaults that multiply small inputs: added values count against the limits of a body, so that the
+ * server neither runs out of memory nor blocks. Objects stored earlier remain readable.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -11,7 +11,9 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
-/** The goal is 50 ms. The thread's clock includes compilation and garbage collection. */
+/**
+ * The goal is 50 ms. The limit is higher because the clock of the thread includes compilation and garbage collection.
+ */
 const maxMs = 350
 
 let server: InProcess
@@ -137,7 +139,7 @@ test('a stored object that new defaults would make too large is returned with a 
     const made = await client.post(path, { ...typeOf(), metadata: { name: object }, spec: { list: objects(count) } })
     assert.equal(made.status, 201, made.text)
   }
-  // A list is read in slices, and the large object is not in the first one.
+  // The server reads a list in slices, and the large object is not in the first slice.
   const others = Array.from({ length: 600 }, (_, i) => ({ ...typeOf(), metadata: { name: `a${i}` } }))
   for (let i = 0; i < others.length; i += 100)
     await Promise.all(others.slice(i, i + 100).map((object) => client.post(path, object)))
@@ -148,7 +150,7 @@ test('a stored object that new defaults would make too large is returned with a 
     body: { spec: { versions } },
   })
   assert.equal(changed.status, 200, changed.text)
-  // From here on the new definition is served.
+  // From now on, the server serves the new definition.
   assert.equal((await client.post(path, { ...typeOf(), metadata: { name: 'x' }, spec: { list: [{}] } })).status, 201)
 
   const small = await client.get(`${path}/small`)

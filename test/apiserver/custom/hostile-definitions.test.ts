@@ -1,6 +1,7 @@
 /**
- * Hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names. Each is
- * rejected or bounded and blocks others no longer than any other request, measured in CPU time of the server's thread.
+ * Tests of hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names. Each
+ * is rejected or bounded and blocks others no longer than any other request, measured in CPU time of the server's
+ * thread.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -10,7 +11,9 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
-/** The goal is 50 ms. The thread's clock includes compilation and garbage collection. */
+/**
+ * The goal is 50 ms. The limit is higher because the clock of the thread includes compilation and garbage collection.
+ */
 const maxMs = 350
 
 let server: InProcess
@@ -18,7 +21,7 @@ let client: HttpClient
 before(async () => {
   server = await startInProcess()
   client = server.client
-  // Excludes code loaded and compiled on first use from the measurement.
+  // Excludes from the measurement code that is loaded and compiled on first use.
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^a$' } } }
   await undefine(client, await define(client, { schema }))
 })

@@ -1,7 +1,7 @@
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import type { Batch, WatchOptions } from '../../../src/storage/store/store.ts'
 
-/** A store whose change events can be held back. */
+/** A store whose change events a test can delay. */
 export class LaggingView extends MemoryStore {
   readonly #store: MemoryStore
   #release: PromiseWithResolvers<void> | undefined
@@ -19,7 +19,7 @@ export class LaggingView extends MemoryStore {
   override get: MemoryStore['get'] = (key) => this.#store.get(key)
   override list: MemoryStore['list'] = (range) => this.#store.list(range)
 
-  /** Reading the revision releases the held events. */
+  /** Reading the revision delivers the delayed events. */
   override revision: MemoryStore['revision'] = () => {
     this.#release?.resolve()
     return this.#store.revision()

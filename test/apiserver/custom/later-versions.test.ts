@@ -1,4 +1,6 @@
-/** Custom resources as Kubernetes 1.25 and later serve them: ratcheting, selectable fields, causes, formats. */
+/**
+ * Tests of custom resources as Kubernetes 1.25 and later serve them: ratcheting, selectable fields, causes, formats.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -34,7 +36,7 @@ async function kindWith(spec: JsonObject, version: JsonObject = {}) {
     metadata: { name },
     spec,
   })
-  /** Replaces the schema of the spec, and waits until it is in force. */
+  /** Replaces the schema of the spec, and waits until the new schema is in effect. */
   const tighten = async (next: JsonObject, wrong: unknown) => {
     const value = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema/properties/spec', value: next }]
     const changed = await patch(`${definitions}/${name}`, 'json-patch', value)
@@ -77,7 +79,7 @@ describe('validation causes', () => {
     [{ d: 'today' }, ['FieldValueTypeInvalid spec.d', unchecked]],
     [{ n: 'A.B' }, ['FieldValueTypeInvalid spec.n', unchecked]],
     [{ b: 3_000_000_000 }, [unchecked]],
-    // Rules are evaluated in spite of a value beyond its bounds.
+    // Rules are evaluated although a value exceeds its bounds.
     [{ i: 9 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec.i']],
     [{ i: 8 }, ['FieldValueInvalid spec.i', 'FieldValueInvalid spec']],
     [{ z: null, i: 1 }, []],
@@ -199,7 +201,7 @@ describe('selectable fields', () => {
       'spec.size=1': 'a',
       'spec.on=true': 'a',
     }
-    // The second round uses the indexes that the first one created.
+    // The second round uses the indexes that the first round created.
     for (const round of [1, 2])
       for (const [selector, found] of Object.entries(rows))
         assert.equal(await names(selector), found, `${selector} ${round}`)

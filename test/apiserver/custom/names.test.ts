@@ -1,4 +1,4 @@
-/** Names granted to a definition among others, and the reported conflicts. */
+/** Tests of names granted to a definition among others, and the reported conflicts. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { grantNames, namesTaken } from '../../../src/apiserver/custom/definitions/names.ts'

@@ -1,4 +1,7 @@
-/** A created, changed or removed custom kind updates the published documents without rewriting other kinds. */
+/**
+ * Tests that creating, changing or removing a custom kind updates the published documents without rewriting other
+ * kinds.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { promisify } from 'node:util'

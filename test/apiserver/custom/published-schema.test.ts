@@ -1,4 +1,6 @@
-/** Schemas of custom kinds in OpenAPI: complete in version 3, reduced to what kubectl supports in version 2. */
+/**
+ * Tests of schemas of custom kinds in OpenAPI: complete in version 3, reduced to what kubectl supports in version 2.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Stored objects record the schema for which they were complete. With the same schema they are returned unread, with
- * any other they are upgraded.
+ * Tests that stored objects record the schema for which they were complete. With the same schema, the server returns
+ * them without parsing. With another schema, the server upgrades them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Flow control over the network: waiting, rejection and admission as configured by the stored objects. */
+/** Tests of flow control over the network: waiting, rejection and admission as configured by the stored objects. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
@@ -107,7 +107,7 @@ test('excess requests from a flooding user are rejected, and other users are ser
   )
   assert.equal(await metric(server, `apiserver_flowcontrol_rejected_requests_total${flow},reason="queue-full"`), 15)
 
-  // Exempt requests are served meanwhile.
+  // The server handles exempt requests in the meantime.
   const probe = await alice.get('/readyz')
   assert.deepEqual([probe.status, (await server.client().get(configMaps)).status], [200, 200])
 
@@ -239,7 +239,7 @@ test('a long response occupies its seat until the client has read it or disconne
   const admin = server.client()
   await admin.post(configMaps, { metadata: { name: 'long' }, data: { a: 'x'.repeat(200_000) } })
   for (const [path, accept] of longAnswers) {
-    // Accepts headers but no body bytes.
+    // A server that accepts headers but no bytes of a body.
     const session = connect(server.url, { ca: caOf(server), settings: { initialWindowSize: 0 } })
     const stream = session.request({ ':path': path, accept, authorization: 'Bearer alice-token' })
     const [headers] = await once(stream, 'response')

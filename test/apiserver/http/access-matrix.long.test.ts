@@ -1,6 +1,6 @@
 /**
- * The access matrix: every kind of credential, times every verb, times every notation of the path. The expected results
- * are data. A different decision is an error, and so is any change to the stored objects.
+ * Tests of the access matrix: every kind of credential, times every verb, times every notation of the path. The
+ * expected results are data. A different decision is an error, and so is any change to the stored objects.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -84,7 +84,7 @@ const verbs: readonly {
   done: number
 }[] = [
   { verb: 'get', method: 'GET', path: name, done: 200 },
-  // Authorized as a GET, but not served.
+  // Such requests are authorized like a GET but not served.
   { verb: 'head', method: 'HEAD', path: name, done: 405 },
   { verb: 'list', method: 'GET', path: home, done: 200 },
   { verb: 'list all', method: 'GET', path: '/api/v1/secrets', done: 200 },
@@ -139,7 +139,7 @@ const verbs: readonly {
   },
 ]
 
-/** All notations of a path: equivalent to the plain one, or rejected before authentication. */
+/** All notations of a path. Each is either equivalent to the plain path or rejected before authentication. */
 const spellings: readonly { name: string; spell: (path: string) => string; refused?: number }[] = [
   { name: 'plain', spell: (path) => path },
   { name: 'trailing slash', spell: (path) => `${path}/` },
@@ -227,7 +227,7 @@ async function stateOf(server: Restartable): Promise<string> {
   return (await client.get('/api/v1/secrets')).text + (await client.get('/api/v1/namespaces')).text
 }
 
-/** Returns a client for each certificate; '' stands for none. */
+/** Returns a client for each certificate. The key '' represents no certificate. */
 async function clientsOf(server: Restartable): Promise<Map<string, HttpClient>> {
   const usages = ['client auth'] as const
   const issuer = asIssuer(pairOf(server, 'ca'))

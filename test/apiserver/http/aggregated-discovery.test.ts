@@ -1,4 +1,6 @@
-/** Aggregated discovery: all groups and resource types in one document, with groups of other servers merged. */
+/**
+ * Tests of aggregated discovery: all groups and resource types in one document, with groups of other servers merged.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AggregatedServer, giveService } from '../../support/aggregated.ts'

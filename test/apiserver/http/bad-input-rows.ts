@@ -6,7 +6,7 @@
  */
 export interface BadInput {
   readonly here?: readonly string[]
-  /** Files below `test/`. */
+  /** Paths of the files below `test/`. */
   readonly coveredBy?: readonly (readonly [file: string, test: string])[]
   readonly waits?: string
   readonly open?: string

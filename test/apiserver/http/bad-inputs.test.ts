@@ -1,7 +1,7 @@
 /**
- * A table of bad inputs and their expected responses, from the known faults of such servers. Longer series have their
- * own files (hostile-bodies, -headers, -paths, -queries, every-write-method). `bad-input-rows.ts` lists all kinds and where they
- * are tested. Prints the number of inputs and of wrong responses.
+ * Tests of a table of bad inputs and their expected responses, from the known faults of such servers. Longer series
+ * have their own files (hostile-bodies, -headers, -paths, -queries, every-write-method). `bad-input-rows.ts` lists all
+ * kinds and where they are tested. Prints the number of inputs and of wrong responses.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -100,7 +100,7 @@ const scope: readonly Row[] = [
   ...series(['/debug/pprof/', '/debug/pprof/profile'], (path) => [get(path, { 'impersonate-user': 'nobody' }), 403]),
   ...series(['/debug/flags/v', '/logs/'], (path) => [get(path), [403, 404]]),
   ...series(['pictures', 'volumes'], (plural) => [get(`${core}/namespaces/default/${plural}`), 404]),
-  // An impersonated user has only its own permissions. Impersonation without a user is rejected.
+  // An impersonated user has only that user's permissions. Impersonation without a user is rejected.
   [get(configMaps, { 'impersonate-user': 'system:masters' }), 403],
   ...series(['group', 'uid', 'extra-a%2fb'], (what) => [
     get(configMaps, { [`impersonate-${what}`]: 'system:masters' }),
@@ -108,7 +108,7 @@ const scope: readonly Row[] = [
   ]),
 ]
 
-/** Keys that some engines put into one hash bucket: numbers that differ only in the bits that the hash ignores. */
+/** Keys that some engines put into the same hash bucket: numbers that differ only in bits that the hash ignores. */
 const colliding = Array.from({ length: 40_000 }, (_, i) => i * 256)
 const collisions: readonly Row[] = [
   [post(bodyWith(`"data":{${colliding.map((key) => `"${key}":""`).join()}}`)), 201],
@@ -236,7 +236,7 @@ const queries: readonly Row[] = [
     400,
   ]),
   [get(`${configMaps}?fieldSelector=spec.x%3Dy`), 400],
-  // A dry run takes effect wherever it is requested.
+  // A dry run takes effect no matter where the request specifies it.
   ...series(['dryRun=&dryRun=All', 'dryRun&dryRun=All', 'dryRun=All&dryRun=All', 'dryRun=All&dryRun='], (query) => [
     post(bodyWith('"data":{}'), 'application/json', `${configMaps}?${query}`),
     201,

@@ -1,4 +1,4 @@
-/** Basic use over TLS against a real server: create, read, update, list in pages, watch and delete. */
+/** Tests of basic requests over TLS against a real server: create, read, update, list in pages, watch and delete. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startServer } from '../../support/server.ts'

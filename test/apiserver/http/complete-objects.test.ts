@@ -1,6 +1,6 @@
 /**
- * However an object is written (create, PUT, each patch type, apply, in JSON or YAML, through the stored or another
- * version), the stored object is the same, including all defaults.
+ * Tests that the stored object is the same for every way to write it (create, PUT, each patch type, apply, in JSON or
+ * YAML, through the stored or another version), including all defaults.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,9 +12,9 @@ interface Type {
   readonly apiVersion: string
   readonly kind: string
   readonly path: string
-  /** Only a few fields, so that many defaults apply. */
+  /** The object has only a few fields, so that many defaults apply. */
   readonly spec: JsonObject
-  /** Another valid spec. Merging the first spec over it yields the first. */
+  /** Another valid spec. Merging the first spec over this one yields the first. */
   readonly before: JsonObject
   /** A field with a default. */
   readonly filled: (stored: JsonObject) => unknown

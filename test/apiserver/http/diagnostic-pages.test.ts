@@ -1,4 +1,7 @@
-/** Pages for monitoring and diagnosis besides `/metrics`, and the media types of CBOR, which no page or type has. */
+/**
+ * Tests of pages for monitoring and diagnosis besides `/metrics`, and the media types of CBOR, which no page or type
+ * has.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

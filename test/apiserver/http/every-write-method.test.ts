@@ -1,7 +1,7 @@
 /**
- * Every write method performs the same checks. Whatever is sent by create, PUT, each patch type or apply, in JSON or
- * YAML, is an object of the right kind in well-formed text, or it is rejected. Afterwards, all stored objects are read
- * in every format.
+ * Tests that every write method performs the same checks. A document that is sent by create, PUT, each patch type or
+ * apply, in JSON or YAML, is either an object of the right kind in well-formed text, or it is rejected. Afterwards, all
+ * stored objects are read in every format.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -75,7 +75,10 @@ const wrongTypes: { readonly [name: string]: Sent } = {
   'no version': { members: '"kind":"KIND"', operations: '[{"op":"remove","path":"/apiVersion"}]' },
 }
 
-/** If apiVersion or kind is missing, the path decides. A merge patch without them does not change them. */
+/**
+ * If apiVersion or kind is missing, the path determines the type. A merge patch without these members does not change
+ * them.
+ */
 const mayBeLeftOut = /^(?:no |a kind of null|an empty kind|a version of null)/
 
 const half = '"\\ud800"'

@@ -1,5 +1,6 @@
 /**
- * Lists at an older version, which come from the store's history: of any length, and with few requests to the store.
+ * Tests of lists at an older version, which come from the store's history: of any length, and with few requests to the
+ * store.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -63,7 +64,7 @@ async function rangesOf({ endpoints }: Cluster): Promise<number> {
   return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])
 }
 
-/** In long mode, more objects than a function call can have arguments. */
+/** In long mode, there are more objects than a function call can have arguments. */
 const count = long ? 140_000 : 20_000
 
 test(`a list of ${count} objects is complete, with and without pages`, { timeout: 300_000 }, async (t) => {
@@ -84,7 +85,7 @@ test(`a list of ${count} objects is complete, with and without pages`, { timeout
   assert.equal(all.metadata.continue, undefined)
 })
 
-/** Returns the number of objects on the pages after this one. */
+/** Returns the number of objects on the pages after the current page. */
 async function countRest(client: HttpClient, page: Page): Promise<number> {
   let rest = 0
   for (let token = page.metadata.continue; token !== undefined; ) {

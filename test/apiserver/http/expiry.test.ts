@@ -1,6 +1,6 @@
 /**
- * Events expire. To clients this is an ordinary deletion: watches report it with the last state and its own version, so
- * a watch can be resumed between any two deletions. The same holds for both stores.
+ * Tests that Events expire. For clients, an expiry is an ordinary deletion: watches report it with the last state and
+ * its own version, so a watch can be resumed between any two deletions. Both stores behave in the same way.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -29,7 +29,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       return body
     }
 
-    /** Returns up to `count` events of a watch from this version. */
+    /** Returns up to `count` events of a watch that starts at the given version. */
     const events = async (path: string, version: number, count: number): Promise<WatchEvent[]> => {
       const seenEvents: WatchEvent[] = []
       const signal = AbortSignal.timeout(120_000)
@@ -57,7 +57,7 @@ function suite(name: string, flags: () => readonly string[]): void {
       const { resourceVersion } = event!.object.metadata
       assert.deepEqual(event!.object, { ...changed.body, metadata: { ...changed.body.metadata, resourceVersion } })
       assert.equal((await server.client.get(`${path}/one`)).status, 404)
-      // A late update does not recreate it, although a PUT may create an event.
+      // A late update does not recreate the Event, although a PUT may create an Event.
       assert.equal((await server.client.put(`${path}/one`, changed.body)).status, 409)
       assert.deepEqual((await server.client.get(path)).body.items, [])
       const stays = await server.client.get(`${pathOf('one', 'configmaps')}/kept`)
@@ -87,7 +87,7 @@ function suite(name: string, flags: () => readonly string[]): void {
   })
 }
 
-// Both suites wait for time to pass, so they run concurrently.
+// Both suites wait for time to pass, so the suites run concurrently.
 describe('Event expiry with each store', { concurrency: true }, () => {
   let cluster: Cluster
   before(async () => {

@@ -1,4 +1,7 @@
-/** Too many headers, oversized bodies, duplicate credentials, and names that confuse a careless server. */
+/**
+ * Tests of requests with too many headers, oversized bodies, duplicate credentials, and names that confuse a careless
+ * server.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
@@ -128,8 +131,8 @@ test('a small HPACK header block that expands to many headers is rejected', asyn
 })
 
 /**
- * Returns a function that resolves to the status codes on a connection, by stream. In the response they are entries of
- * the static table, or digits.
+ * Returns a function that resolves to the status codes on a connection, by stream. In a response, a status code is an
+ * entry of the static table, or digits.
  */
 function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
   const numbered = new Map([
@@ -236,7 +239,7 @@ test('clients that disconnect in the middle of a body cause no server error', as
   assert.deepEqual((await server.client().get(configMaps)).body.items, [])
 })
 
-/** Returns once the server has read all data that was sent before. */
+/** Resolves once the server has read all data that was sent before. */
 async function answered(client: { get(path: string): Promise<{ status: number }> }): Promise<void> {
   assert.equal((await client.get('/livez')).status, 200)
 }

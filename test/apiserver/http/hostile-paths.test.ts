@@ -1,6 +1,6 @@
 /**
- * Ambiguous paths and methods. A user without permission for the plain path gets no access through any notation. A user
- * with permission gets the same response or an error.
+ * Tests of ambiguous paths and methods. A user without permission for the plain path gets no access through any
+ * notation. A user with permission gets the same response or an error.
  */
 import assert from 'node:assert/strict'
 import type { ClientHttp2Session } from 'node:http2'
@@ -94,7 +94,7 @@ const spellings = [
   `/api/v1/namespaces/${'a'.repeat(10_000)}/secrets`,
 ]
 
-/** 0 means that the connection was cut, as HTTP/2 does for invalid paths. */
+/** 0 means that the server cut the connection, as HTTP/2 does for invalid paths. */
 const refused = [0, 400, 403, 404, 405]
 
 test(`${spellings.length} alternative spellings of a path grant no additional access`, {
@@ -193,7 +193,7 @@ test('requests with unusual methods are rejected', { timeout: 300_000 }, async (
   await client.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, data: { k: value } })
   for (const [name, methods, send, codes] of [
     ['HTTP/1.1', http1Methods, byHttp1, [400, 404, 405, 501]],
-    // Status 0 means that the connection was cut.
+    // Status 0 means that the server cut the connection.
     ['HTTP/2', http2Methods, byHttp2, [0, 400, 404, 405, 501]],
   ] as const) {
     for (const method of methods) {
@@ -240,7 +240,7 @@ async function byHttp1(server: Restartable, method: string, path: string, token:
 
 const sessions = new WeakMap<Restartable, ClientHttp2Session>()
 
-/** Uses one connection for all requests, until the server closes it. */
+/** Uses one connection for all requests until the server closes it. */
 async function byHttp2(server: Restartable, method: string, path: string, token: string): Promise<RawAnswer> {
   let session = sessions.get(server)
   if (session === undefined || session.closed || session.destroyed) {

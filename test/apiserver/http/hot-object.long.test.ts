@@ -1,6 +1,6 @@
 /**
- * Many concurrent changes to one object. All changes without a resourceVersion succeed, each on top of the previous
- * one, on one server and on two. A client that disconnects while waiting changes nothing.
+ * Tests of many concurrent changes to one object. All changes without a resourceVersion succeed, each on top of the
+ * previous one, on one server and on two. A client that disconnects while waiting changes nothing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ async function makeHot(client: HttpClient): Promise<void> {
   assert.equal((await client.post(path, { metadata: { name: 'hot' } })).status, 201)
 }
 
-/** Creates as many clients as this number of concurrent requests needs. */
+/** Creates as many clients as the given number of concurrent requests needs. */
 function clientsOf(server: Restartable, requests: number): HttpClient[] {
   return Array.from({ length: Math.ceil(requests / 64) }, () => server.client())
 }
@@ -100,7 +100,7 @@ test('two servers on one etcd apply all concurrent changes, and a client that di
   )
 })
 
-/** Stops etcd while a request is being written. Of the waiting requests, one times out and one disconnects. */
+/** Stops etcd while a request is being written. One of the waiting requests times out, and one of them disconnects. */
 async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const { server: url, authority } = server.credentials()
   const session = connect(url, { ca: authority as string })
@@ -118,7 +118,7 @@ async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   session.close()
 }
 
-/** Sends the same patch from a separate client that will not wait for the response. */
+/** Sends the same patch from a separate client that does not wait for the response. */
 function leaving(server: Restartable, key: string): ClientRequest {
   const { server: url, authority } = server.credentials()
   const headers = { authorization: 'Bearer admin-token', 'content-type': 'application/merge-patch+json' }

@@ -1,4 +1,7 @@
-/** Rewriting of links in relayed pages: links to a path of the same server change, however the page is split. */
+/**
+ * Tests of the rewriting of links in relayed pages: links to a path of the same server change, however the page is
+ * split.
+ */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Authentication with valid, invalid, expired and missing certificates and tokens, in each mode. */
+/** Tests of authentication with valid, invalid, expired and missing certificates and tokens, in each mode. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
@@ -96,7 +96,7 @@ const wrongTokens = [
   `Bearer ${'x'.repeat(100_000)}`,
 ]
 
-/** The token is the word after the scheme and one space. Everything after it is ignored. */
+/** The token is the word after the scheme and one space. The server ignores everything after the token. */
 const rightTokens = [
   'Bearer admin-token',
   'bearer admin-token',
@@ -130,7 +130,7 @@ test('a request with an invalid token is never treated as anonymous', async (t) 
     const { status, text } = await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])
     assert.equal(status, 401, `${authorization.slice(0, 50)}: ${text.slice(0, 200)}`)
     assert.ok(!text.includes('wrong-token'), 'the token is repeated in the answer')
-    // Not even for public paths.
+    // The request is rejected even for public paths.
     const open = await sendHead(server, ['GET /livez HTTP/1.1', `Authorization: ${authorization}`])
     assert.equal(open.status, 401, authorization.slice(0, 50))
   }
@@ -152,7 +152,7 @@ test('a request with an invalid token is never treated as anonymous', async (t) 
   assert.ok(!server.output().includes('-token'), 'a token is in the log')
 })
 
-/** The flags, and the resulting codes for anonymous requests: a list of secrets, a create, /livez. */
+/** The flags, and the expected status codes for anonymous requests: a list of secrets, a create, and /livez. */
 const anonymousTable: readonly (readonly [string, readonly [number, number, number]])[] = [
   ['', [403, 403, 200]],
   ['--anonymous-auth=true', [403, 403, 200]],

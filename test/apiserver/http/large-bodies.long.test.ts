@@ -1,7 +1,8 @@
 /**
- * Bodies of about a megabyte with nearly the maximum number of values, in the formats that take longest. Whatever the
- * result, other requests can run in between. The tests measure the CPU time between two turns of the event loop of an
- * in-process server. The limit is above the time on a busy machine, and below the time without slicing on an idle one.
+ * Tests of bodies of about a megabyte with nearly the maximum number of values, in the formats that take longest.
+ * Whatever the result, other requests can run in between. The tests measure the CPU time between two turns of the event
+ * loop of an in-process server. The limit is above the time on a busy machine, and below the time without slicing on an
+ * idle one.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Lists of many chunks: every byte is correct, whatever the protocol, the format and the reading speed. */
+/** Tests of lists of many chunks: every byte is correct, whatever the protocol, the format and the reading speed. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'

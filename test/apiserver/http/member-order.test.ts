@@ -1,4 +1,6 @@
-/** The order of members in every response, which scripts that search the text depend on, and the final newline. */
+/**
+ * Tests of the order of members in every response, which scripts that search the text depend on, and the final newline.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** OpenAPI v3 as kube-apiserver serves it since 1.24: hashes, redirects, both encodings, defaults and enums. */
+/**
+ * Tests of OpenAPI v3 as kube-apiserver serves it since Kubernetes 1.24: hashes, redirects, both encodings, defaults
+ * and enums.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { encodeV3 } from '../../../src/apiserver/http/openapi/protobuf-v3.ts'

@@ -1,6 +1,6 @@
 /**
- * The published OpenAPI documents, compared with the recorded facts of every type, the parameter tables and discovery.
- * Also tests how they are served.
+ * Tests of the published OpenAPI documents, compared with the recorded facts of every type, the parameter tables and
+ * discovery. Also tests how they are served.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

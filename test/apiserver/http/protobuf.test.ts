@@ -69,7 +69,7 @@ test('partial metadata of objects and lists is available in Protobuf, in both ve
   const { body: list } = await client.get(collection, {
     accept: `application/json${metadata('PartialObjectMetadataList')}`,
   })
-  // All lists have the same field numbers. The older version has them in reverse.
+  // All lists have the same field numbers. In the older version, the numbers are in reverse order.
   const read = readDocument(bytes, 'core.v1.ConfigMapList')
   const items = list.items.map(({ metadata: one }: Loose) => ({ metadata: one }))
   assert.deepEqual(differencesFromJson({ ...list, items }, read), [])
@@ -349,7 +349,7 @@ test('missing type fields are handled as in JSON, and unknown fields are skipped
   )
 })
 
-/** Returns ConfigMaps in another version, which counts how often an object is converted for output. */
+/** Returns ConfigMaps in another version. The version counts how often an object is converted for output. */
 function countingKind() {
   const { apiVersion: _, kind: __, metadata: ___, ...fields } = configMap.schema.fields
   const counter = { reads: 0 }
@@ -389,7 +389,7 @@ test('an object is encoded to Protobuf once for all clients', async (t) => {
   assert.equal(items.filter(({ data }: Loose) => data.k === 'changed').length, changes)
 })
 
-/** Includes garbage collection. A create does much else, so it has the same limit as in JSON. */
+/** The time includes garbage collection. A create does much other work, so it has the same limit as in JSON. */
 const boundMs: { readonly [what: string]: number } = { create: 350, get: 150, list: 150 }
 
 test('large Protobuf objects are read and written in time slices', async (t) => {
@@ -400,7 +400,7 @@ test('large Protobuf objects are read and written in time slices', async (t) => 
   const headers = { 'content-type': type, accept: type }
   const asks: { readonly [what: string]: () => Promise<{ readonly status: number }> } = {
     create: async () => {
-      // The object of the previous attempt, if there was one.
+      // The object of the previous attempt, if any.
       await inside.client.delete(`${collection}/large`)
       return await inside.client.send(collection, { method: 'POST', raw, headers })
     },

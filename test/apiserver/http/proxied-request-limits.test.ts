@@ -1,6 +1,6 @@
 /**
- * Each forwarded request to a pod, service, node or aggregated server takes a connection. All together leave enough
- * file descriptors for accepting clients, however many objects one user reaches.
+ * Tests that forwarded requests to a pod, service, node or aggregated server, each of which takes a connection, leave
+ * enough file descriptors for accepting clients, however many objects one user reaches.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -72,13 +72,13 @@ test("one user's proxied requests exhaust neither the file descriptors nor the r
     for (const status of await Promise.all(all)) statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
   t.diagnostic(JSON.stringify([...statuses]))
-  // Excess requests get a 429. None fails for lack of file descriptors.
+  // Excess requests get a 429. No request fails for lack of file descriptors.
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
   assert.doesNotMatch(server.output(), /no free file descriptors/)
   const other = openSession(server)
   t.after(() => other.destroy())
   assert.equal(await begin(other, `${pods}/p0:${port}/proxy/`, 'bob-token'), 200)
-  // Two users who take all they can get leave some requests for administrators.
+  // Two users who send as many requests as possible leave some requests for administrators.
   const all = Array.from({ length: 64 }, () => begin(other, `${pods}/p1:${port}/proxy/`, 'bob-token'))
   assert.ok((await Promise.all(all)).includes(429))
   assert.equal(await begin(other, `${pods}/p2:${port}/proxy/`, 'admin-token'), 200)

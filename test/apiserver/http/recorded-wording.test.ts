@@ -1,6 +1,6 @@
 /**
- * Texts in messages and descriptions that programs match. They are part of the interface; the rest of each text is
- * ours.
+ * Tests of texts in messages and descriptions that programs match. These texts are part of the interface, and the rest
+ * of each message is not.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
- * Two servers on one etcd behave as one API. A paged list can continue on the other server, a watch on one reports the
- * writes of the other, and versions mean the same on both. etcd limits and outages are reported, and the servers
- * recover.
+ * Tests that two servers on one etcd behave as one API. A paged list can continue on the other server, a watch on one
+ * server reports the writes of the other, and versions mean the same on both. The servers report limits and outages of
+ * etcd, and recover.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -256,7 +256,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     const path = await makeNamespace('deaf')
     const deaf = await mended()
     await put(deaf, path, 'm', 'old')
-    // The server has seen its own write before its proxy goes mute.
+    // The server has seen its own write before its proxy stops forwarding responses.
     assert.deepEqual(await read(deaf, path), { m: 'old' })
     wire.set('mute')
     const version = await put(one, path, 'm', 'new')
@@ -347,7 +347,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     assert.match(stranger.said, /^orch: .*certificate is not trusted.*check that it is running/m)
     for (const { said, ended } of [nowhere, stranger]) {
       assert.doesNotMatch(said, /\n\s+at /)
-      // Its log names the reason for waiting long before it gives up.
+      // The log names the reason for waiting long before the server gives up.
       const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not trusted).*check that it is running/.exec(
         said,
       )!
@@ -376,7 +376,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
       assert.equal((await server.get('/livez')).status, 200)
       assert.equal((await server.get('/readyz')).status, 503)
       assert.match((await server.get('/readyz?verbose')).text, /\[-\]store failed: the store does not respond/)
-      // Reads that need not be the most recent are still served.
+      // The server still serves reads that need not be the most recent.
       assert.deepEqual(await read(server, `${path}?resourceVersion=0`), { m: 'before', n: 'before' })
     }
     for (const { status, text } of await answers) assert.ok(status === 503 || status === 504, `${status} ${text}`)

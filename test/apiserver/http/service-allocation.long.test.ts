@@ -1,6 +1,6 @@
 /**
- * Cluster IPs and node ports of Services: each belongs to one Service at a time, despite concurrent servers and
- * crashes, and is free again as soon as that Service releases it. The tests check the allocations in the store.
+ * Tests of cluster IPs and node ports of Services: each belongs to one Service at a time, despite concurrent servers
+ * and crashes, and is free again as soon as that Service releases it. The tests check the allocations in the store.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'
@@ -22,7 +22,7 @@ let one: HttpClient
 let two: HttpClient
 
 const atOnce = long ? 50 : 25
-/** 1022 addresses, so that concurrent allocations seldom collide. */
+/** The range has 1022 addresses, so that concurrent allocations seldom collide. */
 const flags = ['--service-cluster-ip-range=10.96.0.0/22,fd00:96::/112']
 
 before(async () => {
@@ -125,7 +125,7 @@ describe('Service allocation on two servers', () => {
     await assertAgree(one)
     const winner = winners[0]!.body.metadata.name
     ok(await two.delete(`${path}/${winner}`))
-    // The other server may not know about it yet, but checks before it rejects the request.
+    // The other server may not know about the allocation yet, but checks it before rejecting the request.
     ok(await one.post(path, newService('next', { type: 'NodePort', clusterIP: '10.96.1.1' })), 201)
     ok(await one.delete(`${path}/next`))
   })
@@ -137,7 +137,7 @@ describe('Service allocation on two servers', () => {
       while (begun < rounds) {
         const name = `round-${begun++}`
         const client = [one, two][worker % 2]!
-        // If the response was lost, the Service may or may not exist. The same holds for deletions.
+        // If the response was lost, the Service may or may not exist. The same applies to deletions.
         const made = await client.post(path, newService(name, { type: 'NodePort' })).catch(() => undefined)
         if (made?.status !== 201 || worker % 5 === 0) continue
         await client.delete(`${path}/${name}`).catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * Truncated bodies are not executed. A client that disconnects or cancels in the middle of a body changes nothing, even
- * if the received part is a valid document. For each verb, over HTTP/1.1 and HTTP/2.
+ * Tests that truncated bodies are not executed. A client that disconnects or cancels in the middle of a body changes
+ * nothing, even if the received part is a valid document. Tests each verb over HTTP/1.1 and HTTP/2.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { survivalCheck } from '../../support/survival-check.ts'
 
 const authorization = 'Bearer admin-token'
 
-/** A write, and the part of its body that arrives. That part is also a valid document, with a different meaning. */
+/** A write, and the part of its body that arrives. The part is also a valid document, with a different meaning. */
 interface Write {
   readonly method: string
   readonly path: string
@@ -100,7 +100,10 @@ for (const announced of [true, false])
     await assertAlive()
   })
 
-/** Sends part of a write, waits until the server has it, aborts, and waits until the server has noticed. */
+/**
+ * Sends a part of a write, waits until the server has received it, aborts, and waits until the server has noticed the
+ * abort.
+ */
 async function sendCut(
   server: Restartable,
   { method, path, type, whole, comes }: Write,
@@ -182,7 +185,7 @@ test('a write that times out before its body is complete changes nothing', { tim
   socket.destroy()
 })
 
-/** As `kubectl delete --raw` sends it. Node ends such a stream before its body can be requested. */
+/** Sends the request as `kubectl delete --raw` does. Node ends such a stream before its body can be requested. */
 test('a request body that ends without data counts as empty', { timeout: 10_000 }, async (t) => {
   const server = await serve(t)
   await server.client().post(configMaps, { metadata: { name: 'short' } })

@@ -1,4 +1,4 @@
-/** A truncated response never looks complete, over either protocol: half a list is not a list. */
+/** Tests that a truncated response never looks complete, over either protocol, because half a list is not a list. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { test } from 'node:test'

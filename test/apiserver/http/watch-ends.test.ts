@@ -1,6 +1,6 @@
 /**
- * A watch ends when its client disconnects, for whatever reason. The tests check that no watcher is left. The server
- * runs in this process, so that they can read its number of watches.
+ * Tests that a watch ends when its client disconnects, for whatever reason. The tests check that no watcher is left.
+ * The server runs in this process, so the tests can read its number of watches.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -24,7 +24,7 @@ async function begin(t: TestContext, flags: readonly string[] = []): Promise<InP
   return running
 }
 
-/** Waits until the server has this many watches. Fails after a time that no working server needs. */
+/** Waits until the server has the given number of watches. Fails after a time that no working server needs. */
 async function untilWatches({ server }: InProcess, count: number): Promise<void> {
   const end = performance.now() + 60_000
   while (server.watches !== count && performance.now() < end) await pause(5)
@@ -83,7 +83,7 @@ test('a single HTTP/2 frame that cancels a watch ends the watch', { timeout: 300
     stream += 6
     socket.write(ask(first))
     await untilWatches(running, 1)
-    // A request that is cancelled in the same packet ends like one that has started.
+    // A request that is cancelled in the same packet ends like a request that has started.
     const reset = (which: number) => frame('reset', 0, which, number(code))
     socket.write(Buffer.concat([ask(second), reset(second), reset(first), ask(third)]))
     await untilWatches(running, 1)

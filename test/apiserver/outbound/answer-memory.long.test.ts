@@ -1,4 +1,4 @@
-/** Memory for the responses of other servers: no destination can make calls to another destination fail. */
+/** Tests of memory for the responses of other servers: no destination can make calls to another destination fail. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
@@ -15,7 +15,7 @@ function callerWith(limits?: AnswerMemoryLimits): HttpsCaller {
   return caller
 }
 
-/** Returns the size of the response, or the fault of the call. */
+/** Returns the size of the response, or the error of the call. */
 async function outcome(
   caller: HttpsCaller,
   { destination }: RawAnswers,

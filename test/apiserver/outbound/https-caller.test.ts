@@ -1,4 +1,6 @@
-/** Calls over real TLS: certificate verification and connection reuse. Nothing is sent to an untrusted server. */
+/**
+ * Tests of calls over real TLS: certificate verification and connection reuse. Nothing is sent to an untrusted server.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +31,7 @@ after(() => caller.close())
 const serving = (name: string) => [
   'extendedKeyUsage=serverAuth',
   `subjectAltName=DNS:${name}`,
-  // With these extensions, OpenSSL would find the issuer.
+  // Given these extensions, OpenSSL would find the issuer.
   'authorityKeyIdentifier=none',
   'subjectKeyIdentifier=none',
 ]
@@ -74,7 +76,7 @@ test('outbound connections are reused', async () => {
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   for (let i = 0; i < 5; i++) assert.equal(await post(to(served, authority)), 200)
   assert.deepEqual([served.connections(), served.requests()], [1, 5])
-  // A different CA bundle is a different destination, even after a successful verification.
+  // A different CA bundle counts as a different destination, even after a successful verification.
   const other = make({ subject: '/CN=authority', extensions: authorityExtensions })
   await assert.rejects(post(to(served, other)), /x509: certificate signed by unknown authority/)
   await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
@@ -131,7 +133,7 @@ async function singleConnection() {
   after(() => pool.close())
   const memory = new AnswerMemory()
   const head = 'GET / HTTP/1.1\r\n\r\n'
-  /** Returns the fault of the call. */
+  /** Returns the error of the call. */
   const call = (timeoutMs: number, signal?: AbortSignal) =>
     runCall({
       pool,
@@ -160,7 +162,7 @@ test('the outbound connection pool reports each call that must wait for a connec
   assert.deepEqual(waits, ['second', 'third'])
   pool.release(connection, { isReusable: true })
   pool.release(await second, { isReusable: false })
-  // The connection is closed, so the third call opens another one.
+  // The connection is closed, so the third call opens another connection.
   const another = await third
   assert.notEqual(another, connection)
   pool.release(another, { isReusable: false })
@@ -181,7 +183,7 @@ test("if an outbound call times out waiting for a second connection, the error b
   const stop = new AbortController()
   const connection = await pool.take()
   pool.release(connection, { isReusable: true })
-  // The idle connection closes after this call has selected it, and another call opens the next one.
+  // The idle connection closes after this call has selected it, and another call opens the next connection.
   const waiting = call(50)
   let other = Promise.resolve('')
   connection.socket.once('close', () => {
@@ -207,7 +209,7 @@ test('outbound calls share at most 64 connections, and a broken connection fails
     if (request === 150) response.socket?.once('close', cut.resolve)
     if (request === 5) response.destroy()
     else if (request === 9) response.writeHead(200, { 'content-length': 10 }).write('{', () => response.destroy())
-    // Like a server that closes idle connections: cuts the connection once the response has been sent.
+    // Cuts the connection once the response has been sent, like a server that closes idle connections.
     else if (request === 150) response.end('{}', () => response.socket?.destroy())
     else response.end('{}')
   })

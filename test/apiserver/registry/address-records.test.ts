@@ -1,4 +1,7 @@
-/** Since 1.33, addresses of Services come from ServiceCIDRs, and each has an IPAddress that exists as long as it does. */
+/**
+ * Tests that, from Kubernetes 1.33 on, addresses of Services come from ServiceCIDRs, and each address has an IPAddress
+ * for as long as it exists.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'

@@ -1,4 +1,4 @@
-/** Writers of one key are queued in order, up to a limit, and leave the queue if they give up. */
+/** Tests that writers of one key are queued in order, up to a limit, and leave the queue when they are aborted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../../src/api/model/api-error.ts'
@@ -6,7 +6,7 @@ import { KeyedQueue } from '../../../src/apiserver/registry/writes/keyed-queue.t
 
 const stays = () => new AbortController().signal
 
-/** Occupies the queue until it is ended. */
+/** Occupies the queue until the returned function ends the occupation. */
 function hold(turns: KeyedQueue, key: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { end: resolve, ended: turns.take({ key, abandoned: stays }, () => promise) }

@@ -1,4 +1,6 @@
-/** Conversion of stored objects between Kubernetes versions, with a kind that changes in several of them. */
+/**
+ * Tests of the conversion of stored objects between Kubernetes versions, with a kind that changes in several of them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeStored, HeaderReader, storedJson, UnreadableValue } from '../../../src/api/codec/stored.ts'

@@ -1,6 +1,6 @@
 /**
- * Write conditions: a decision that depends on another object still holds at the commit, for creates, updates and
- * deletes. The control receives the outcome of each attempt.
+ * Tests of write conditions: a decision that depends on another object still holds at the commit, for creates, updates
+ * and deletes. The control receives the outcome of each attempt.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -67,7 +67,7 @@ const make = (name: string) => (context: WriteContext) => create(context, { obje
 await make('rule')(plain)
 const rule = keyOf(maps, 'default', 'rule')
 
-/** Depends on the rule, which another writer changes between the first decision and the commit. */
+/** The write depends on the rule, which another writer changes between the first decision and the commit. */
 function resting(): { admission: Admission; seen: number[]; outcomes: WriteOutcome[] } {
   const seen: number[] = []
   const outcomes: WriteOutcome[] = []

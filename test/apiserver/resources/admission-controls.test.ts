@@ -1,4 +1,6 @@
-/** `admissioncontrols`: lists all controls in execution order and the effect of flags on them. */
+/**
+ * Tests that `admissioncontrols` lists all admission plugins in execution order and shows the effect of flags on them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exists } from '../../../src/api/versions/availability.ts'

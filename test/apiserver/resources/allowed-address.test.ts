@@ -1,5 +1,6 @@
 /**
- * The addresses of nodes and pods that the server may connect to. These tests call the check directly and send nothing.
+ * Tests of the addresses of nodes and pods that the server may connect to. These tests call the check directly and send
+ * nothing.
  */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'

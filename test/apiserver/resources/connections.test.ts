@@ -1,6 +1,6 @@
 /**
- * Connections to pods, nodes and services: authorized by method, subject to admission, and rejected with the missing
- * part. Covers plain requests and protocol upgrades.
+ * Tests of connections to pods, nodes and services: authorized by method, subject to admission, and rejected with the
+ * missing part. Covers plain requests and protocol upgrades.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -68,7 +68,7 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/empty:81/proxy/x`, 503, /no service port 81 found for service "empty"/],
   ['GET', `${services}/none-yet/proxy`, 503, /no endpoints available for service "none-yet"/],
   ['GET', `${services}/full:other/proxy`, 503, /no endpoints available for service "full:other"/],
-  // The server at an address is unknown if the address never was, or no longer is, that of the pod.
+  // The address of the server is unknown if it never was, or no longer is, the address of the pod.
   ['GET', `${services}/stray/proxy`, 503, /no endpoints available for service "stray"/],
   ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]

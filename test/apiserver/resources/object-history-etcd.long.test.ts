@@ -1,4 +1,4 @@
-/** Object history through the API and orchctl on etcd: one server is written to, another one is queried. */
+/** Tests of object history through the API and orchctl on etcd: one server is written to, another one is queried. */
 import { after } from 'node:test'
 import { startEtcd } from '../../support/etcd.ts'
 import { serve } from '../../support/in-process.ts'

@@ -10,7 +10,9 @@ import type { Restartable } from '../../support/in-process.ts'
 import { long, longTest } from '../../support/long.ts'
 import { configOf, orchctl } from '../../support/orchctl.ts'
 
-/** Takes two servers on one store, or the same server twice: the first is written to, the second is queried. */
+/**
+ * Takes two servers on one store, or the same server twice. The first server is written to, and the second is queried.
+ */
 export function historySuite(server: Restartable, second: Restartable): void {
   const admin = server.client()
   const asked = second.client()
@@ -153,7 +155,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await make(`${roles}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 201)
     assert.equal((await historyOf(alice, mapSpec('a'))).status, 403)
-    // A rule that names the object does not cover a deleted object of the same name.
+    // A rule that names the object does not cover a deleted object with the same name.
     const old = (await admin.get(`${maps}/mine`)).body.metadata.resourceVersion
     await admin.delete(`${maps}/mine`)
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)
@@ -181,7 +183,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await patch(admin, `${secrets}/s`, { stringData: { 'pass.word': 'hidden-3' }, metadata: { labels: { a: 'b' } } })
     const { body, text } = await historyOf(asked, { resource: 'secrets', namespace: 'default', name: 's' })
     const [second] = body.status.revisions
-    // Labels are also listed if the values are still in the store, but nothing else.
+    // Lists labels, and nothing else, even if the values are still in the store.
     const steps = [{ member: 'data' }, { member: 'pass.word' }]
     assert.deepEqual(second.changes[0], { path: '.data["pass.word"]', steps, concealed: true })
     for (const { path } of second.changes.slice(1)) assert.equal(path, '.metadata.labels')

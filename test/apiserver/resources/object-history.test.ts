@@ -1,4 +1,7 @@
-/** Object history through the API and orchctl, on the in-memory store. On etcd: object-history-etcd.long.test.ts. */
+/**
+ * Tests of object history through the API and orchctl, on the in-memory store. On etcd:
+ * object-history-etcd.long.test.ts.
+ */
 import { after } from 'node:test'
 import { serve } from '../../support/in-process.ts'
 import { historySuite } from './object-history-suite.ts'

@@ -1,4 +1,7 @@
-/** pods/eviction: pods that no budget covers, the allowance of budgets, and that it is never exceeded. */
+/**
+ * Tests of pods/eviction: pods without a disruption budget, the number of evictions that a budget allows, and that this
+ * number is never exceeded.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

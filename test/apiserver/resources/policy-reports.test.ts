@@ -1,4 +1,4 @@
-/** `policyreports`: how many existing objects a policy would reject, computed in the background. */
+/** Tests of `policyreports`: how many existing objects a policy would reject, computed in the background. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -80,7 +80,7 @@ test('a policy report counts the existing objects that violate the policy', asyn
   const denied = await complete('limited', ({ status }) => status.deniedObjects !== 0)
   assert.deepEqual(denied, { ...found, checkedObjects, deniedObjects: 2 })
 
-  // A policy for updates sees the object in both states. Nobody may do anything, so authorizer checks fail.
+  // A policy for updates sees the object in both states. No user may do anything, so authorizer checks fail.
   const update = [{ expression: "object == oldObject && request.operation == 'UPDATE'" }]
   const allowed = [{ expression: "authorizer.group('').resource('secrets').check('get').allowed()" }]
   await policy('namespaces', { validations: [...update, ...allowed] }, [rule(['UPDATE'], ['namespaces'])])

@@ -1,6 +1,6 @@
 /**
- * The memory for a body while the server waits for the rest of it: at most four bytes per byte, however it is framed.
- * The tests send a body without its last byte and measure the heap of this process, which is the server.
+ * Tests of the memory for a body while the server waits for the rest of it: at most four bytes per byte, however it is
+ * framed. The tests send a body without its last byte and measure the heap of this process, which is the server.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { listen, ok, open } from '../../support/listener.ts'
 import { soon } from '../../support/until.ts'
 
 const maxFactor = 4
-/** Heap fluctuations that are not caused by the body. */
+/** Fluctuations of the heap that the body does not cause. */
 const noise = 512 * 1024
 const byte = Buffer.from('x')
 
@@ -24,7 +24,7 @@ interface Framing {
   readonly name: string
   readonly alpn: 'h2' | 'http/1.1'
   readonly size: number
-  /** Sends the head and all of the body except its last byte. */
+  /** Sends the head, and all of the body except its last byte. */
   readonly send: (socket: TLSSocket, size: number) => Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Connection limits, in total and per user. Above them, a request gets 429 over HTTP/1.1, and 429 plus GOAWAY over
- * HTTP/2. Some connections are reserved for system:masters. The limits apply to all workers together.
+ * Tests of connection limits, in total and per user. Above them, a request gets 429 over HTTP/1.1, and 429 plus GOAWAY
+ * over HTTP/2. Some connections are reserved for system:masters. The limits apply to all workers together.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

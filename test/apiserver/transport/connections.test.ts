@@ -1,4 +1,4 @@
-/** TLS, ALPN, and ambiguous HTTP/1.1: at most one response, and then the connection is closed. */
+/** Tests of TLS, ALPN, and ambiguous HTTP/1.1: at most one response, and then the connection is closed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'node:tls'

@@ -1,4 +1,4 @@
-/** Requests from web pages of other origins: none can write or open a connection as the user. */
+/** Tests of requests from web pages of other origins: none can write or open a connection as the user. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer } from '../../support/http-client.ts'

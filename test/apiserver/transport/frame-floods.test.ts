@@ -1,7 +1,7 @@
 /**
- * HTTP/2 frames without a request, from an unauthenticated client. A megabyte of them costs the server little, because
- * the connection has a budget for such frames and is closed with ENHANCE_YOUR_CALM. Server and client run in this
- * process, whose CPU time is measured.
+ * Tests of HTTP/2 frames without a request, from an unauthenticated client. A megabyte of them costs the server little,
+ * because the connection has a budget for such frames and is closed with ENHANCE_YOUR_CALM. Server and client run in
+ * this process, whose CPU time is measured.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** `--goaway-chance`: a request over HTTP/2 is occasionally the last on its connection, and is answered normally. */
+/**
+ * Tests of `--goaway-chance`: a request over HTTP/2 is occasionally the last on its connection, and is answered
+ * normally.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Clients that pipeline requests over HTTP/1.1. All requests are answered in order. However much a client sends, the
- * server buffers little of it and produces no responses that are not read.
+ * Tests of clients that pipeline requests over HTTP/1.1. All requests are answered in order. However much a client
+ * sends, the server buffers little of it and produces no responses that are not read.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

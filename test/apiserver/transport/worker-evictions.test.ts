@@ -1,6 +1,6 @@
 /**
- * Evictions of unauthenticated connections between workers: two workers in this thread, with the counters and the
- * channel that workers in separate threads share.
+ * Tests of evictions of unauthenticated connections between workers: two workers in this thread, with the counters and
+ * the channel that workers in separate threads share.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

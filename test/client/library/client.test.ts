@@ -1,4 +1,4 @@
-/** `orch/client` as users call it: typed verbs, resumed watches, retries, and servers of either vendor. */
+/** Tests of `orch/client` as users call it: typed verbs, resumed watches, retries, and servers of either vendor. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { before, test } from 'node:test'

@@ -1,4 +1,6 @@
-/** Loops: sources of keys, the first pass, waiting for a key, a clean end, and reports of missing permissions. */
+/**
+ * Tests of loops: sources of keys, the first pass, waiting for a key, a clean end, and reports of missing permissions.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** Autoscaling by metrics of an aggregated server, and the conditions without a metrics API. */
+/** Tests of autoscaling by metrics of an aggregated server, and the conditions without a metrics API. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Deployments: rollout limits at every event, Recreate, scaling, pausing, deadlines, history and rollback. */
+/** Tests of Deployments: rollout limits at every event, Recreate, scaling, pausing, deadlines, history and rollback. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Disruption budgets and evictions: evictions consume what the loop allows. */
+/** Tests of disruption budgets and evictions: evictions consume what the loop allows. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Endpoints and EndpointSlices that follow the pods of Services. The tests make pods ready by writing their status. */
+/**
+ * Tests of Endpoints and EndpointSlices that follow the pods of Services. The tests make pods ready by writing their
+ * status.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

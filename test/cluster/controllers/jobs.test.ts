@@ -1,4 +1,4 @@
-/** Jobs whose pods end by a status write: completions, failures, indexes, suspension and deadlines. */
+/** Tests of Jobs whose pods end by a status write: completions, failures, indexes, suspension and deadlines. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Fields of workloads since 1.24: ordinals, claim retention, parallel updates, terminating pods, container metrics, gates, hints. */
+/**
+ * Tests of fields of workloads since Kubernetes 1.24: ordinals, claim retention, parallel updates, terminating pods,
+ * container metrics, gates, hints.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Conditions of a terminating namespace. */
+/** Tests of conditions of a terminating namespace. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

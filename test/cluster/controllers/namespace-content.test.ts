@@ -1,4 +1,4 @@
-/** A namespace with a thousand objects of twenty kinds, and the loops that take part in its deletion. */
+/** Tests of a namespace with a thousand objects of twenty kinds, and the loops that take part in its deletion. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

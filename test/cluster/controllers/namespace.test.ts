@@ -1,4 +1,7 @@
-/** The namespace loop in a real `orch up`: a deleted namespace is emptied and removed, or reports what blocks it. */
+/**
+ * Tests of the namespace loop in a real `orch up`: a deleted namespace is emptied and removed, or reports what blocks
+ * it.
+ */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

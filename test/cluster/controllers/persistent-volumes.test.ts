@@ -1,4 +1,4 @@
-/** Claims and volumes: binding, phases, reclaiming and provisioning. */
+/** Tests of claims and volumes: binding, phases, reclaiming and provisioning. */
 
 import assert from 'node:assert/strict'
 import {

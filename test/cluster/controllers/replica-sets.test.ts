@@ -1,4 +1,4 @@
-/** ReplicaSets and ReplicationControllers: pod counts, adoption and release, no duplicates, deletion order. */
+/** Tests of ReplicaSets and ReplicationControllers: pod counts, adoption and release, no duplicates, deletion order. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

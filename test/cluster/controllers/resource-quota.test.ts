@@ -1,4 +1,4 @@
-/** The resourcequota loop: limits are applied, usage is counted, and wrong usage is corrected. */
+/** Tests of the resourcequota loop: limits are applied, usage is counted, and wrong usage is corrected. */
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Control loops that delete objects while etcd is restored from a backup. A restore brings back deleted objects with
- * their old UIDs and undoes unfinished deletions. No loop may act on state from before the restore.
+ * Tests of control loops that delete objects while etcd is restored from a backup. A restore brings back deleted
+ * objects with their old UIDs and undoes unfinished deletions. No loop may act on state from before the restore.
  */
 
 import assert from 'node:assert/strict'

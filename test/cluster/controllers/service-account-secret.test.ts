@@ -1,6 +1,6 @@
 /**
- * Token Secrets in a real `orch up`: the loop fills the Secret, the token authenticates its account, and both are
- * deleted with the account.
+ * Tests of token Secrets in a real `orch up`: the loop fills the Secret, the token authenticates its account, and both
+ * are deleted with the account.
  */
 
 import assert from 'node:assert/strict'

@@ -1,6 +1,6 @@
 /**
- * The serviceaccount loop in a real `orch up`: every namespace has a default account, which is recreated after a
- * deletion, and the loop survives a killed manager.
+ * Tests of the serviceaccount loop in a real `orch up`: every namespace has a default account, which is recreated after
+ * a deletion, and the loop survives a killed manager.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,6 @@
-/** StatefulSets: ordered pods with stable names and claims, partitioned updates, revisions and their history. */
+/**
+ * Tests of StatefulSets: ordered pods with stable names and claims, partitioned updates, revisions and their history.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

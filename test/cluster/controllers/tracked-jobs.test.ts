@@ -1,4 +1,7 @@
-/** Jobs since 1.26, whose pods have a finalizer until they are counted: policies, failures per index, strict statuses. */
+/**
+ * Tests of Jobs since Kubernetes 1.26, whose pods have a finalizer until they are counted: policies, failures per
+ * index, strict statuses.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, beforeEach, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Helpers of the workload loops: expectations, batches, deletion order, hashes and scan spacing. */
+/** Tests of helpers of the workload loops: expectations, batches, deletion order, hashes and scan spacing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

@@ -1,6 +1,6 @@
 /**
- * Debian's kubectl with a server that reaches a simulated node: logs, exec, cp, attach, port-forward and proxies, over
- * SPDY.
+ * Tests of Debian's kubectl with a server that reaches a simulated node: logs, exec, cp, attach, port-forward and
+ * proxies, over SPDY.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Server and node port with clients other than kubectl: WebSockets, permissions, rejections, forbidden node addresses,
- * and tunnels that end with the server.
+ * Tests of server and node port with clients other than kubectl: WebSockets, permissions, rejections, forbidden node
+ * addresses, and tunnels that end with the server.
  */
 
 import assert from 'node:assert/strict'

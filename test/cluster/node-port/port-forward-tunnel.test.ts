@@ -1,4 +1,7 @@
-/** Port forwarding as kubectl does it since 1.31: SPDY in the binary messages of a WebSocket, in a client of our own. */
+/**
+ * Tests of port forwarding as kubectl does it since version 1.31: SPDY in the binary messages of a WebSocket, in a
+ * client of our own.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:https'

@@ -1,4 +1,7 @@
-/** Failures on demand: each preset for pods and nodes, rules with selectors and a seed, missing images, real nodes. */
+/**
+ * Tests of failures on demand: each preset for pods and nodes, rules with selectors and a seed, missing images, real
+ * nodes.
+ */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * A simulated cluster that is killed every few seconds for a minute while workloads are created, scaled and rolled out.
- * It reaches the same final state as an undisturbed one, violates no limit, and creates nothing twice.
+ * Tests of a simulated cluster that is killed every few seconds for a minute while workloads are created, scaled and
+ * rolled out. It reaches the same final state as an undisturbed one, violates no limit, and creates nothing twice.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Changes of running pods on simulated nodes: sidecars, ephemeral containers and resizes in place. */
+/** Tests of changes of running pods on simulated nodes: sidecars, ephemeral containers and resizes in place. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

@@ -1,4 +1,4 @@
-/** Stages as data: expressions, delays, templates, and rejected fields. */
+/** Tests of Stages as data: expressions, delays, templates, and rejected fields. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Feasible nodes for a Pod, and the reasons for the others, rule by rule, in the words of kube-scheduler 1.23. */
+/**
+ * Tests of feasible nodes for a Pod, and the reasons for the others, rule by rule, in the words of kube-scheduler 1.23.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ClusterParts, type NodeParts, type PodParts, placeOf, pod, reasons } from '../../support/scheduling.ts'

@@ -1,4 +1,7 @@
-/** The scheduler against a real server, with its own account and permissions: Pods get nodes or the reason why not. */
+/**
+ * Tests of the scheduler against a real server, with its own account and permissions: Pods get nodes or the reason why
+ * not.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, beforeEach, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Scores of feasible nodes, plugin by plugin, with the numbers of kube-scheduler 1.23. */
+/** Tests of scores of feasible nodes, plugin by plugin, with the numbers of kube-scheduler 1.23. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nodesToFind } from '../../../src/cluster/scheduler/find-node.ts'

@@ -1,4 +1,6 @@
-/** Cached encodings of objects: one per state, within a memory limit, and the recently requested ones survive. */
+/**
+ * Tests of cached encodings of objects: one per state, within a memory limit, and the recently requested ones survive.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -1,4 +1,4 @@
-/** Groups of joined objects: always the items of the given objects, within the memory limit. */
+/** Tests of groups of joined objects: always the items of the given objects, within the memory limit. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Header } from '../../../src/api/codec/stored.ts'

@@ -1,6 +1,6 @@
 /**
- * Clients that request much and read slowly: the server buffers a bounded amount for them, and their responses are
- * complete and consistent despite concurrent writes.
+ * Tests of clients that request much and read slowly: the server buffers a bounded amount for them, and their responses
+ * are complete and consistent despite concurrent writes.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

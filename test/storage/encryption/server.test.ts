@@ -1,6 +1,6 @@
 /**
- * Encryption at rest from an operator's view: the content of the file, lost keys, new keys, and rewriting existing
- * data.
+ * Tests of encryption at rest from an operator's view: the content of the file, lost keys, new keys, and rewriting
+ * existing data.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'

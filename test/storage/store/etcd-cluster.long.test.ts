@@ -1,4 +1,7 @@
-/** The store over three etcd members with TLS: several servers, members that crash and return, and failures to open. */
+/**
+ * Tests of the store over three etcd members with TLS: several servers, members that crash and return, and failures to
+ * open.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'

@@ -1,4 +1,7 @@
-/** Lifetimes as etcd leases: leases that expire too early, that are not granted, and that survive a crash of etcd. */
+/**
+ * Tests of lifetimes as etcd leases: leases that expire too early, that are not granted, and that survive a crash of
+ * etcd.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Connection } from '../../../src/storage/store/etcd/connection.ts'

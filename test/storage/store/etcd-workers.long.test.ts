@@ -1,7 +1,7 @@
 /**
- * The store over etcd in the workers of one server, with one thread that watches for all. Each worker keeps the
- * contract, and so do several together, also with another server on the same etcd. Neither a lost message, nor the end
- * of the watching thread, nor an etcd that is disconnected or goes back in time causes a stale read or a missing
+ * Tests of the store over etcd in the workers of one server, with one thread that watches for all. Each worker keeps
+ * the contract, and so do several together, also with another server on the same etcd. Neither a lost message, nor the
+ * end of the watching thread, nor an etcd that is disconnected or goes back in time causes a stale read or a missing
  * change.
  */
 import assert from 'node:assert/strict'

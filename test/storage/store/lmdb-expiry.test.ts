@@ -1,6 +1,6 @@
 /**
- * Lifetimes in the embedded store, with a manual clock: they continue while the store is closed, many simultaneous
- * expirations are processed in steps with commits in between, and obsolete lifetimes leave nothing behind.
+ * Tests of lifetimes in the embedded store, with a manual clock: they continue while the store is closed, many
+ * simultaneous expirations are processed in steps with commits in between, and obsolete lifetimes leave nothing behind.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

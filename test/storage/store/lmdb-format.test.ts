@@ -1,6 +1,7 @@
 /**
- * `page-file.ts`, `page-records.ts`, `page-check.ts`, `page-guard.ts` and `free-list.ts` read the file format of lmdb by themselves. They are correct for the
- * version of lmdb that they were compared with, so another version needs another comparison.
+ * Tests of `page-file.ts`, `page-records.ts`, `page-check.ts`, `page-guard.ts` and `free-list.ts` read the file format
+ * of lmdb by themselves. They are correct for the version of lmdb that they were compared with, so another version
+ * needs another comparison.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * A store on a full device, a small tmpfs: writes that add data are rejected individually, deletes succeed whatever is
- * in the same batch, and a server on it can be restarted. The smallest values take the longest, so they get the
- * smallest device unless ORCH_LONG is 1.
+ * Tests of a store on a full device, a small tmpfs: writes that add data are rejected individually, deletes succeed
+ * whatever is in the same batch, and a server on it can be restarted. The smallest values take the longest, so they get
+ * the smallest device unless ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

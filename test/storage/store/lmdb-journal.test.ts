@@ -1,4 +1,4 @@
-/** The journal of the embedded store: the promises of every journal, and its removal when it is disabled. */
+/** Tests of the journal of the embedded store: the promises of every journal, and its removal when it is disabled. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

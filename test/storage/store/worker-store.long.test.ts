@@ -1,7 +1,7 @@
 /**
- * The embedded store in the workers of one server: each keeps the contract, and so do several together, each in place
- * of a thread. Their additional promises: a commit of one is in the revision of all before it is acknowledged, a read
- * by one protects its revision from compaction by another, and a worker that ends blocks no other.
+ * Tests of the embedded store in the workers of one server: each keeps the contract, and so do several together, each
+ * in place of a thread. Their additional promises: a commit of one is in the revision of all before it is acknowledged,
+ * a read by one protects its revision from compaction by another, and a worker that ends blocks no other.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

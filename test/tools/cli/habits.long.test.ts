@@ -1,4 +1,6 @@
-/** Behavior common to all orchctl commands: sources of objects, connections to the server, and interruptions. */
+/**
+ * Tests of behavior common to all orchctl commands: sources of objects, connections to the server, and interruptions.
+ */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-/** Tables without a server: from what servers may send to what reaches the terminal. */
+/** Tests of tables without a server: from what servers may send to what reaches the terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTable } from '../../../src/client/requests/table.ts'

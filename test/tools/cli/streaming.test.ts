@@ -1,4 +1,4 @@
-/** Commands for containers, against a server with responding nodes (`streaming-front.ts`) on this machine. */
+/** Tests of commands for containers, against a server with responding nodes (`streaming-front.ts`) on this machine. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -37,7 +37,7 @@ function stored(name: string, labels = {}): StoredObject {
 async function parameters(ref: object, name: string) {
   const objects = [stored('one', { role: 'p' }), stored('two', { role: 'p' }), stored('three')]
   const find = (_: unknown, wanted: { name: string }) => objects.find(({ key }) => key === wanted.name)
-  // This cache lacks `three`, which another server has just created.
+  // This cache does not contain `three`, which another server has just created.
   const lookup = {
     getCached: (_: unknown, wanted: { name: string }) => (wanted.name === 'three' ? undefined : find(_, wanted)),
     getLatest: find,

@@ -1,6 +1,6 @@
 /**
- * Hostile webhooks: whatever they do, the failure policy decides within the timeout, other requests are unaffected,
- * memory is bounded, and only configured hosts are called.
+ * Tests of hostile webhooks: whatever they do, the failure policy decides within the timeout, other requests are
+ * unaffected, memory is bounded, and only configured hosts are called.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -49,7 +49,7 @@ test('a webhook that closes the connection after reading the review is not calle
   assert.deepEqual(webhooks.taken(), ['/allow', '/reset', '/allow'])
 })
 
-/** Generous for a busy machine. The webhook must not determine the duration. */
+/** The limit is generous for a busy machine. The webhook must not determine the duration. */
 const maxMs = 15_000
 
 for (const path of failing)

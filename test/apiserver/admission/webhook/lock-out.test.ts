@@ -20,7 +20,7 @@ import { withoutRootCa } from '../../../support/server.ts'
 import { untilTrue } from '../../../support/until.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../../support/webhooks.ts'
 
-// A loop that writes the CA certificate into the namespace would also call webhooks.
+// A loop that writes the CA certificate into the namespace would also call the webhooks.
 const server = await serveUp({ after }, ['--enable-break-glass=true', withoutRootCa])
 const webhooks = await Webhooks.start({ after })
 const client = server.client()
@@ -56,7 +56,7 @@ test('an open circuit breaker allows a few probes, at most one for each tenant, 
     })
   assert.deepEqual(allowed(), ['a', 'b', 'c'])
   now = 10_000
-  // A tenant who always gets the first probe cannot keep the others from probing.
+  // A tenant who always gets the first probe cannot prevent the other tenants from probing.
   assert.deepEqual(allowed(), ['attacker', 'a', 'b', 'c'])
 })
 
@@ -83,7 +83,7 @@ test('the circuit breaker of an unreachable webhook opens, is reported, and clos
   for (let i = 0; i < 8; i++) assert.equal((await client.post(maps, { metadata: { name: `b${i}` } })).status, 201)
   const path = '/apis/ops.orch.io/v1/admissionwebhooks'
   const shown = await client.get(`${path}/validating:broken:${name}`)
-  // On a very slow machine there is a probe every ten seconds.
+  // On a very slow machine, a probe takes place every ten seconds.
   const probes = Math.floor((performance.now() - began) / 10_000)
   const { breaker, calls, lastError } = shown.body.status
   assert.deepEqual([shown.status, breaker], [200, 'Open'])
@@ -231,7 +231,7 @@ for (const sort of ['mutating', 'validating'] as const)
       const make = (timeout: string) => client.post(`${maps}?timeout=${timeout}`, { metadata: { name: 'hasty' } })
       const { status, body } = await make('1s')
       assert.deepEqual([status, body.reason], [504, 'Timeout'], body.message)
-      // Enough time for the webhook, but not if several webhooks shared the client's time.
+      // This is enough time for the webhook, but not if several webhooks shared the client's time.
       if (failurePolicy === 'Ignore') assert.ok([403, 504].includes((await make('2500ms')).status))
       const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
       assert.deepEqual(
@@ -254,7 +254,7 @@ test('a request whose client disconnects during a webhook call is not admitted w
   socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   await untilTrue(async () => webhooks.calls.length > 0)
   socket.destroy()
-  // When the webhook has denied a second request, the first one has ended too.
+  // When the webhook has denied a second request, the first request has ended too.
   assert.equal((await client.post(maps, { metadata: { name: 'patient' } })).status, 403)
   await unconfigure(client, 'validating', 'slow')
   assert.equal((await client.get(`${maps}/hasty`)).status, 404)

@@ -1,4 +1,4 @@
-/** Match conditions of webhooks: CEL expressions that decide whether a webhook is called. */
+/** Tests of match conditions of webhooks: CEL expressions that decide whether a webhook is called. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../../support/in-process.ts'
@@ -33,7 +33,7 @@ for (const sort of ['mutating', 'validating'] as const)
     const rows: [object, number, string[]][] = [
       [when(failing), 403, []],
       [{ ...when(failing), failurePolicy: 'Ignore' }, 201, []],
-      // A false condition takes precedence over one that fails.
+      // A false condition takes precedence over a condition that fails.
       [when(failing, 'false'), 201, []],
     ]
     for (const [i, [settings, status, calls]] of rows.entries()) {

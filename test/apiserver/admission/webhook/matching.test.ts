@@ -16,7 +16,7 @@ function namespaceAt(revision: number, labels: { readonly [key: string]: string 
   return { key: 'n', revision, object: { metadata: { name: 'n', labels } } } as unknown as StoredObject
 }
 
-// Another server has removed the label, which this server's cache does not show yet.
+// Another server has removed the label, but the cache of this server does not show that yet.
 const stale = namespaceAt(1, { hooked: 'yes' })
 const latest = namespaceAt(2, {})
 const lookup = { getCached: () => stale, getLatest: async () => latest } as unknown as Lookup

@@ -1,6 +1,6 @@
 /**
- * Local limits on webhook calls: no webhook can, through its responses or delays, cause another one to be skipped that
- * would deny the request, not even with `failurePolicy: Ignore`.
+ * Tests of local limits on webhook calls: no webhook can, through its responses or delays, cause another one to be
+ * skipped that would deny the request, not even with `failurePolicy: Ignore`.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -29,7 +29,7 @@ const deny = (more: object = {}) => webhook(webhooks, '/deny/403/no', { failureP
 test('a webhook response with a flood of trailers does not cause other webhooks to be skipped', async () => {
   let flooded = false
   const flooding = await answerRaw({ after }, async (socket) => {
-    // Slightly less than the former limit of all responses together.
+    // Slightly less than the former limit for all responses together.
     await floods.trailers!(socket, 64 * 1024 * 1024 - 300)
     flooded = true
   })
@@ -62,6 +62,6 @@ test('a request that finds no free connection to a webhook fails with a retryabl
   assert.doesNotMatch(server.output(), /cannot call admission webhook .*denied/)
   patient.close()
   await hanging
-  // The server aborts the calls when it notices that their clients are gone.
+  // The server aborts the calls when it notices that their clients have disconnected.
   await untilTrue(async () => (await create('denied')).status === 403)
 })

@@ -1,4 +1,4 @@
-/** Admission webhooks with a real server: requests, order and effects of responses. */
+/** Tests of admission webhooks with a real server: requests, order and effects of responses. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ test('reinvocationPolicy IfNeeded: a webhook is called again if the object has c
   await withConfigured('mutating', hooks, async () => {
     const { body } = await client.post(maps, { metadata: { name: 'again' } })
     assert.equal(body.metadata.labels.chain, 'aba')
-    // The last one is called again because the first one changed the object in the second round.
+    // The last webhook is called again because the first webhook changed the object in the second round.
     assert.deepEqual(webhooks.taken(), ['/chain/a', '/chain/b', '/allow', '/chain/a', '/allow'])
   })
 })
