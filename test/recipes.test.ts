@@ -1,6 +1,6 @@
 /**
- * Follows the recipes of CONTRIBUTING.md in one copy of the repository: a kind as in its example, a virtual kind with
- * its endpoint, and those of `support/recipes.ts`. Each recipe changes exactly the files that the table counts. A
+ * Tests the recipes of CONTRIBUTING.md in one copy of the repository: a kind as in its example, a virtual kind with its
+ * endpoint, and the recipes of `support/recipes.ts`. Each recipe changes exactly the files that the table counts. A
  * server of the copy then serves the kinds, and the copy passes the tests that detect a forgotten file.
  * `recipes.long.test.ts` checks types and layers and runs the slower tests.
  */

@@ -1,7 +1,7 @@
 /**
- * Every regular expression in src/ runs in time linear in its input. The test generates inputs from the parts of each
- * expression, and a matcher that counts its steps measures their growth. A superlinear expression needs an entry below,
- * with the reason why no attacker can make it slow.
+ * Tests that every regular expression in src/ runs in time linear in its input. The test generates inputs from the
+ * parts of each expression, and a matcher that counts its steps measures the growth of the number of steps. A
+ * superlinear expression needs an entry below, with the reason why no attacker can make it slow.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const allowed: { readonly [pattern: string]: string } = {
     'the name of a header',
 }
 
-/** Calls of `new RegExp` that do not run at module load time, with the reason why they are linear. */
+/** Calls of `new RegExp` that do not run when the module is loaded, with the reason why the expressions are linear. */
 const builtLater: { readonly [file: string]: string } = {
   'src/apiserver/http/relay/html-links.ts': 'a literal text of at most 20 characters',
 }
@@ -90,7 +90,7 @@ test('the analysis of regular expressions distinguishes linear expressions from 
 
 test('validating the duration format is fast even for the longest strings', async () => {
   const text = '1'.repeat(4096)
-  // 164 kB once took more than four seconds.
+  // An input of 164 kB once took more than four seconds.
   await assertCheap(500, () => {
     for (let i = 0; i < 40; i++) hasFormat('duration', text)
   })

@@ -28,7 +28,7 @@ const chosen =
     : testFiles.filter((file) => patterns.some((text) => file.includes(text)))
 const files = [...chosen, ...atLaterVersions(chosen)].map((file) => join(root, file))
 
-/** Maximum number of files per process, so that leftovers of a file do not accumulate forever. */
+/** Maximum number of files per process, so that leftovers of files do not accumulate without limit. */
 const maxFilesPerProcess = 120
 // Every process is checked for modified prototypes.
 const args = [
@@ -46,7 +46,7 @@ const endMinutes = 1
  * file.
  */
 interface TestEnd {
-  /** Absent if the file is unknown. */
+  /** Undefined if the file is unknown. */
   readonly file?: string
   readonly name: string
   readonly why?: string
@@ -63,7 +63,7 @@ interface Count {
 }
 const noFile = 'no file'
 const counts = new Map<string, Count>()
-/** More failures than these are not chance. */
+/** If more tests fail, the failures are not chance. */
 const maxUncertain = 3
 
 installTools(files)
@@ -87,7 +87,7 @@ function sum(what: keyof Count): number {
   return counts.values().reduce((total, counted) => total + counted[what], 0)
 }
 
-/** Runs in parallel with the tests: a check with a single task leaves a core to them. */
+/** Runs in parallel with the tests. A check with a single task leaves one core to the tests. */
 async function checkSources(): Promise<void> {
   for (const { name, passed, output } of await runChecks()) {
     count(noFile, passed)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ByteQueue } from '../../src/base/collections/byte-queue.ts'
 
-/** Returns a chunk with distinct bytes that is a view of a larger record. */
+/** Returns a chunk of distinct bytes that is a view of a larger record. */
 function part(size: number, recordBytes: number, first: number): Buffer {
   const record = Buffer.allocUnsafeSlow(Math.max(size, recordBytes))
   const view = record.subarray(record.length - size)

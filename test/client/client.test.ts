@@ -91,7 +91,7 @@ test('a list whose continue token has expired starts again', async (t) => {
   const writer = new Client(send)
   for (const name of ['a', 'b', 'c', 'd', 'e']) await writer.create(configMaps, configMap(name))
   let tries = 0
-  // Delays the second page, during writes, until it has expired.
+  // Delays the request for the second page, while writes continue, until the continue token has expired.
   const slow: Transport = async (request) => {
     if (!request.path.includes('continue=')) return await send(request)
     for (;;) {
@@ -208,7 +208,7 @@ test('the client does not ping a closed connection', async (t) => {
   const http = new HttpTransport({ ...server.credentials(), pingMs })
   await new Client(http.send).list(configMaps)
   http.close()
-  // The next ping is due before the connection reports its end. Sending one would throw.
+  // The next ping is due before the connection reports its end. Sending a ping would throw.
   assert.doesNotThrow(() => t.mock.timers.tick(pingMs))
 })
 

@@ -28,7 +28,9 @@ before(async () => {
 
 let files = 0
 
-/** Creates a plugin that prints this, counts its runs in `<path>.runs`, and stores its input in `<path>.told`. */
+/**
+ * Creates a plugin that prints the given text, counts its runs in `<path>.runs`, and stores its input in `<path>.told`.
+ */
 function plugin(output: string, more = ''): string {
   const path = join(directory, `plugin-${++files}`)
   writeFileSync(`${path}.out`, output)
@@ -49,7 +51,7 @@ function credential(status: object, more: object = {}): string {
 
 const aliceToken = credential({ token: 'alice-token' })
 
-/** Creates a kubeconfig whose user has this plugin. */
+/** Creates a kubeconfig whose user has the plugin. */
 function config(exec: object, cluster: object = {}, user: object = {}): string {
   const { url, authority } = { url: server.url, authority: server.credentials().authority! }
   const path = join(directory, `config-${++files}`)
@@ -221,7 +223,7 @@ test('plugin credentials are used until they expire or are rejected, and concurr
   assert.equal(runsOf(command), 1)
   assert.deepEqual([...new Set(asked.map(({ headers }) => headers.authorization))], ['Bearer first'])
 
-  // Rejected credentials are replaced, and the request is sent once more.
+  // The client replaces rejected credentials and sends the request once more.
   const other = plugin(
     credential({ token: 'old' }),
     `[ -e ${directory}/renewed ] && echo '${credential({ token: 'new' })}' && exit; touch ${directory}/renewed`,
@@ -256,7 +258,7 @@ const pluginAt = (command: string) => ({
 
 test('a credential plugin that does not end is killed together with its child processes', async (t) => {
   const command = plugin(aliceToken, 'sleep 600 & echo $! > "$0.started"; wait')
-  // The child process would keep the output of this process open.
+  // Otherwise, the child process would keep the output of this process open.
   t.after(() => process.kill(Number(readFileSync(`${command}.started`, 'utf8'))))
   const source = new ExecCredentials(pluginAt(command), { cluster: {}, interactive: false, timeoutMs: 300 })
   await assert.rejects(source.current(new AbortController().signal), /did not exit within 0\.3 s$/)

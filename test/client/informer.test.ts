@@ -77,7 +77,7 @@ async function assertSameAsList(client: Client, informer: Informer<ConfigMap>, r
   assert.deepEqual(byName(replica.objects.values()), byName(items))
 }
 
-/** Creates, changes and deletes a few names in turn. Returns the number of writes. */
+/** Creates, changes and deletes objects with a few names in turn. Returns the number of writes. */
 async function write(client: Client, writer: number, rounds: number): Promise<number> {
   let written = 0
   for (let i = 0; i < rounds; i++) {
@@ -108,7 +108,7 @@ test('an informer follows four concurrent writers and ends up with the same obje
   await client.create(configMaps, configMap('last', { k: 'v' }))
   await waitForValue(informer, 'last', 'v')
   await assertSameAsList(client, informer, replica)
-  // Over one unbroken watch every write is reported, and nothing else.
+  // A single unbroken watch reports every write and nothing else.
   assert.equal(
     replica.changes - before,
     written.reduce((sum, count) => sum + count, 1),
@@ -188,7 +188,7 @@ test('an informer reconnects if the server stops responding', async (t) => {
   const http = new HttpTransport({ ...server.credentials(), server: proxy.endpoint, pingMs: 50 })
   const stop = new AbortController()
   const silence = Promise.withResolvers<unknown>()
-  // The connection is restored when the silence has been detected.
+  // The connection is restored when the informer has detected the silence.
   const onError = (error: unknown) => {
     proxy.set('pass')
     silence.resolve(error)

@@ -73,7 +73,7 @@ function keptIn(path: string): { [field: string]: string } {
 const whoami = async (path: string) => await orchctl(['auth', 'whoami', `--kubeconfig=${path}`])
 const refreshes = () => provider.paths.filter((path) => path === '/token').length
 
-/** Returns an expired token and a refresh token. */
+/** Returns an expired ID token and a refresh token. */
 async function expired(): Promise<{ 'id-token': string; 'refresh-token': string }> {
   const { refreshToken } = await provider.loginForLong(carol)
   const past = Math.floor(Date.now() / 1000) - 60

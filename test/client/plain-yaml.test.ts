@@ -13,7 +13,7 @@ const ours = adminKubeconfig({
   key: 'c',
 })
 
-/** As written by kubectl. */
+/** The text is as written by kubectl. */
 const theirs = `# mine
 apiVersion: v1
 clusters:
@@ -56,7 +56,7 @@ for (const [whose, text] of Object.entries({ ours, theirs, indented }))
   test(`the simple YAML parser can read the kubeconfig: ${whose}`, () =>
     assert.deepEqual(parsePlainYaml(text), loadAll(text)[0]))
 
-/** Returns what the library reads, or its error. */
+/** Returns the value that the library reads, or its error. */
 function byLibrary(text: string): unknown {
   try {
     return loadAll(text)[0]

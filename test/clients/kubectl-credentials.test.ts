@@ -13,7 +13,7 @@ import { type Ran, runCommand } from '../support/run-command.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** Returns the authenticated user for this user of a kubeconfig. */
+/** Returns the user that the server authenticates for this user of a kubeconfig. */
 async function ask(directory: string, server: Restartable, user: object, flags: readonly string[] = []): Promise<Ran> {
   const config = {
     apiVersion: 'v1',
@@ -75,7 +75,7 @@ test('kubectl authenticates with every type of credential', { timeout: 300_000 }
   })
 
   await t.test('kubectl authenticates with an exec plugin that returns a token or a certificate', async () => {
-    // The version that every kubectl supports.
+    // The API version that every kubectl supports.
     const apiVersion = 'client.authentication.k8s.io/v1beta1'
     const plugin = (name: string, status: object) => {
       const answer = JSON.stringify({ apiVersion, kind: 'ExecCredential', status })

@@ -65,7 +65,7 @@ test('kubectl can define a custom kind, wait for it, use it, explain it, scale i
   assert.match(await run(['get', 'all']), /backup.storage.example.com\/nightly/)
   const explained = await run(['explain', 'backups'])
   assert.match(explained, /A copy of something, kept elsewhere\./)
-  // A Kubernetes conformance test looks for this text.
+  // A conformance test of Kubernetes looks for this text.
   assert.match(explained, /apiVersion\t<string>\s+APIVersion defines/)
   assert.match(await run(['explain', 'backups.spec.copies']), /How many copies there shall be\./)
   assert.match(await run(['scale', 'bk/nightly', '--replicas=5']), /scaled/)

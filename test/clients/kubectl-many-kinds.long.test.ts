@@ -6,7 +6,7 @@ import { kubectl } from '../support/kubectl.ts'
 
 const server = await serve({ after }, ['--profile=kubernetes'])
 const count = 300
-/** Every n-th kind is as large as a Pod template. */
+/** Every kind at a multiple of this number is as large as a Pod template. */
 const largeEvery = 5
 const group = 'many.example.com'
 
@@ -53,7 +53,7 @@ const object = (i: number) => ({
   spec: isLarge(i) ? { member0: { member1: { member2: 'x' } } } : {},
 })
 
-/** Waits for a tenth of the kinds at a time, because kubectl is slow with many. */
+/** Waits for a tenth of the kinds at a time, because kubectl is slow with many kinds. */
 function* parts(): Generator<number[]> {
   for (let from = 0; from < count; from += 30) yield numbers.slice(from, from + 30)
 }

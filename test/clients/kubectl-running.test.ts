@@ -66,7 +66,7 @@ test('kubectl get -w prints one object with a template', async (t) => {
   const watch = kubectl.start('get', 'cm', 'one', '-n', 'templated', '-w', '-v=6', '-o', 'jsonpath={.data.k}{"\\n"}')
   t.after(() => watch.end())
   assert.equal(await next(watch.output), 'a')
-  // kubectl prints the object that it has read and skips the first event, so changes in between are never shown.
+  // kubectl prints the object that it has read and skips the first event, so it never shows changes in between.
   await until(watch, /watch=true 200 OK/)
   await client.post(path, { metadata: { name: 'other' }, data: { k: 'z' } })
   await client.put(`${path}/one`, { metadata: { name: 'one' }, data: { k: 'b' } })
@@ -139,7 +139,7 @@ test('kubectl proxy forwards requests and watches', async (t) => {
 test('a kubectl command that hangs fails after its timeout, and its child processes are killed', async () => {
   const hasty = kubectlFor(server, 'hasty', 500)
   const started = performance.now()
-  // The shell waits for sleep, which keeps the output open, like a kubectl that never exits.
+  // The shell waits for `sleep`, which keeps the output open, like a kubectl that never exits.
   await assert.rejects(hasty.run('echo $$; sleep 60 & sleep 61'), /ended by SIGKILL\n\d+\n$/)
   assert.ok(performance.now() - started < 30_000)
 })

@@ -33,7 +33,7 @@ const home = ({ group }: Kind) => group.split('.')[0]
 const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
 const manifestOf = (kind: Kind) => manifestObject(`${home(kind)}.${kind.plural}`, 'orch')
 const messages = [...kinds.flatMap((kind) => [messageOf(kind), `${messageOf(kind)}List`]), 'meta.v1.Status']
-/** A message with one field for each type that is read. */
+/** A message with one field for each type to be read. */
 const all = messages.map((message, i) => `  optional ${protoName(message)} m${i + 1} = ${i + 1};\n`).join('')
 writeFileSync(join(directory, 'api.proto'), `${protoText([...messages, 'runtime.Unknown'])}message All {\n${all}}\n`)
 
@@ -74,7 +74,7 @@ test('protoc decodes every field that the server sends and encodes the same byte
   everything.bytes(messages.length, await messageAt(`${collection(kinds[0]!)}/none`, 404))
   const bytes = everything.finish()
   const text = protoc('decode', 'All', bytes)
-  // An unknown field has a number instead of a name.
+  // A field that protoc does not know has a number instead of a name.
   assert.doesNotMatch(text.toString(), /^\s*\d+(:| \{)/m)
   assert.ok(protoc('encode', 'All', text).equals(bytes))
   console.error(

@@ -15,10 +15,10 @@ const packages = ['@kubernetes/client-node@2.0.1', 'kubernetes-fluent-client@3.1
 
 interface Suite {
   readonly name: string
-  /** Why the suite cannot run here. */
+  /** Reason why the suite cannot run on this machine. */
   readonly missing: () => string | undefined
   readonly command: (folder: string) => readonly [string, ...string[]]
-  /** Whether the suite starts its server itself. */
+  /** Whether the suite itself starts its server. */
   readonly hasServer?: boolean
 }
 
@@ -81,7 +81,7 @@ async function startServer(config: string) {
   return { env: { KUBECONFIG: config }, stop }
 }
 
-/** Returns the kubeconfig from the output. It is printed completely when the server is ready. */
+/** Returns the kubeconfig from the output. The kubeconfig is complete when the server is ready. */
 async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   for await (const chunk of output) {
@@ -92,8 +92,8 @@ async function kubeconfigOf(output: NodeJS.ReadableStream): Promise<string> {
 }
 
 /**
- * Installs once for all suites. The suites are copied there, because modules are resolved relative to the importing
- * file.
+ * Installs packages once for all suites. The suites are copied to the same directory, because modules are resolved
+ * relative to the importing file.
  */
 function installed(place: string): string {
   if (isInstalled) return place

@@ -13,7 +13,7 @@ export interface Order {
   readonly seconds: number
 }
 
-/** The attacker's webhook. */
+/** The webhook of the attacker. */
 export interface Prepared {
   readonly url: string
   readonly caBundle: string
@@ -30,9 +30,9 @@ export interface AttackCount {
 export type AttackOutcome = { [name: string]: AttackCount }
 
 const webhookBytes = 4 * 1024 * 1024
-/** The attacks start one after the other within this time instead of in one burst. */
+/** The attacks start one after the other within this time instead of all at once. */
 const spreadMs = 2_500
-// A real attacker has separate machines. Here it must not take CPU time from the server.
+// A real attacker has separate machines. In this test, the attacker must not take CPU time from the server.
 setPriority(10)
 
 interface Times {

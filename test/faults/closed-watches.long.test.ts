@@ -1,8 +1,4 @@
-/**
- * Closed watches leave nothing in memory, however many there were and wherever they started. The server runs in this
- * process, so that the test can count its objects after a garbage collection. With `ORCH_LONG=1` there are ten thousand
- * watches.
- */
+/** Tests that closed watches leave nothing in memory, however many there were and at whichever version they started. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'

@@ -25,7 +25,7 @@ const definitions: ResourceType = {
 /** Delay between the collector's start and the definition of the kind. */
 const delaysMs = [0, 300, 600]
 const orphansEach = 5
-/** A busy machine may take this long. */
+/** Maximum time on a busy machine. */
 const patienceMs = 180_000
 let kinds = 0
 

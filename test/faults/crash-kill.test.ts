@@ -1,7 +1,7 @@
 /**
- * A server that is killed repeatedly under load loses no acknowledged write, reuses no revision, and lets watches
- * resume without gaps or duplicates. It is ready again within three seconds. ORCH_LONG=1: more kills, more clients,
- * longer runs.
+ * Tests that a server that is killed repeatedly under load loses no acknowledged write, reuses no revision, and lets
+ * watches resume without gaps or duplicates. The server is ready again within three seconds. With ORCH_LONG=1, the test
+ * uses more kills, more clients and longer runs.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,12 +14,12 @@ import type { Recorder } from './recorder.ts'
 import { assertSurvives } from './survival.ts'
 
 const lives = long ? 50 : 2
-/** One in this many starts is also killed during startup. */
+/** One in this number of starts is also killed during startup. */
 const brokenStarts = 4
 /** Maximum number of acknowledged writes per run of the server. */
 const maxLifeMs = long ? 2_000 : 80
 const longestStartMs = 400
-/** CPU time, because other programs may keep the cores busy. */
+/** Measured in CPU time, because other programs may keep the cores busy. */
 const maxStartMs = 3_000
 
 test('a server killed under load loses no acknowledged write, and watches resume without gaps', {

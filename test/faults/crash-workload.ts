@@ -12,14 +12,14 @@ import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 export interface Acknowledged {
   readonly revision: Revision
   readonly key: Key
-  /** Undefined for a deletion. */
+  /** The value, or undefined for a deletion. */
   readonly value?: string
 }
 
 const writers = 4
 const commitsPerWriter = 100
 const keysPerWriter = 12
-/** Small enough that part of the journal is dropped. It keeps no values of one of the writers. */
+/** The limit is so small that part of the journal is dropped. The journal keeps no values of one of the writers. */
 const retention: Retention = { time: 3_600_000, bytes: 100_000, withoutValues: ['writer/0/'] }
 
 async function writeSome(

@@ -81,7 +81,7 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Whether all pages are checked before the store is used, or while it is used. */
+/** Whether all pages are checked before the store is used or while it is used. */
 type Mode = '--before' | '--background'
 
 /**

@@ -13,13 +13,13 @@ import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { type Change, type Entry, type Retention, StoreError } from '../../src/storage/store/store.ts'
 
 export interface Read {
-  /** Objects by key, as `<revision> <hash of the bytes sent to clients>`. */
+  /** Objects by key, each as `<revision> <hash of the bytes sent to clients>`. */
   readonly objects: { readonly [key: string]: string }
   /** Keys of unreadable objects. */
   readonly unreadable: readonly string[]
   /** The exact list at the requested revision. */
   readonly exact: { readonly [key: string]: string }
-  /** The log from that revision on. */
+  /** The log, starting at the requested revision. */
   readonly log: readonly string[]
   /** The changes of each key according to the journal. */
   readonly past: { readonly [key: string]: readonly string[] }
@@ -42,7 +42,7 @@ async function report(directory: string, revision: number): Promise<Report> {
     try {
       await readAll(store, revision, read)
       await work(store)
-      // Compaction has waited for the check, so a failure is known by now.
+      // Compaction has waited for the page check, so a failure is known by now.
       const damage = await Promise.race([failed.promise, undefined])
       if (damage !== undefined) throw damage
     } finally {
@@ -98,7 +98,7 @@ async function readLog(store: LmdbStore, after: number, show: (change: Change) =
   return lines
 }
 
-/** Touches many pages. */
+/** Reads many pages. */
 async function work(store: LmdbStore): Promise<void> {
   const { entries } = await store.list({ prefix: '' })
   const changes = entries.map(({ key, revision, value }, i) =>

@@ -15,7 +15,7 @@ export interface Outcomes {
   readonly visibleAfter: readonly string[]
   /** Keys of the changes that a watch received. */
   readonly watched: readonly string[]
-  /** Why the store stopped writing, if it did. */
+  /** Reason why the store stopped writing, if it did. */
   readonly failed: string | undefined
 }
 

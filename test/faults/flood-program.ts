@@ -13,7 +13,7 @@ export interface Flood {
   readonly connections: number
 }
 
-/** Responses by code, the number of rejections with Retry-After, and broken connections. */
+/** Responses by status code, the number of rejections with Retry-After, and the number of broken connections. */
 export interface FloodOutcome {
   readonly codes: { [code: string]: number }
   retryAfter: number

@@ -23,7 +23,7 @@ interface Held {
 
 export class FullDiskWorkload {
   readonly counts: Counts = { objects: 0, deletes: 0, refused: 0, exactLists: 0, goneLists: 0 }
-  /** Why the store stopped writing. */
+  /** Reason why the store stopped writing. */
   failed: string | undefined
   readonly #directory: string
   readonly #random: RandomSource
@@ -147,8 +147,8 @@ export class FullDiskWorkload {
   }
 
   /**
-   * Lists the current state, an earlier one, and one from the journal. Each list must be exact or report that the past
-   * is gone.
+   * Lists the current state, an earlier state, and a state from the journal. Each list must be exact or report that the
+   * old revision is not available.
    */
   async #list(): Promise<void> {
     const now = await this.#store.list({ prefix: '' })

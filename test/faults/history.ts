@@ -24,16 +24,19 @@ export interface Change {
 export interface Write {
   readonly does: 'create' | 'update' | 'delete'
   readonly key: string
-  /** The written value; '' for a delete. */
+  /** The written value, or '' for a delete. */
   readonly value: string
   readonly called: number
-  /** Infinity if no response arrived. */
+  /** Time of the response, or Infinity if no response arrived. */
   readonly returned: number
-  /** `ambiguous`: no response, or one that does not show whether the write was executed. */
+  /**
+   * The outcome. `ambiguous` means that no response arrived, or that the response does not show whether the write was
+   * executed.
+   */
   readonly outcome: 'acknowledged' | 'refused' | 'ambiguous'
-  /** The revision in the response; 0 if it has none. */
+  /** The revision in the response, or 0 if it contains none. */
   readonly revision: number
-  /** The UID in the response; '' if it has none. */
+  /** The UID in the response, or '' if it contains none. */
   readonly uid: string
 }
 
@@ -42,7 +45,7 @@ export interface Seen {
   readonly value: string
 }
 
-/** A most-recent read of one key; undefined if the key was absent. */
+/** A most-recent read of one key. The value is undefined if the key was absent. */
 export interface Get {
   readonly key: string
   readonly called: number
@@ -59,7 +62,7 @@ export interface List {
 }
 
 export interface History {
-  /** Every change after `start`, as the server reports it at the end. */
+  /** All changes after `start`, as reported by the server at the end of the test. */
   readonly log: readonly Change[]
   readonly start: number
   readonly writes: readonly Write[]
@@ -69,7 +72,7 @@ export interface History {
   readonly watches: readonly (readonly Change[])[]
 }
 
-/** Returns a description of every inconsistency; empty if there is none. */
+/** Returns a description of every inconsistency, or an empty list if there is none. */
 export function checkHistory(history: History): string[] {
   const effects = matchEffects(history)
   const bounds = revisionBounds(history.writes, effects.revisions)
@@ -148,9 +151,9 @@ function unexplained(log: readonly Change[], writes: readonly Write[], known: Re
 }
 
 interface Bounds {
-  /** The highest revision that was acknowledged before this moment. */
+  /** The highest revision that was acknowledged before the given moment. */
   acknowledgedBefore(moment: number): number
-  /** The lowest revision of the writes that started after this moment. */
+  /** The lowest revision of the writes that started after the given moment. */
   begunAfter(moment: number): number
 }
 
@@ -201,7 +204,7 @@ function checkOrder(
 /** A range of revisions in which a key was unchanged. */
 interface Stretch {
   readonly from: number
-  /** The revision that ended the range; Infinity if it is the last one. */
+  /** The revision that ended the range, or Infinity for the last range. */
   readonly to: number
   readonly seen: Seen | undefined
 }

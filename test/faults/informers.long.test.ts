@@ -45,7 +45,7 @@ class Follower {
     })
   }
 
-  /** Breaks the open connections. `away` blocks new ones until the next call. */
+  /** Breaks the open connections. `away` blocks new connections until the next call. */
   cut(away: boolean): void {
     this.#away = away
     this.#cut.abort(new TransportError('cut'))

@@ -91,7 +91,7 @@ for (const [name, command, newTarget] of [
 
 interface Rhythm {
   readonly random: RandomSource
-  /** The duration of an uninterrupted move. */
+  /** The duration of a move that is not interrupted. */
   readonly usualMs: number
 }
 
@@ -152,7 +152,7 @@ async function orch(args: readonly string[]): Promise<void> {
   assert.equal(code, 0, `${args.join(' ')}: ${output}`)
 }
 
-/** Returns whether the process was killed; otherwise it had already succeeded. */
+/** Returns whether the process was killed. If not, it had already succeeded. */
 async function killedAfter(args: readonly string[], ms: number): Promise<boolean> {
   const child = start(args)
   const exit = once(child, 'exit')

@@ -1,9 +1,9 @@
 /**
- * Every object behaves like a single copy. Concurrent clients read, list, create, replace (unconditionally, by
- * resourceVersion, by a patch with a test) and delete a few objects, and the responses must be linearizable: on the
+ * Tests that every object behaves like a single copy. Concurrent clients read, list, create, replace (unconditionally,
+ * by resourceVersion, by a patch with a test) and delete a few objects, and the responses must be linearizable: on the
  * embedded store, and through two servers on one etcd. The checker itself is tested first: on histories that are
- * linearizable by construction, on others that are not, and against an exhaustive search. ORCH_LONG=1: ten times as
- * many operations.
+ * linearizable by construction, on histories that are not, and against an exhaustive search. With ORCH_LONG=1, the test
+ * runs ten times as many operations.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -127,7 +127,7 @@ test('the linearizability checker agrees with an exhaustive search on small rand
 /** Generates a handful of operations with random responses. */
 function randomHistory(random: RandomSource): Operation[] {
   return Array.from({ length: 2 + random.below(4) }, (_, i) => {
-    // Calls at even times, returns at odd ones, so that no two coincide.
+    // Calls occur at even times and returns at odd times, so that no two of them coincide.
     const called = 2 * random.below(12)
     const when = { called, returned: random.chance(0.1) ? lost : called + 1 + 2 * random.below(6) }
     const known = random.pick([undefined, 'v0', 'v1', 'v2'])
@@ -340,7 +340,9 @@ class Actor {
     return data.v
   }
 
-  /** Sends a request. Only the state of the object may cause errors here, and every other response is a fault. */
+  /**
+   * Sends a request. Only the state of the object may cause errors in this test, and every other response is a fault.
+   */
   async #ask(path: string, statuses: readonly number[], method = 'GET', body?: unknown): Promise<Answer> {
     const headers = method === 'PATCH' ? { 'content-type': 'application/json-patch+json' } : {}
     const answer = await this.#client.send(path, { method, headers, ...(body === undefined ? {} : { body }) })

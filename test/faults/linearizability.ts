@@ -7,17 +7,20 @@
  * separately.
  */
 
-/** The stored value, which is unique to one write; undefined if the key is absent. */
+/** The stored value, which is unique to one write, or undefined if the key is absent. */
 export type State = string | undefined
 
 export type Operation = {
   readonly called: number
-  /** Infinity if no response arrived: the operation may have been executed at any later time, or never. */
+  /**
+   * Time of the return. Infinity means that no response arrived, so the operation may have been executed at any later
+   * time, or never.
+   */
   readonly returned: number
 } & (
   | { readonly does: 'read'; readonly seen: State }
   | { readonly does: 'create'; readonly value: string; readonly answer: 'done' | 'exists' }
-  /** `expected`: the precondition; undefined for none. */
+  /** `expected` is the precondition, or undefined if there is none. */
   | {
       readonly does: 'replace'
       readonly value: string
@@ -87,7 +90,7 @@ class Search {
     while (entry !== undefined) {
       if (entry.isCall) entry = this.#take(entry) ? this.#head.after : entry.after
       else {
-        // An operation returned before it was executed: an earlier choice was wrong.
+        // An operation returned before it was executed, so an earlier choice was wrong.
         const last = this.#taken.pop()
         if (last === undefined) return false
         this.#putBack(last.entry)

@@ -12,14 +12,14 @@ import type { Recorder } from './recorder.ts'
 
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 
-/** Delay for writers that continue during a fault. Without it they would keep every core busy. */
+/** Delay for writers that continue during a fault. Without the delay, the writers would keep every core busy. */
 export const restMs = long ? 0 : 15
 
 interface Load {
   readonly random: RandomSource
   readonly signal: AbortSignal
   readonly reader?: Recorder
-  /** Delay after each call; none if absent. */
+  /** Delay after each call. No delay if undefined. */
   readonly restMs?: number
 }
 
@@ -50,7 +50,7 @@ export class Follower {
   readonly #done: Promise<void>
   #until = Number.POSITIVE_INFINITY
 
-  /** Starts to watch. With `clients`, each connection lasts a second, and the next one uses the next client. */
+  /** Starts to watch. With `clients`, each connection lasts a second, and the next connection uses the next client. */
   constructor(recorder: Recorder, start: number, clients?: readonly HttpClient[]) {
     this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
   }
@@ -60,7 +60,7 @@ export class Follower {
     this.#stop.abort()
   }
 
-  /** Resolves when the watch has reached this revision; fails if it never does. */
+  /** Resolves when the watch has reached this revision. Fails if the watch never reaches it. */
   async reach(revision: number): Promise<void> {
     this.#until = revision
     if ((this.receivedChanges.at(-1)?.revision ?? 0) >= revision) this.#stop.abort()

@@ -1,7 +1,7 @@
 /**
- * Fifty clients increment a counter in one object concurrently, half of them with a PUT that includes the
- * resourceVersion, half with a patch that tests the old value. The final count is the number of successful responses,
- * and all other clients received a conflict.
+ * Tests of concurrent increments: fifty clients increment a counter in one object, half of them with a PUT that
+ * includes the resourceVersion, and half with a patch that tests the old value. The final count equals the number of
+ * successful responses, and all other responses are conflicts.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -36,7 +36,7 @@ test('other users get responses while one user floods the server', { timeout: 30
   const workerData: Flood = { port: server.port, path: configMaps, token: 'bob-token', connections }
   const flood = new Worker(join(import.meta.dirname, 'flood-program.ts'), { workerData })
   t.after(() => flood.terminate())
-  // The cost of 400 handshakes is not part of this test: they are complete.
+  // The cost of the 400 handshakes is not part of this test, because they are already complete.
   await once(flood, 'message')
   const [quiet, ...others] = await Promise.all(callers.map((caller) => read(caller, rounds)))
   flood.postMessage('end')

@@ -8,12 +8,12 @@ import { openSync, writeSync } from 'node:fs'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { type Key, StoreError } from '../../src/storage/store/store.ts'
 
-/** A line of the file. */
+/** A line of the outcome file. */
 export type Line =
   | { readonly key: Key; readonly outcome: 'begun' | 'committed' | 'refused' | 'ambiguous' }
-  /** Keys; absent if the store rejects reads. */
+  /** Keys in the store. Undefined if the store rejects reads. */
   | { readonly visible?: readonly Key[] }
-  /** Why the store could not be opened. */
+  /** Reason why the store could not be opened. */
   | { readonly unopened: string }
 
 const writers = 4
@@ -45,7 +45,7 @@ async function write(store: LmdbStore, prefix: string, tell: (line: Line) => voi
   }
 }
 
-/** Returns a StoreError. Throws any other error, which is a bug of the program. */
+/** Returns a StoreError. Throws any other error, because such an error is a bug of the program. */
 function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   throw error

@@ -77,7 +77,7 @@ async function prepare(t: { after(run: () => Promise<void>): void }) {
       const data = dataIn(place)
       const outcomes = `${data}.outcomes`
       const numbers = { FAIL_FROM: `${from}`, FAIL_TO: `${to}`, FAIL_ERROR: `${error}` }
-      // Every file of the store, including the trial file of a new store.
+      // All files of the store, including the trial file of a new store.
       const failing = { LD_PRELOAD: library, FAIL_FILE: '.mdb', ...numbers }
       const env = { ...process.env, ...compiled, ...failing }
       const signal = await run(process.execPath, [workload, data, outcomes], { env, timeout: 60_000 }).then(

@@ -17,7 +17,7 @@ const objects = 5_000
 const pageSize = 100
 const runs = 50
 const writers = 10
-/** Each writer makes at most twenty writes a second. */
+/** Each writer makes at most twenty writes per second. */
 const writePauseMs = 50
 const collection = '/api/v1/namespaces/default/configmaps'
 const nameOf = (i: number) => `key-${i}`
@@ -47,7 +47,7 @@ test('paged lists under load return exact snapshots', { timeout: 600_000 }, asyn
   const { writes, gets, lists } = recorder
   const written = outcomes(writes).acknowledged - before
   const log = await readLog(recorder, start)
-  // Every page of a list shows the state at the time of its first page. Other tests check how recent that state is.
+  // Every page of a list shows the state at the time of the first page. Other tests check how recent that state is.
   const faults = checkHistory({ log, start, writes, gets, lists: lists.map(anytime), watches: [] })
   report(t, { lists: lists.length, gone, written, seed })
   assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults; repeat with ORCH_TEST_SEED=${seed}`)

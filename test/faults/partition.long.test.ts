@@ -112,7 +112,10 @@ async function startWired(t: Ending, endpoints: readonly string[]): Promise<Wire
   return { client: server.client(), wires }
 }
 
-/** Sends writes and most-recent reads for the given time and asserts that none is served. Returns their number. */
+/**
+ * Sends writes and most-recent reads for the given time, and asserts that the server executes none of them. Returns
+ * their number.
+ */
 async function askInVain(client: HttpClient, forMs: number): Promise<number> {
   const end = performance.now() + forMs
   const path = '/api/v1/namespaces/default/secrets'

@@ -37,7 +37,8 @@ test('no read is stale after the etcd leader or a server is paused', { timeout: 
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())
-  // The first server is connected to the leader and affected by its pause. The other one is not, and keeps writing.
+  // The pause of the leader affects the first server, which is connected to it. The other server is not affected and
+  // keeps writing.
   const leader = await cluster.leader()
   const flags = [0, 1].map((i) => [`--etcd-servers=${rotate(cluster.endpoints, leader + i).join(',')}`])
   const servers = [await startServer(t, flags[0]), await startServer(t, flags[1])]
@@ -51,7 +52,7 @@ test('no read is stale after the etcd leader or a server is paused', { timeout: 
     stop.abort()
     for (const follower of watching) follower.stop()
   })
-  // No reader on the other server: these writers continue while that server is suspended.
+  // These writers have no reader on the other server, because they continue while that server is suspended.
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
       workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal, restMs }),
@@ -90,7 +91,9 @@ function rotate<T>(all: readonly T[], first: number): T[] {
   return all.map((_, i) => all[(first + i) % all.length]!)
 }
 
-/** Sends many concurrent reads of data that others write. A suspended server finds them waiting when it resumes. */
+/**
+ * Sends many concurrent reads of data that other clients write. A suspended server receives the reads when it resumes.
+ */
 function askRecent(recorder: Recorder): Promise<void>[] {
   const keys = recorder.writes.slice(-40).map(({ key }) => key)
   return [...new Set(keys)].map((key) => recorder.get(key)).concat(recorder.list(), recorder.list())

@@ -1,7 +1,7 @@
 /**
- * Fifty clients (twenty in the short variant) compete for one quota. The number of objects never exceeds the quota, and
- * reaches it. Runs on the embedded store, where the server is then killed and its leftover charges are repaired, and on
- * two servers with one etcd, of which one is killed while the other keeps writing.
+ * Tests of fifty clients (twenty in the short variant) that compete for one quota. The number of objects reaches the
+ * quota but never exceeds it. Runs on the embedded store, where the server is then killed and its leftover charges are
+ * repaired, and on two servers with one etcd, one of which is killed while the other keeps writing.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const hard = long ? 120 : 60
 const base = '/api/v1/namespaces/busy'
 const maps = `${base}/configmaps`
 
-/** Creates the quota and waits until the control loop has counted it. */
+/** Creates the quota and waits until the control loop has counted its usage. */
 async function prepare(client: HttpClient): Promise<void> {
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'busy' } })).status, 201)
   const spec = { hard: { configmaps: `${hard}` } }
@@ -38,7 +38,7 @@ async function countOf(client: HttpClient): Promise<number> {
   return (await client.get(maps)).body.items.length
 }
 
-/** Makes each client create objects until it is rejected. Returns the number of created objects. */
+/** Makes each client create objects until the server rejects a create. Returns the number of created objects. */
 async function fill(all: readonly HttpClient[], tag: string): Promise<number> {
   const counts = await Promise.all(
     Array.from({ length: clients }, async (_, i) => {
@@ -68,7 +68,9 @@ async function churn(all: readonly HttpClient[], rounds: number): Promise<void> 
   )
 }
 
-/** Returns the maximum number of simultaneous objects, according to the log since a resourceVersion. */
+/**
+ * Returns the maximum number of objects that existed at the same time, according to the log since a resourceVersion.
+ */
 async function mostAtOnce(client: HttpClient, version: string, until: number): Promise<number> {
   const stop = new AbortController()
   let present = 0
@@ -156,13 +158,13 @@ if (long)
     const before = await leftCharged(client)
     assert.ok(before > 0)
     const writing = writeOn(other.client())
-    // Requests in flight are charged too, at most one per client.
+    // Requests in flight are also charged, at most one per client.
     await untilTrue(async () => (await leftCharged(client)) <= 1, 30_000)
     assert.ok((await writing.stop()) > 10)
     assert.equal(await leftCharged(client), 0)
   })
 
-/** Creates and deletes in sequence until it is stopped. Returns the number of repetitions. */
+/** Creates and deletes objects in sequence until it is stopped. Returns the number of repetitions. */
 function writeOn(client: HttpClient) {
   let stopped = false
   let rounds = 0
@@ -194,7 +196,7 @@ async function leftCharged(client: HttpClient): Promise<number> {
   return (await usedBy(client)) - (await countOf(client))
 }
 
-/** Kills the server when a charge of several creates becomes visible. Their responses are lost. */
+/** Kills the server when a charge for several creates becomes visible. The responses to these creates are lost. */
 async function killAmongCreates(
   server: ServerHandle,
   { round, seenBy, creates }: { round: number; seenBy: HttpClient; creates: number },

@@ -89,7 +89,7 @@ export class Recorder {
     })
   }
 
-  /** Records a full read by other means than a list. It must be a state that existed, like any list. */
+  /** Records a full read that was not made with a list. Like a list, the result must be a state that existed. */
   async readAll(read: () => Promise<Pick<List, 'revision' | 'seen'>>): Promise<void> {
     const called = this.#records.moment++
     const { revision, seen } = await read()
@@ -98,7 +98,7 @@ export class Recorder {
 
   /**
    * Follows the changes after a revision, over as many connections as necessary, until the signal aborts. Each
-   * connection lasts at most the given number of seconds, and the next one uses the next of `clients`.
+   * connection lasts at most the given number of seconds, and the next connection uses the next of `clients`.
    */
   async *watch(
     start: number,
@@ -156,12 +156,12 @@ const broken = [
   'HTTP_504',
 ]
 
-// The value is stored twice, which would reveal a partial write.
+// The object contains the value twice, which would reveal a partial write.
 function objectOf(name: string, value: string) {
   return { metadata: { name }, data: { a: value, z: value } }
 }
 
-/** These responses guarantee that the write was not executed and can be retried, and clients rely on that. */
+/** These responses guarantee that the write was not executed. Clients rely on this guarantee when they retry. */
 const notDone = [503, 507]
 
 function outcomeOf(answer: Answer | undefined): Pick<Write, 'outcome' | 'revision' | 'uid'> {

@@ -19,7 +19,7 @@ export interface DiskEvent {
   readonly data: Buffer
 }
 
-/** Libraries by source. Each is compiled once for all tests of this process. */
+/** Libraries by source. Each library is compiled once for all tests of this process. */
 const libraries = new Map<string, Promise<Buffer>>()
 
 /** Makes a library for preloading. */
@@ -29,7 +29,9 @@ export async function compilePreload(source: string, library: string): Promise<v
   await writeFile(library, await content)
 }
 
-/** The test requires a compiler, so a missing one is a failure that says what to install. */
+/**
+ * The test requires a compiler. If no compiler is installed, the test fails with a message that says what to install.
+ */
 async function compile(source: string, library: string): Promise<Buffer> {
   const path = fileURLToPath(new URL(source, import.meta.url))
   try {
@@ -71,18 +73,18 @@ function readEvents(log: Buffer): DiskEvent[] {
   return events
 }
 
-/** Returns the file without any loss. */
+/** Returns the file as it is without any loss. */
 export function finalImage(events: readonly DiskEvent[]): Buffer {
   const image = new Image(events)
   for (const event of events) image.apply(event)
   return image.bytes()
 }
 
-/** Returns the file after a power loss just before event `crash`. */
+/** Returns the file as it could be after a power loss just before the event `crash`. */
 export function crashImage(events: readonly DiskEvent[], crash: number, random: RandomSource): Buffer {
   const image = new Image(events)
   const durable = durableUpTo(events, crash)
-  // Some losses keep nearly all unsynced writes, some nearly none.
+  // Some losses keep nearly all unsynced writes, and others keep nearly none.
   const kept = random.pick([0, 0.1, 0.5, 0.9, 1])
   for (let i = 0; i < crash; i++) {
     const event = events[i]!
@@ -118,7 +120,7 @@ class Image {
     if (isWrite(event)) this.#set(event.offset, event.data)
   }
 
-  /** Applies some sectors of a write; all or none if it is not torn. */
+  /** Applies some sectors of a write. A write that is not torn is applied completely or not at all. */
   applyPart(event: DiskEvent, keep: () => boolean, torn: boolean): void {
     if (!isWrite(event)) return
     if (!torn) {

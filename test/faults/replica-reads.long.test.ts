@@ -63,7 +63,9 @@ async function writeAndRead(writer: HttpClient, reader: HttpClient, { name, turn
   assert.equal(read.body.metadata.resourceVersion, version, turn % 2 === 0 ? 'most recent' : 'not older than')
 }
 
-/** Returns how long after the acknowledgement of a write the watches report it; 0 if they were faster. */
+/**
+ * Returns the time between the acknowledgement of a write and its event in the watches, or 0 if the events were faster.
+ */
 class Lags {
   readonly told: number[] = []
   readonly #acknowledged = new Map<string, number>()

@@ -28,12 +28,12 @@ import { Recorder } from './recorder.ts'
 
 const kills = long ? 30 : 2
 const writersPerServer = 8
-/** How long the member is down, and how many writes precede the next kill. */
+/** How long the member is stopped, and how many writes precede the next kill. */
 const absenceMs = 1_500
 const restWrites = long ? 200 : 80
 /** Maximum time without writes after a kill. */
 const gapMs = 3_000
-/** Additional time on a busy machine, where the election takes longer. */
+/** Additional time on a busy machine, on which the election takes longer. */
 const slackMs = 10_000
 
 test('two servers stay consistent while etcd repeatedly loses its leader', { timeout: 300_000 }, async (t) => {

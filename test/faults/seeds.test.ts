@@ -1,5 +1,6 @@
 /**
- * The table of seeded bugs matches the sources and the tests. `npm run test:seeds` checks that each bug is detected.
+ * Tests that the table of seeded bugs matches the sources and the tests. `npm run test:seeds` checks that the tests
+ * detect each bug.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

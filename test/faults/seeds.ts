@@ -7,7 +7,7 @@ export interface Seed {
   readonly bug: string
   readonly file: string
   readonly changes: readonly { readonly find: string; readonly replace: string }[]
-  /** The test file, and part of the name of the test that must fail. */
+  /** The test file, and a part of the name of the test that must fail. */
   readonly test: string
   readonly expected: string
 }

@@ -64,9 +64,9 @@ interface Counts {
   pages: number
   gets: number
   bookmarks: number
-  /** How often the caches were reloaded. */
+  /** Number of reloads of the caches. */
   reloads: number
-  /** Reads that had to be retried or restarted. */
+  /** Number of reads that had to be retried or restarted. */
   refusals: number
 }
 
@@ -77,7 +77,7 @@ interface World {
   readonly store: FaultyStore
   readonly resource: Resource
   readonly counts: Counts
-  /** The revision of the final change, where readers end; Infinity while more changes follow. */
+  /** The revision of the final change, at which readers stop. Infinity while more changes follow. */
   last: number
 }
 
@@ -162,7 +162,7 @@ async function persistently(run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Checks that the recorded truth is consistent and equals the store. */
+/** Checks that the recorded truth is consistent and equals the contents of the store. */
 async function assertWhole({ store, resource }: World): Promise<void> {
   for (const [i, { revision }] of store.log.entries()) assert.ok(revision > (store.log[i - 1]?.revision ?? 1), 'reused')
   const { entries } = await store.list({ prefix: resource.cache.prefix })
@@ -184,7 +184,7 @@ async function write(world: World): Promise<void> {
   }
 }
 
-/** Writes an object with the label `on`, or deletes it. Returns its revision; 0 if another write was faster. */
+/** Writes an object with the label `on`, or deletes it. Returns the revision, or 0 if another write was faster. */
 async function commit({ store, resource, counts }: World, place: string, on: boolean | undefined): Promise<number> {
   const key = `${resource.cache.prefix}${place}`
   const expected = stateAt(store.log, Number.POSITIVE_INFINITY).find((entry) => entry.key === key)?.revision ?? 0
@@ -225,7 +225,7 @@ function stateAt(log: readonly Change[], revision: number): Entry[] {
   return [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** A selection and its expected view. */
+/** A selection of objects and its expected contents. */
 class Selected {
   readonly parsed: ParsedSelection
   /** Used only to decode stored objects. */
@@ -241,7 +241,7 @@ class Selected {
     return state.filter((entry) => this.#wants(entry)).map((entry) => this.#json(entry, entry.revision))
   }
 
-  /** Returns the line that a watch writes for a change, if any. */
+  /** Returns the line that a watch writes for a change, or undefined if the watch writes none. */
   told({ key, revision, value, previous }: Change): string | undefined {
     const next = value && { key, revision, value }
     const before = previous !== undefined && this.#wants(previous)
@@ -385,9 +385,9 @@ async function getOrNothing(resource: Resource, namespace: string, name: string)
 
 /** Lists, watches from there, resumes ended watches, and lists again if necessary. Checks every received line. */
 class Informer {
-  /** The version to resume from. */
+  /** The version from which to resume. */
   #version = 0
-  /** The next expected change of the truth. */
+  /** The next change that the truth contains. */
   #next = 0
   #objects = new Map<string, string>()
   readonly #world: World
@@ -490,7 +490,7 @@ class Informer {
     else this.#objects.set(change.key, JSON.stringify(object))
   }
 
-  /** Returns the next expected line, skipping changes outside this reader's selection. */
+  /** Returns the next expected line. Skips changes outside the selection of the reader. */
   #nextTold(): string | undefined {
     const { log } = this.#world.store
     for (; this.#next < log.length; this.#next++) {

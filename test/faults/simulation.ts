@@ -34,12 +34,12 @@ export class Scheduler {
     this.#random = random
   }
 
-  /** Resolves some steps later. */
+  /** Resolves after some further steps. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Runs until `done` settles; fails if it does not within a maximum number of steps. */
+  /** Runs until `done` settles. Fails if `done` does not settle within a maximum number of steps. */
   async run(done: Promise<unknown>, maxSteps = 50_000): Promise<void> {
     let over = false
     const end = () => {
@@ -68,11 +68,11 @@ function settled(): Promise<void> {
 }
 
 export class FaultyStore implements Store {
-  /** Every change, in order. */
+  /** All changes, in order. */
   readonly log: Change[] = []
   /** The highest revision that a writer has received. */
   acknowledged: Revision = 1
-  /** Probability of faults; 0 means never. */
+  /** Probability of faults. 0 means that no faults occur. */
   faults = 0.03
   readonly #store = new MemoryStore()
   readonly #scheduler: Scheduler
@@ -109,7 +109,7 @@ export class FaultyStore implements Store {
     return await this.#asked(() => this.#store.list(range))
   }
 
-  /** Delivers batches late and in pieces, and occasionally breaks the watch. */
+  /** Delivers batches of changes late and in pieces, and occasionally breaks the watch. */
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
     for await (const batch of this.#store.watch(options)) {
       for (const piece of this.#cut(batch)) {

@@ -1,6 +1,7 @@
 /**
- * Half of the watches stop reading under a heavy write load. The others receive every event, the slow ones are closed,
- * and memory grows by at most the backlog limit. With `ORCH_LONG=1`: 200 watches and 500 writes of 2 kB per second.
+ * Tests of watches that stop reading under a heavy write load. Half of the watches stop. The others receive every
+ * event, the slow watches are closed, and memory grows by at most the backlog limit. With `ORCH_LONG=1`, the test runs
+ * 200 watches and 500 writes of 2 kB per second.
  */
 import assert from 'node:assert/strict'
 import { on, once } from 'node:events'
@@ -19,7 +20,7 @@ const writes = long ? 20_000 : 250
 const size = long ? 2000 : 100_000
 /**
  * Allowed growth in bytes. A short run leaves much uncollected garbage. Copies for each slow reader would take twice as
- * much.
+ * much memory.
  */
 const allowed = (long ? 64 : 110) * 1024 ** 2
 
@@ -73,7 +74,7 @@ test('watches whose clients stop reading are closed without affecting other watc
   const rise = ownMemory(server.process.pid!) - before
   t.diagnostic(`memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
   assert.ok(rise < allowed, `memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
-  // They were closed long before the last write, so the remaining data ends early and is incomplete.
+  // The slow watches were closed long before the last write, so the remaining data ends early and is incomplete.
   for (const socket of stalled) {
     const bytes = await restOf(socket)
     assert.ok(bytes < (writes * size) / 2, `${bytes} bytes were kept for a client that did not read`)
@@ -82,7 +83,7 @@ test('watches whose clients stop reading are closed without affecting other watc
 
 const lastChunk = '\r\n0\r\n\r\n'
 
-/** Returns how much a client can still read until its watch ends, regularly or with its connection. */
+/** Returns the number of bytes that a client can still read until its watch ends, regularly or with its connection. */
 async function restOf(socket: TLSSocket): Promise<number> {
   const ended = AbortSignal.timeout(60_000)
   let bytes = 0

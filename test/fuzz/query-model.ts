@@ -1,16 +1,16 @@
 /**
- * A simple model of the responses to list, watch and get queries: the allowed codes and the expected names, found by
- * scanning all objects that ever existed. The model knows when each object was created and deleted. Imports nothing
- * from src.
+ * A simple model of the responses to list, watch and get queries: the allowed status codes and the expected names,
+ * found by scanning all objects that ever existed. The model knows when each object was created and deleted. Imports
+ * nothing from src.
  */
 export interface Life {
   readonly name: string
   readonly namespace: string
   readonly labels: { readonly [key: string]: string }
-  /** The selectable fields besides name and namespace. */
+  /** The selectable fields in addition to name and namespace. */
   readonly fields: { readonly [path: string]: string }
   readonly born: number
-  /** The version of its deletion. */
+  /** The version at which the object was deleted. */
   readonly gone?: number
 }
 
@@ -24,25 +24,25 @@ export interface World {
 
 /** The target of a query. */
 export interface Place {
-  /** '' means all namespaces. */
+  /** The namespace, or '' for all namespaces. */
   readonly namespace: string
-  /** '' means the collection. */
+  /** The name, or '' for the collection. */
   readonly name: string
 }
 
 export interface Verdict {
-  /** The allowed codes. */
+  /** The allowed status codes. */
   readonly codes: ReadonlySet<number>
   readonly watch: boolean
   /**
-   * The expected content of a 200: the names of a list in order, or the events of a watch; undefined if a token
-   * decides.
+   * The expected content of a 200 response: the names of a list in order, or the events of a watch. Undefined if a
+   * token determines the content.
    */
   readonly expectedNames?: readonly string[]
   readonly limit: number
 }
 
-/** A continue token: the list that it belongs to, and the names that follow. */
+/** A continue token: the list to which it belongs, and the names that follow. */
 export interface Token {
   readonly scope: string
   readonly rest: readonly string[]
@@ -67,7 +67,7 @@ export function judge(world: World, place: Place, query: URLSearchParams, tokens
   return { codes: new Set([200, ...late]), watch, expectedNames, limit }
 }
 
-/** Returns the list that a continue token is valid for. */
+/** Returns the list for which a continue token is valid. */
 export function scopeOf(place: Place, query: URLSearchParams): string {
   return JSON.stringify([place.namespace, query.get('labelSelector') ?? '', query.get('fieldSelector') ?? ''])
 }

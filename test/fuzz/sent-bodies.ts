@@ -88,7 +88,7 @@ export const kinds: readonly Kind[] = [
   ),
 ]
 
-/** A text to send, and its value; undefined if the text was damaged. */
+/** A text to send and its value. The value is undefined if the text was damaged. */
 export interface Body {
   readonly text: Buffer
   readonly value: Value | undefined
@@ -119,7 +119,7 @@ function depthOf(value: Value): number {
   return 1 + Object.values(value).reduce<number>((deepest, each) => Math.max(deepest, depthOf(each as Value)), 0)
 }
 
-/** Returns the value of a JSON text; undefined if it is invalid. */
+/** Returns the value of a JSON text, or undefined if the text is invalid. */
 export function sentValue({ text, value }: Body): Value | undefined {
   if (value !== undefined) return value
   try {
@@ -129,7 +129,7 @@ export function sentValue({ text, value }: Body): Value | undefined {
   }
 }
 
-/** Delete options. */
+/** Valid and invalid delete options. */
 export const deleteOptions: readonly Members[] = [
   { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 },
   { propagationPolicy: 'Background', dryRun: ['All'] },

@@ -37,8 +37,8 @@ function version(directory: string) {
 }
 
 /**
- * Changes a source, so that the bundle is stale. Its modification time stays, like that of a file from an archive,
- * because staleness does not depend on the time alone.
+ * Changes a source, so that the bundle is stale. The modification time stays the same, like that of a file from an
+ * archive, because staleness does not depend on the time alone.
  */
 function touch(directory: string, name: string): void {
   const file = join(directory, name)
@@ -76,7 +76,7 @@ test('compiled code is cached, and the program works without the cache', { timeo
   await assertRuns()
   assert.equal(statSync(cache).mtimeMs, 1000, 'it was not used, but made again')
 
-  // A truncated cache, or one of another Node, is recreated.
+  // A truncated cache, or a cache of another Node, is created again.
   for (const bytes of [
     cacheContent.subarray(0, cacheContent.length - 1),
     Buffer.from('not made by V8'),

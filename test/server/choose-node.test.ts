@@ -1,4 +1,4 @@
-/** `bin/node` chooses between the Node on the PATH and the one that npm installs with the package. */
+/** Tests how `bin/node` chooses between the Node on the PATH and the Node that npm installs with the package. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ function installPackage(name: string, parts: readonly ('pinned' | 'sources')[]):
   return join(place, 'bin/node')
 }
 
-/** Returns a PATH whose `node` has this version. */
+/** Returns a PATH whose `node` has the given version. */
 function pathWith(version: string): string {
   const place = join(directory, version)
   writeProgram(place, `[ "$1" = --version ] && echo ${version} || echo path`)

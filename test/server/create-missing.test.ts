@@ -1,4 +1,7 @@
-/** Two servers create the same required objects concurrently: neither fails, and each object exists once. */
+/**
+ * Tests that two servers can create the same required objects concurrently: neither server fails, and each object
+ * exists once.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { service } from '../../src/api/kinds/core/service.ts'
@@ -20,7 +23,7 @@ const vendor = vendorOf('orch')
 const store = new MemoryStore()
 const pools = servicePools(parseFlags(serverFlags, []))
 
-/** Opens one server with its own caches of the shared store. */
+/** Opens one server on the shared store, with its own caches. */
 async function openServer() {
   const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
   const registry = {

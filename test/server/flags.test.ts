@@ -43,12 +43,12 @@ const programs: readonly Program[] = [
     unsupportedFlags: unsupportedManagerFlags,
   },
 ]
-/** Flags that every program has. */
+/** Flags that all programs have. */
 const everywhere = new Set(['help', 'version'])
 
 const laterFlags = recordedFlags()
 
-/** Returns the flags of 1.23 and then those of later versions. */
+/** Returns the flags of 1.23, followed by those of later versions. */
 function flagsOf({ name }: Program): string[] {
   const first = rows.filter(([program]) => program === name).map(([, flag]) => flag)
   const later = name === 'kube-apiserver' ? laterFlags.map((each) => each.name) : []
@@ -94,7 +94,7 @@ test('an unsupported flag is accepted if its value matches the actual behavior, 
     )
 })
 
-/** Flags whose defaults differ from those of Kubernetes, and why. */
+/** Flags whose defaults differ from those of Kubernetes, with the reasons. */
 const otherDefaults: { readonly [flag: string]: string } = {
   'anonymous-auth': 'unset means true unless AlwaysAllow is the mode',
   'audit-log-batch-max-wait': 'a batch waits at most a second',

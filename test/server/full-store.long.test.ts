@@ -32,7 +32,7 @@ async function startOnSmallDevice(
   }
 }
 
-/** Uses up the last byte. */
+/** Fills the device to the last byte. */
 function fillDevice(directory: string): void {
   const file = openSync(join(directory, 'filler'), 'w')
   try {
@@ -46,7 +46,7 @@ function fillDevice(directory: string): void {
 }
 
 const data = { text: 'x'.repeat(100_000) }
-/** A few of these fill a device. */
+/** A few objects of this size fill a device. */
 const much = { text: 'x'.repeat(400_000) }
 
 for (const end of long ? (['stop', 'kill'] as const) : (['kill'] as const))
@@ -136,7 +136,7 @@ inLongForm('writes succeed again after a minute of load on a full disk', { timeo
       assert.equal((await client.get(`${configMaps}/${small[0]}`)).status, 200)
       assert.equal((await client.get('/readyz')).status, 200)
     },
-    // One deletion a second does not free enough space for the writes.
+    // One deletion per second does not free enough space for the writes.
     deleted: async () => {
       if (small.length > 1) assert.equal((await client.delete(`${configMaps}/${small.pop()}`)).status, 200)
       await pause(1_000)
@@ -154,7 +154,7 @@ inLongForm('writes succeed again after a minute of load on a full disk', { timeo
   assert.deepEqual([server.process.pid, server.process.exitCode], [pid, null])
 })
 
-/** Runs all actions repeatedly and concurrently. Returns how often each ran. */
+/** Runs all actions repeatedly and concurrently. Returns the number of times that each action ran. */
 async function loadFor<K extends string>(
   ms: number,
   things: Record<K, () => Promise<void>>,

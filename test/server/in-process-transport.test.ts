@@ -19,7 +19,7 @@ import { assertBrief } from '../support/effort.ts'
 import { configMap, configMaps } from '../support/resource-types.ts'
 import { openTestLog } from '../support/test-log.ts'
 
-/** The server has its own ConfigMap in another namespace. */
+/** The server itself creates a ConfigMap in another namespace. */
 const inDefault = { namespace: 'default' }
 
 const master: User = { name: 'loop', uid: '', groups: [superusers], extra: new Map() }
@@ -79,7 +79,7 @@ test('an in-process watch whose client does not read is closed, and its memory i
     body: undefined,
     signal: new AbortController().signal,
   })
-  // More than may wait for one reader.
+  // More bytes than may wait for one reader.
   const large = 'x'.repeat(900_000)
   for (let i = 0; i < 22; i++) await client.create(configMaps, configMap(`large-${i}`, { large }))
   t.mock.timers.tick(2_000)

@@ -155,7 +155,7 @@ test('with a shutdown delay, the server keeps serving, notifies systemd and exit
   assert.deepEqual(readFileSync(told, 'utf8').trimEnd().split('\n'), [`${pid} READY=1`, `${pid} STOPPING=1`])
 })
 
-/** Accepts connections and never responds, like a hanging server. */
+/** Accepts connections and never responds, like a server that hangs. */
 async function mute(t: TestContext): Promise<{ readonly port: number; readonly asked: Promise<unknown> }> {
   const sockets: Socket[] = []
   const server = createServer((socket) => sockets.push(socket.on('error', () => {})))
@@ -168,7 +168,7 @@ async function mute(t: TestContext): Promise<{ readonly port: number; readonly a
   return { port: (server.address() as AddressInfo).port, asked: once(server, 'connection') }
 }
 
-/** Sends SIGTERM to a program that waits for an unresponsive server. Returns how it exits. */
+/** Sends SIGTERM to a program that waits for an unresponsive server. Returns how the program exits. */
 async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unknown>): Promise<unknown[]> {
   const child = spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let text = ''

@@ -20,7 +20,7 @@ const timing = [
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=250ms',
 ]
-/** How successive leaders end. */
+/** How each leader in turn ends. */
 const ends = long
   ? Array.from({ length: 12 }, (_, i) => (i % 3 === 1 ? 'stop' : 'kill'))
   : (['kill', 'stop', 'kill'] as const)

@@ -22,7 +22,7 @@ test('a slow request is logged in one line with the duration of each phase', asy
   const answered = untilClosed(socket)
   const head = 'Host: x\r\nAuthorization: Bearer admin-token\r\nContent-Type: application/json\r\nConnection: close\r\n'
   socket.write(`POST ${configMaps}?dryRun=All HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n`)
-  // This test needs real time to pass.
+  // This test needs time to pass on the real clock.
   await pause(1100)
   socket.write(body)
   assert.deepEqual(statusesOf(await answered), [201])
@@ -79,7 +79,7 @@ test('a request that its client samples is exported as a span with child spans',
     },
   ])
   webhook.requests.length = 0
-  // Too long to arrive with the head, so the server waits for it.
+  // The body is too long to arrive with the head, so the server waits for it.
   const body = { metadata: { name: 'traced' }, data: { text: 'x'.repeat(100_000) } }
   const sent = { method: 'POST', headers, body }
   assert.equal((await client.send(`${configMaps}?fieldManager=secret`, sent)).status, 201)
@@ -159,7 +159,7 @@ test("requests to other servers carry this server's span if it is sampled, and o
   assert.deepEqual(told(`cc-${trace}-${span}-02-more`, 'a=1'), unrecorded)
   assert.deepEqual([told(undefined, 'a=1'), told('nonsense', 'a=1')], [{}, {}])
   assert.match(told(undefined, '', 1_000_000).traceparent!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
-  // A state that could make a webhook call fail is dropped.
+  // A tracestate that could make a webhook call fail is dropped.
   for (const hostile of ['a=\u00e9', 'a=1\r\nx: y', 'a=\u0000', `a=${'1'.repeat(511)}`])
     assert.deepEqual(Object.keys(told(`00-${trace}-${span}-01`, hostile)), ['traceparent'], hostile)
 })

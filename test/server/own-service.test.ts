@@ -38,7 +38,7 @@ async function slicedPlaces(client: HttpClient): Promise<string[]> {
     .sort()
 }
 
-/** Resolves when the Endpoints list exactly these. Rejects after a timeout. */
+/** Resolves when the Endpoints list exactly the given servers. Rejects after a timeout. */
 async function untilListed(client: HttpClient, places: readonly string[], withinMs = 60_000): Promise<void> {
   const signal = AbortSignal.timeout(withinMs)
   let last: readonly string[] = []
@@ -127,9 +127,10 @@ describe('endpoints list all servers on one etcd', () => {
     await servers[1]!.restart()
     await untilListed(client, places)
     await servers[2]!.kill()
-    // Its key expires 15 to 20 seconds after the last write, and the others check every five seconds.
+    // The key of the server expires 15 to 20 seconds after the last write, and the other servers check every five
+    // seconds.
     await untilListed(client, places.slice(0, 2), 40_000)
-    // Each server writes the slices next to the Endpoints, so they may be a moment late.
+    // Each server writes the slices after the Endpoints, so they may be a moment late.
     const sliced = await until(
       () => slicedPlaces(client),
       ({ length }) => length === 2,

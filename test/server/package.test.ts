@@ -1,4 +1,4 @@
-/** The package as npm packs it contains everything that the README refers to. */
+/** Tests that the package as npm packs it contains everything to which the README refers. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -120,7 +120,8 @@ async function begin(port: number, alpn: string, send: (socket: TLSSocket) => Pr
 }
 
 /**
- * Waits until the server has read everything: over HTTP/2 it answers a ping, over HTTP/1.1 its socket has the bytes.
+ * Waits until the server has read everything: over HTTP/2, the server has answered a ping, and over HTTP/1.1, its
+ * socket has received the bytes.
  */
 async function received(socket: TLSSocket, alpn: string): Promise<void> {
   if (alpn === 'http/1.1') {

@@ -23,7 +23,7 @@ import { soon, until, untilTrue } from '../../support/until.ts'
 const user = (name: string, ...groups: string[]) => ({ name, uid: '', groups, extra: new Map() })
 const path = '/api/v1/namespaces/default'
 
-/** Opens a connection of this user. Returns undefined if it is rejected or cut off. */
+/** Opens a connection of this user, or returns undefined if the server rejects or cuts the connection. */
 async function connect(t: TestContext, server: Served, token: string): Promise<TLSSocket | undefined> {
   const socket = await openSocket(server, 'http/1.1').catch(() => undefined)
   if (socket === undefined) return undefined
@@ -88,7 +88,7 @@ test('above the total connection limit, only users in system:masters are served'
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
-  // 2 of 40 connections are reserved.
+  // 2 of 40 connections are reserved for system:masters.
   const sockets = await connectAll(t, server, 'alice-token', 45)
   assert.equal(sockets.length, 38)
   const answered = await connectAll(t, server, 'admin-token', 3)
@@ -125,7 +125,7 @@ test('unauthenticated connections from one address immediately yield to a client
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
   assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
-  // An attacker could renew them within their second, and thereby lock out all others permanently.
+  // Otherwise, an attacker could renew the connections within that second and lock out all other clients permanently.
   for (let i = 0; i < 2; i++) {
     const stranger = connectTcp({ host: '127.0.0.1', port: server.port, localAddress: '127.0.0.2' })
     t.after(() => stranger.destroy())
@@ -154,7 +154,7 @@ test('unauthenticated connections from one address are limited', { timeout: 300_
 test('rejecting a client does not evict a connection from another address', {
   timeout: 300_000,
 }, async (t) => {
-  // At most 2 of 4 connections are unauthenticated, and 1 per address.
+  // At most 2 of 4 connections are unauthenticated, and at most 1 per address.
   const onRequest = (transport: ServerTransport) => {
     transport.peer.proved(user('admin', 'system:masters'))
     ok(transport)
@@ -174,7 +174,7 @@ test('rejecting a client does not evict a connection from another address', {
     return socket
   }
   const old = await openFrom('127.0.0.2')
-  // From this age on, the connection may be evicted for any other.
+  // From this age on, the connection may be evicted for any other connection.
   await setTimeout(1100)
   const recent = (await openFrom('127.0.0.3')).resume()
   const rejected = (await openFrom('127.0.0.3')).resume()
@@ -184,14 +184,14 @@ test('rejecting a client does not evict a connection from another address', {
   assert.match(await untilClosed(old), /^HTTP\/1\.1 400 /)
 })
 
-/** Each row is one network, in different notations. */
+/** Each row contains one network in different notations. */
 const networks: readonly (readonly string[])[] = [
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::', '2001:db8:1:2::9', '2001:0DB8:0001:0002::1', '2001:db8:1:2:0:1::'],
   ['2001:db8:1:3::9'],
   ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8::', '2001:db8::1:2:3:4', '2001:db8:0:0:1:2:3:4'],
   ['2001:db8:0:1::1', '2001:db8::1:2:3:4:5'],
   ['2001:0:0:1::', '2001::1:0:0:0:1'],
-  // Node abbreviates the zeros of these two differently.
+  // Node abbreviates the zeros of these two addresses differently.
   ['0:0:1:2::5', '::1:2:3:4:5:6'],
   ['0:2:3:4::', '::2:3:4:5:6:7:8'],
   ['::', '::1', '0:0:0:0:0:0:0:1', '::ffff:1:2:3'],
@@ -223,7 +223,7 @@ test('unauthenticated connections are counted per network', async () => {
   assert.ok(admit('10.0.0.1') && admit('::ffff:10.0.0.1'))
   assert.equal(admit('10.0.0.1'), undefined)
   assert.ok(admit('::ffff:10.0.0.2'))
-  // Closing a connection makes room for another one from the same network.
+  // Closing a connection makes room for another connection from the same network.
   socket.destroy()
   await once(socket, 'close')
   assert.ok(admit('2001:db8::2'))
@@ -239,7 +239,7 @@ test('connection limits apply to the total of all workers', { timeout: 300_000 }
   await untilClosed(more)
 })
 
-/** Opens an unauthenticated connection from 127.0.0.2. Returns undefined if the server rejects it. */
+/** Opens an unauthenticated connection from 127.0.0.2, or returns undefined if the server rejects the connection. */
 async function openStranger(t: TestContext, server: Served): Promise<TLSSocket | undefined> {
   const socket = await openSocket(server, 'http/1.1', '127.0.0.2').catch(() => undefined)
   if (socket === undefined) return undefined
@@ -253,7 +253,7 @@ async function openStranger(t: TestContext, server: Served): Promise<TLSSocket |
   return isAnswered ? socket.resume() : undefined
 }
 
-/** Each one tests the eviction with a probability of a half. */
+/** Each attempt tests the eviction with a probability of one half. */
 const attempts = long ? 12 : 5
 
 test('unauthenticated connections of one worker yield to a client of another worker', {
@@ -263,8 +263,8 @@ test('unauthenticated connections of one worker yield to a client of another wor
   assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
   let strangers: TLSSocket[] = []
   for (let attempt = 0; attempt < attempts; attempt++) {
-    // The kernel chooses the workers. In about half of the attempts, the other worker has both strangers, or the
-    // administrator's worker has none.
+    // The kernel chooses the workers. In about half of the attempts, the other worker has both unauthenticated
+    // connections, or the administrator's worker has none.
     await until(
       async () => {
         const socket = await openStranger(t, server)
@@ -298,7 +298,7 @@ test('workers count connections in shared memory, and a restarted worker starts 
 test('by default, connections may use 80% of the file descriptors', () => {
   assert.equal(maxConnectionsFor(1_000_000), 800_000)
   assert.equal(maxConnectionsFor(1024), 819)
-  // The store and its files need some.
+  // The store and its files need some file descriptors.
   assert.equal(maxConnectionsFor(200), 136)
   assert.equal(maxConnectionsFor(100), 50)
 })

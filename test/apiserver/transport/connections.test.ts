@@ -157,12 +157,12 @@ test('data after an upgrade request is not parsed as a request', async (t) => {
     'in chunks': [`${post}${upgrade}${chunked}\r\n${made.length.toString(16)}\r\n${made}\r\n0\r\n\r\n`, 201],
   } as const
   for (const [name, [bytes, status]] of Object.entries(first)) {
-    // The body of the second request is the smuggled one. It arrives after the first request has been answered.
+    // The body of the second request is the smuggled request. It arrives after the first request has been answered.
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     socket.once('data', () => socket.write(smuggled))
     assert.deepEqual(statusesOf(await untilClosed(socket)), [status], name)
-    // The same if it arrives earlier.
+    // The same case, but the body arrives earlier.
     const early = await openSocket(server, 'http/1.1')
     early.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     early.write(smuggled)

@@ -16,7 +16,7 @@ interface Headers {
 
 let count = 0
 
-/** Creates a ConfigMap with a new name and these headers. */
+/** Creates a ConfigMap with a new name, in a request with the given headers. */
 async function create(headers: Headers): Promise<Answer & { readonly isStored: boolean }> {
   const name = `page-${++count}`
   const raw = JSON.stringify({ metadata: { name } })
@@ -59,7 +59,7 @@ const accepted: readonly Headers[] = [
   { origin: own, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none' },
-  // WebSocket libraries invent an origin. No page can send such a user agent without a preflight.
+  // WebSocket libraries set an origin of their own. No page can send such a user agent without a preflight.
   { origin: 'http://localhost', 'user-agent': 'e2e.test/v1.23.17 (linux/amd64) kubernetes/953be89' },
   { origin: 'https://friend.example', 'sec-fetch-site': 'cross-site' },
 ]
@@ -139,7 +139,7 @@ test('a browser must send a content type with a request body', async () => {
   for (const type of ['', ';a=b']) assert.equal((await post(site, `Content-Type: ${type}`)).status, 415, type)
   assert.equal((await post(site, 'Content-Type: application/json')).status, 201)
   assert.equal((await post()).status, 201)
-  // Without a body, no content type is needed.
+  // A request without a body needs no content type.
   const path = `${configMaps}/none`
   assert.equal((await client.send(path, { method: 'DELETE', headers: { 'sec-fetch-mode': 'cors' } })).status, 404)
 })

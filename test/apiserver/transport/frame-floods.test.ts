@@ -13,7 +13,7 @@ import { endHeaders, endStream, frame, headerBlock, number, plainHeaders, prefac
 import { listen, open } from '../../support/listener.ts'
 
 const floodBytes = 1024 * 1024
-/** For server and client together. The client alone takes about 5 ms. */
+/** CPU time of server and client together. The client alone takes about 5 ms. */
 const maxCpuMs = 60
 const maxStreams = 250
 
@@ -137,7 +137,7 @@ function floodOf(make: MakeFrame): Buffer {
 }
 
 /**
- * Sends the bytes. Returns the code of the GOAWAY that ends the connection; undefined if the server still answers
+ * Sends the bytes. Returns the code of the GOAWAY that ends the connection, or undefined if the server still answers
  * pings.
  */
 function flood(socket: TLSSocket, bytes: Buffer): Promise<number | undefined> {
@@ -147,7 +147,7 @@ function flood(socket: TLSSocket, bytes: Buffer): Promise<number | undefined> {
   socket.on('error', () => socket.destroy())
   socket.on('close', () => resolve(goAwayCode(text)))
   socket.on('data', (chunk: Buffer) => {
-    // Only the last bytes are needed.
+    // The test needs only the last bytes.
     text = (text + chunk.toString('latin1')).slice(-2 * chunk.length - 100)
     if (text.includes(answer.toString('latin1'))) resolve(undefined)
     else if (goAwayCode(text) !== undefined) resolve(goAwayCode(text))

@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import { readServerFlags } from '../../../src/server/flags/command-line.ts'
 import { serve } from '../../support/in-process.ts'
 
-/** With a chance of 2%, the probability that none of so many requests is the last is below 10^-17. */
+/** With a chance of 2%, the probability that no GOAWAY follows any of this many requests is below 10^-17. */
 const enough = 2000
 
 test('with --goaway-chance, a connection gets GOAWAY after some requests, and all its requests get responses', async (t) => {

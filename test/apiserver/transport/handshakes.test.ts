@@ -32,7 +32,7 @@ test('unusual server names in a handshake have no effect', async (t) => {
     const socket = connect({ ...options, checkServerIdentity: () => undefined })
     socket.on('secureConnect', () => socket.write(livez))
     const answer = await untilClosed(socket)
-    // Rejected in the handshake, or served normally.
+    // The client is either rejected in the handshake or served normally.
     assert.ok(answer === '' || statusesOf(answer)[0] === 200, `${JSON.stringify(servername)}: ${answer.slice(0, 100)}`)
   }
   await survivalCheck(server)()
@@ -61,7 +61,7 @@ interface Shown {
   readonly key: string
 }
 
-/** Returns a client certificate with this many unknown CAs above it. */
+/** Returns a client certificate below a chain of the given number of unknown CAs. */
 function chainOf(length: number): Shown {
   const notBefore = Date.now() - day
   const notAfter = Date.now() + day

@@ -13,13 +13,13 @@ import { root, startServer } from '../../support/server.ts'
 const kit = process.env.ORCH_KIT ?? join(root, '../shared/conformance')
 const skip = existsSync(join(kit, 'replay.mjs')) ? false : `there is no kit at ${kit}`
 
-/** Returns the names of the failed cases and the number of passed ones. */
+/** Returns the names of the failed cases, and the number of cases that passed. */
 async function replay(t: TestContext, engine: string): Promise<{ passed: number; failed: string[] }> {
   const server = await startServer(t, [
     `--http-engine=${engine}`,
     ...['--authorization-mode=Node,RBAC', '--enable-bootstrap-token-auth'],
   ])
-  // Uses the kit's users instead of those that the helper has written.
+  // Uses the users of the kit instead of those that the helper has written.
   await server.stop()
   copyFileSync(join(kit, 'tokens.csv'), join(server.directory, 'tokens.csv'))
   await server.restart()

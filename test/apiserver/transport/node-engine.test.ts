@@ -85,7 +85,7 @@ test('exec upgrades the connection', async () => {
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) lines.push(JSON.parse(line).message ?? '')
   assert.ok(lines.includes('\u0001hi\n'), JSON.stringify(lines))
-  // Any other response closes the connection.
+  // Any response other than 101 closes the connection.
   const head = `GET ${pods}/none/exec?command=a HTTP/1.1\r\nHost: x\r\n${admin}\r\nConnection: Upgrade\r\n`
   const refused = await sendBytes(server, `${head}Upgrade: SPDY/3.1\r\n\r\n`)
   assert.deepEqual(statusesOf(refused), [404])
@@ -178,7 +178,7 @@ test('the server notices a client that disconnects before its upgrade is accepte
   leaving.end()
   await soon(() => signal.aborted)
 
-  // Another client has sent data after its request, which is echoed.
+  // Another client has sent data after its request, and the server echoes this data.
   const staying = await open(port, 'http/1.1')
   t.after(() => staying.destroy())
   let text = ''
@@ -193,7 +193,7 @@ test('the server notices a client that disconnects before its upgrade is accepte
   assert.match(text, /^HTTP\/1\.1 101 /)
 })
 
-// The last test, because it stops the server.
+// This test must be the last, because it stops the server.
 test('a stopping server lets running requests finish', { timeout: 120_000 }, async (t) => {
   const idle = await openSocket(server, 'http/1.1')
   const idleClosed = untilClosed(idle)

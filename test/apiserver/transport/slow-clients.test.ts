@@ -1,6 +1,6 @@
 /**
- * Clients that occupy a connection without using it are disconnected: during the handshake, the headers or the body,
- * when idle, and when they do not read their response. Covers HTTP/1.1 and HTTP/2.
+ * Tests that clients which occupy a connection without using it are disconnected: during the handshake, the headers or
+ * the body, when idle, and when they do not read their response. Covers HTTP/1.1 and HTTP/2.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import type { ServerTransport } from '../../../src/apiserver/transport/server-tr
 import { endHeaders, endStream, frame, number, preface, requestFrame } from '../../support/http2-frames.ts'
 import { closed, listen, ok, open } from '../../support/listener.ts'
 
-/** Short, to keep the tests fast. */
+/** The timeouts are short, to keep the tests fast. */
 const short = 300
 
 test('a client that does not send its TLS handshake is disconnected', { timeout: 300_000 }, async (t) => {
@@ -94,7 +94,7 @@ test('an HTTP/2 connection with malformed headers gets a 400 and stays open', { 
     // The first response headers start with the size of the dynamic table. 400 is entry 12 of the static table.
     if (chunk.includes(Buffer.from([1, endHeaders | endStream, 0, 0, 0, 3, 0x20, 0x8c]))) statuses.push(400)
   })
-  // A header name in upper case.
+  // Sends a header name in upper case, which HTTP/2 forbids.
   const refused = requestFrame(3, { ':path': '/', 'X-A': 'b' }, endHeaders | endStream)
   socket.write(Buffer.concat([preface, ask(1), refused]))
   await new Promise((resolve) => setTimeout(resolve, 4 * short))

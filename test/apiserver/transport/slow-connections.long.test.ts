@@ -140,7 +140,7 @@ for (const { name, alpn, send } of attacks)
       socket.resume()
       return socket
     }
-    // The first connection loads code and lookup tables, so it is not measured.
+    // The first connection loads code and lookup tables, so the test does not measure it.
     await send(await one())
     const sockets = await Promise.all(Array.from({ length: connections }, one))
     const before = await heapInUse()

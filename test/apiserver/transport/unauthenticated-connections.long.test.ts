@@ -16,7 +16,7 @@ import { type ServerHandle, startServer, startWithFew } from '../../support/serv
 const watchPath = '/api/v1/namespaces/default/configmaps?watch=1'
 const noWindow = frame('settings', 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
 
-/** Several methods to occupy a connection without authenticating. */
+/** Methods to occupy a connection without authenticating. */
 const sitting: readonly ((server: ServerHandle) => Promise<{ destroy(): void; readonly closed: boolean }>)[] = [
   async (server) => {
     const socket = await openFrames(server)

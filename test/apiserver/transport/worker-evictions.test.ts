@@ -77,12 +77,12 @@ test('the connections of a network are counted across all workers', async (t) =>
   const [one, other] = startWorkers(t, 2)
   const own = one!.connect('10.0.0.2')
   const remote = other!.connect('10.0.0.2')
-  // Neither worker alone has two connections of this network.
+  // Neither worker alone has two connections from this network.
   const socket = one!.connect('10.0.0.3')
   assert.equal(one!.strangers.evictFor('10.0.0.3'), true)
   await once(own, 'close')
   assert.equal(remote.destroyed, false)
-  // The two networks now have one connection each, so the next client of either gets no room.
+  // Both networks now have one connection each, so the next client of either network gets no room.
   const next = one!.connect('10.0.0.3')
   assert.equal(one!.strangers.evictFor('10.0.0.3'), false)
   assert.equal(one!.makeRoom(next), true)
@@ -92,7 +92,7 @@ test('the connections of a network are counted across all workers', async (t) =>
 
 test('eviction requests are sent to one worker after another until a worker evicts a connection', async (t) => {
   const [one, two, three] = startWorkers(t, 3)
-  // The second worker has the most connections, but may not evict any of them.
+  // The second worker has the most connections but may not evict any of them.
   const spread = ['10.0.1.1', '10.0.1.2', '10.0.1.3'].map((address) => two!.connect(address))
   const pair = ['10.0.0.2', '10.0.0.2'].map((address) => three!.connect(address))
   assert.deepEqual(one!.counts.otherWorkersWithStrangers(), [1, 2])

@@ -37,7 +37,7 @@ function begin(t: TestContext, concurrency = 2) {
     await running
   }
   t.after(end)
-  /** Returns the keys started since the last call. */
+  /** Returns the keys that were started since the last call. */
   const taken = () => started.splice(0)
   const count = (name: string) => {
     const samples = metrics.metrics.flatMap((metric) =>
@@ -70,7 +70,7 @@ test('the work queue retries a failed key with a backoff that grows up to a limi
   for (const longest of [100, 200, 400, 400]) {
     assert.deepEqual(taken(), ['a'])
     await finish('a', new Error('no'))
-    // Between half of the backoff and all of it.
+    // The delay is between half of the backoff and the whole backoff.
     t.mock.timers.tick(longest / 2 - 1)
     assert.deepEqual(taken(), [])
     t.mock.timers.tick(longest / 2 + 1)
@@ -121,7 +121,7 @@ test('the work queue counts additions, retries, waiting keys and active keys', a
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, count } = begin(t)
   for (const key of ['a', 'a', 'b', 'c', 'c', 'd']) queue.add(key)
-  // `a` and `b` are active and `a` is added again. `c` and `d` wait.
+  // `a` and `b` are active, and `a` is added again. `c` and `d` wait.
   queue.add('a')
   assert.deepEqual([count('workqueue_adds_total'), count('workqueue_depth')], [5, 3])
   const longest = count('workqueue_longest_running_processor_seconds')!

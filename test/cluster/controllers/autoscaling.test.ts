@@ -51,7 +51,7 @@ async function makeAutoscaler(name: string, more: object = {}): Promise<void> {
   await server.client.create(kinds.HorizontalPodAutoscaler, object as never)
 }
 
-/** Simulates a metrics API in which every pod uses this much CPU. */
+/** Simulates a metrics API in which every pod uses the given amount of CPU. */
 const measuring =
   (cpu: () => string) =>
   (send: Transport): Transport =>

@@ -35,14 +35,15 @@ for (const [text, after, ...expected] of [
   ['0 0 31 * *', '2030-01-31T00:00:00', '2030-03-31T00:00:00'],
   ['0 0 29 2 *', '2030-01-01T00:00:00', '2032-02-29T00:00:00'],
   ['0 12 * jan,MAR mon-wed', '2030-01-31T00:00:00', '2030-03-04T12:00:00'],
-  // With both a date and a weekday, either matches. If one is a star, only the other counts.
+  // If a schedule has both a date and a weekday, either of them matches. If one of them is a star, only the other
+  // counts.
   ['0 0 13 * fri', '2030-09-06T00:00:00', '2030-09-13T00:00:00', '2030-09-20T00:00:00'],
   ['0 0 13 * fri', '2030-10-11T00:00:00', '2030-10-13T00:00:00'],
   ['0 0 */2 * fri', '2030-01-01T00:00:00', '2030-01-03T00:00:00', '2030-01-04T00:00:00'],
   ['@weekly', '2030-01-01T00:00:00', '2030-01-06T00:00:00'],
   ['@every 90m', '2030-01-01T00:00:00', '2030-01-01T01:30:00', '2030-01-01T03:00:00'],
   ['0 0 30 2 *', '2030-01-01T00:00:00', undefined],
-  // In Berlin, one hour is skipped on 31 March and one is repeated on 27 October.
+  // In Berlin, one hour is skipped on 31 March, and one hour is repeated on 27 October.
   ['TZ=Europe/Berlin 30 2 * * *', '2030-03-30T00:00:00', '2030-03-30T01:30:00', '2030-04-01T00:30:00'],
   [
     'TZ=Europe/Berlin 30 2 * * *',

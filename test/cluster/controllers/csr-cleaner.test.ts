@@ -19,10 +19,10 @@ const key = generateKey()
 const minute = 60_000
 const hour = 60 * minute
 
-/** Returns a clock that is ahead of the real one. */
+/** Returns a clock that is ahead of the system clock. */
 const ahead = (ms: number) => ({ now: () => Date.now() + ms, monotonic: () => performance.now() })
 
-/** Returns a certificate that expires at this time. */
+/** Returns a certificate that expires at the given time. */
 function certificate(notAfter: number): string {
   const pem = issueCertificate({
     subject: { commonName: 'x', organizations: [] },

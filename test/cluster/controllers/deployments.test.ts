@@ -158,7 +158,7 @@ test('the rollout limits of a Deployment hold while ReplicaSets have not reached
   // The old ReplicaSet still has ten pods, so no more new pods fit.
   await until(sizes, (told) => told.join() === '8,3')
   await tell(2, { replicas: 3, availableReplicas: 1 })
-  // Of the ten available pods two are about to be deleted, so one more may go for the new one.
+  // Two of the ten available pods are about to be deleted, so one more pod may be deleted in favor of the new pod.
   await until(sizes, (told) => told.join() === '7,3')
   await tell(1, { replicas: 8, availableReplicas: 8 })
   await until(sizes, (told) => told.join() === '7,5')
@@ -215,7 +215,7 @@ test('a paused Deployment is scaled but not rolled out, and ReplicaSets that exc
     await changeTemplate('paused', image)
     await complete('paused')
   }
-  // Restoring a template reuses its ReplicaSet if it still exists. Here it was deleted.
+  // Restoring a template reuses its ReplicaSet if the ReplicaSet still exists. Here, it was deleted.
   await untilTrue(async () => (await setsOf('paused')).map(revisionOf).join() === '3,4')
   await changeTemplate('paused', 'three')
   await complete('paused')

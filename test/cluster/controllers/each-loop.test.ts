@@ -22,21 +22,23 @@ import { type ManagerOptions, openLoopServer } from '../../support/loop-manager.
 import { untilTrue } from '../../support/until.ts'
 
 type Found = Awaited<ReturnType<typeof read>>
-/** One loop: the objects it acts on, and how to observe the result. All objects and paths contain the given name. */
+/**
+ * One loop: the objects on which it acts, and how to observe the result. All objects and paths contain the given name.
+ */
 interface Row {
   make(name: string): Promise<void>
   /** Path of the object or list that shows the result. */
   readonly path: (name: string) => string
-  /** Checks the object or list. If undefined, the object must be deleted. */
+  /** Checks the object or list. If undefined, the object must have been deleted. */
   readonly isDone?: (found: NonNullable<Found>, name: string) => boolean
   readonly options?: () => Partial<LoopOptions>
-  /** Time since everything was created, on the loop's clock. */
+  /** Time since the objects were created, on the clock of the loop. */
   readonly laterMs?: number
   /** Other loops that must run. */
   readonly beside?: readonly string[]
-  /** Text in the path or body of requests about an object. Defaults to its name. */
+  /** Text in the path or body of requests about an object. Defaults to the name of the object. */
   readonly mark?: (name: string) => string
-  /** All objects are written in one request, so none can block others. */
+  /** One request writes all objects, so no object can block others. */
   readonly inOneWrite?: true
 }
 
@@ -428,7 +430,10 @@ const rows: { readonly [loop: string]: Row } = {
   },
 }
 
-/** These loops need a later version and have tests of their own. `storage-protection.test.ts` tests the last one. */
+/**
+ * These loops need a later Kubernetes version and have tests of their own. `storage-protection.test.ts` tests the last
+ * of these loops.
+ */
 const testedElsewhere = [
   'legacy-service-account-token-cleaner',
   'resourceclaim-controller',

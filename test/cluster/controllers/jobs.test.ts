@@ -63,7 +63,7 @@ const has =
   (job: Job) =>
     job.status?.conditions?.some((each) => each.type === type && each.status === status) ?? false
 
-/** Changes the Job, so that it is reconciled with the current clock. */
+/** Changes the Job, so that the loop reconciles it with the current clock. */
 async function touch(name: string): Promise<void> {
   const patch = { merge: { metadata: { annotations: { at: String(nowMs) } } } }
   await server.client.patch(kinds.Job, { namespace, name }, { patch })

@@ -101,7 +101,8 @@ test('the retention policy decides whether the StatefulSet or the removed pod ow
   await untilOwners('data-kept-0', 'StatefulSet/kept')
   await changeSet('kept', { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Delete' } })
   await untilOwners('data-kept-0', '')
-  // The owner of the claim no longer exists. A new pod of the name waits until the garbage collector deletes it.
+  // The owner of the claim no longer exists. A new pod with the same name waits until the garbage collector deletes the
+  // claim.
   await untilNames('kept', 'kept-0')
   await changeSet('kept', { replicas: 2 })
   await until(
@@ -160,7 +161,10 @@ test('ReplicaSets and Deployments count terminating pods', async () => {
   await untilCount(0)
 })
 
-/** Simulates a metrics API in which the container `web` of every pod uses this much CPU, and `log` nothing. */
+/**
+ * Simulates a metrics API in which the container `web` of every pod uses the given amount of CPU, and the container
+ * `log` uses none.
+ */
 const measuring =
   (cpu: string) =>
   (send: Transport): Transport =>
@@ -222,7 +226,7 @@ test("an autoscaler can use one container's usage, and does not scale if the dev
 test('a pod is scheduled only after its last scheduling gate is removed', async () => {
   server.run(['scheduler'])
   await server.client.create(kinds.Node, { metadata: { name: 'free' } })
-  // The pods of the earlier tests are scheduled to this node too.
+  // The pods of earlier tests are scheduled to this node too.
   const status = { conditions: [{ type: 'Ready', status: 'True' }], allocatable: { pods: '100', cpu: '8' } }
   await server.client.patch(kinds.Node, { name: 'free' }, { patch: { merge: { status } }, subresource: 'status' })
   const schedulingGates = [{ name: 'example.com/first' }, { name: 'example.com/second' }]

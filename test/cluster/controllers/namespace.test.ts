@@ -24,7 +24,7 @@ async function createNamespace(client: Client, name: string): Promise<Namespace>
   return await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 }
 
-/** Creates this many objects in total. Every third is a Secret. */
+/** Creates the given number of objects in total. Every third object is a Secret. */
 async function fill(client: Client, namespace: string, count: number): Promise<void> {
   const one = async (i: number) => {
     if (i % 3 > 0) return await client.create(configMaps, configMap(`c${i}`, { i: `${i}` }, namespace))

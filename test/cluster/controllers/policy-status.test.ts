@@ -60,7 +60,7 @@ test('the status of a validation policy lists expressions that do not fit the ma
     ...more,
   })
 
-  // The layout of upstream: one paragraph per kind.
+  // The message has the layout of Kubernetes: one paragraph per kind.
   assert.deepEqual(await statusOf('missing', policy(workloads, ['object.replicas > 1', 'object.spec.replicas > 1'])), [
     [
       'spec.validations[0].expression',
@@ -122,7 +122,7 @@ test('the status of a validation policy lists expressions that do not fit the ma
     )
   }
 
-  // A new generation is checked again, and the warnings of the old one disappear.
+  // A new generation is checked again, and the warnings of the old generation disappear.
   const { metadata } = await client.patch(
     policies,
     { name: 'missing' },

@@ -60,7 +60,7 @@ test('a ReplicaSet creates, deletes and counts its pods', async () => {
   })
   const counts = { replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 1, availableReplicas: 1 }
   assert.deepEqual(told.status, { ...counts, observedGeneration: 1 })
-  // The ready pod remains. Of the others, the one with the lower deletion cost is deleted.
+  // The ready pod remains. Of the other pods, the pod with the lower deletion cost is deleted.
   const annotations = { 'controller.orch.io/pod-deletion-cost': '-1' }
   const patch = { merge: { metadata: { annotations } } }
   await server.client.patch(kinds.Pod, { namespace, name: made[2]!.metadata.name! }, { patch })
@@ -112,7 +112,7 @@ test('a ReplicaSet adopts orphaned pods, and releases and replaces pods that no 
     const { metadata } = await server.client.get(kinds.Pod, { namespace, name: 'orphan' })
     return metadata.ownerReferences === undefined
   })
-  // A surplus pod is adopted and then deleted like any other.
+  // A surplus pod is adopted and then deleted like any other pod.
   await server.client.create(kinds.Pod, { ...orphan, metadata: { ...orphan.metadata, name: 'late' } })
   await untilPods(server.client, 'adopting', 1)
 })
@@ -182,7 +182,7 @@ test('a ReplicaSet creates and deletes no pod twice while the watch lags', async
   lag.close()
   await scale('slow', 3)
   await untilPods(server.client, 'slow', 3)
-  // Each change of the set triggers a step that sees none of the pods.
+  // Each change of the set triggers a step that does not see the pods yet.
   for (const n of ['1', '2', '3']) {
     const patch = { merge: { spec: { minReadySeconds: Number(n) } } }
     const { metadata } = await server.client.patch(kinds.ReplicaSet, { namespace, name: 'slow' }, { patch })

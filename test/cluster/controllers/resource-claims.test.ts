@@ -39,7 +39,7 @@ async function claimsOf(owner: string) {
   return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === owner))
 }
 
-/** Waits until the status of the pod names this many claims. */
+/** Waits until the status of the pod names the given number of claims. */
 async function recorded(name: string, count = 1): Promise<string[]> {
   const { status } = await until(
     () => podOf(name),

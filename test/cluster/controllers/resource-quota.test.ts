@@ -138,7 +138,8 @@ test('a quota recount that lowers the usage applies only if no refunds follow, a
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
   assert.deepEqual(await look(999), [{ afterMs: 1 }, '3'])
-  // The count finds none. The charged objects may have been deleted just now, and the deleting server will refund them.
+  // The count finds no objects. The charged objects may have been deleted just now, and the deleting server will refund
+  // them.
   assert.deepEqual(await look(1), [{ afterMs: 1000 }, '3'])
   await use('1')
   assert.deepEqual(await look(1000), [{ afterMs: 1000 }, '1'])
@@ -163,7 +164,7 @@ test('a second quota count corrects the usage of objects that are deleted during
   assert.deepEqual(await look(600), [{ afterMs: 4400 }, '3'])
   await use('4')
   assert.deepEqual(await look(4400), ['done', '0'])
-  // After the second count, the quota is counted only when it has not changed for a while.
+  // After the second count, the quota is counted only after it has not changed for a while.
   await use('2')
   assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
 })

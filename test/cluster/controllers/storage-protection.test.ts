@@ -71,7 +71,7 @@ test('a claim in use remains until its pod is deleted, also for ephemeral volume
   await client.create(pods, pod('p', users['p-v']))
   for (const name of [...Object.keys(users), 'free'])
     await client.delete(kinds.PersistentVolumeClaim, { namespace, name })
-  // Once the unused claim is deleted, the loop has processed all of them.
+  // Once the unused claim is deleted, the loop has processed all claims.
   await gone(client, kinds.PersistentVolumeClaim, { namespace, name: 'free' })
   for (const name of Object.keys(users)) {
     const { metadata } = await client.get(kinds.PersistentVolumeClaim, { namespace, name })

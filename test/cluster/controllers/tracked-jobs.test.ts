@@ -84,14 +84,14 @@ const conditionOf = (job: Job, type: string) =>
   job.status?.conditions?.find((each) => each.type === type && each.status === 'True')
 const has = (type: string) => (job: Job) => conditionOf(job, type) !== undefined
 
-/** Moves the clock, and changes the Job so that the loop looks at it again. */
+/** Moves the clock, and changes the Job so that the loop reconciles it again. */
 async function later(name: string, ms: number): Promise<void> {
   shiftMs += ms
   const patch = { merge: { metadata: { annotations: { at: String(shiftMs) } } } }
   await server.client.patch(kinds.Job, { namespace, name }, { patch })
 }
 
-/** Removes a pod as its node does. */
+/** Removes a pod as its node would. */
 async function terminate({ metadata: { name = '' } }: Pod): Promise<void> {
   await ignoreNotFound(server.client.delete(kinds.Pod, { namespace, name }, { gracePeriodSeconds: 0 }))
 }

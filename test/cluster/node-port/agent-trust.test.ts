@@ -47,7 +47,7 @@ function write(name: string, text: string): string {
   return file
 }
 
-/** Another server with the same CA, like servers that share an etcd, with flags for connecting to nodes. */
+/** Another server with the same CA, like the servers that share an etcd, with flags for connecting to nodes. */
 const given = issue('my-servers', ['system:masters'])
 const foreign = await openAuthority({ directory: join(api.directory, 'foreign'), clock: systemClock })
 const other = await startInProcess(
@@ -61,10 +61,10 @@ const other = await startInProcess(
     `--kubelet-certificate-authority=${write('foreign.crt', foreign.certificate)}`,
   ],
   async (data) => {
-    // Certificates without a data file would be rejected as a directory that has lost its data.
+    // Without a data file, the server would reject the certificates as a directory that has lost its data.
     await (await LmdbStore.open({ directory: data })).close()
     cpSync(pki, join(data, 'pki'), { recursive: true })
-    // Left by an earlier version.
+    // The file was left by an earlier version.
     const old = issue('kube-apiserver-kubelet-client', ['system:masters'])
     writeFileSync(join(data, 'pki/node-client.crt'), old.certificate)
     writeFileSync(join(data, 'pki/node-client.key'), old.key, { mode: 0o600 })
@@ -80,7 +80,7 @@ async function askAs({ certificate: cert, key }: CertifiedKey, to: InProcess, pa
   return response.statusCode
 }
 
-/** Creates a Node of this name whose agent listens on this port of the local machine. */
+/** Creates a Node with this name whose agent listens on the given port of the local machine. */
 async function addNode(to: InProcess, name: string, port: number) {
   to.server.localNodes.add(localNode({ ...bare, name }, { host: '127.0.0.1', port }))
   assert.equal((await to.client.post('/api/v1/nodes', { metadata: { name } })).status, 201)

@@ -73,7 +73,7 @@ test('a node port serves only users that the API server authenticates and author
     ['POST', `/run/default/web/${pod.uid}/c?cmd=true`, 200, /^$/],
     ['POST', '/run/default/web/another-uid/c?cmd=true', 404, /does not exist/],
     ['GET', '/%zz', 404, /not found/],
-    // Permission for one subresource must not grant another by means of the path.
+    // Permission for one subresource must not give access to another subresource through a different path.
     ['POST', '/stats/../run/default/web/c?cmd=echo%20hi', 400, /canonical form/],
     ['GET', '/metrics/%2e%2e/pods', 400, /canonical form/],
     ['GET', '//other/pods', 400, /canonical form/],

@@ -16,7 +16,7 @@ await addPod('web')
 const path = '/api/v1/namespaces/default/pods/web/portforward'
 const tunneled = 'SPDY/3.1+portforward.k8s.io'
 
-/** A connection whose bytes travel in masked binary messages. Knows unfragmented frames only. */
+/** A connection whose bytes travel in masked binary messages. Supports only unfragmented frames. */
 class ClientTunnel extends Duplex {
   closeCode: number | undefined
   readonly #socket: Duplex
@@ -44,7 +44,7 @@ class ClientTunnel extends Duplex {
 
   frame(opcode: number, data: Buffer): void {
     const length = data.length < 126 ? [0x80 | data.length] : [0xfe, data.length >> 8, data.length & 0xff]
-    // With a mask of zeros, the data stays as it is.
+    // With a mask of zeros, the data stays unchanged.
     this.#socket.write(Buffer.concat([Buffer.from([0x80 | opcode, ...length, 0, 0, 0, 0]), data]))
   }
 

@@ -22,7 +22,7 @@ import { namespace, selector, template } from '../../support/workloads.ts'
 
 const nodes = 5
 const replicas = 20
-/** A quarter of the replicas, which is the default. */
+/** The default of maxSurge and maxUnavailable: a quarter of the replicas. */
 const surge = 5
 const completions = 24
 const kills = 15

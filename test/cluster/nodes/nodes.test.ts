@@ -133,7 +133,7 @@ test('pods of a Job succeed, and an annotation makes an image pull fail', async 
   const waits = await untilPod('no-image', ({ status }) => (status?.containerStatuses ?? []).length > 0)
   assert.equal(waits.status?.phase, 'Pending')
   assert.equal(waits.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ImagePullBackOff')
-  // The garbage collector deletes pods whose owner does not exist, so the pod may already be deleted.
+  // The garbage collector deletes pods whose owner does not exist, so the pod may already have been deleted.
   await until(
     () => client.get(kinds.Pod, { namespace: 'default', name: 'of-job' }).catch(() => undefined),
     (pod) => pod === undefined || pod.status?.phase === 'Succeeded',
@@ -259,7 +259,7 @@ test('pods can request extended resources that were added to the capacity of a n
 
 test('a pod that exceeds its active deadline is terminated and not restarted', async () => {
   await makePod('limited', {}, { activeDeadlineSeconds: 1 })
-  // The exit code proves that the pod ran before. Polling may miss that phase.
+  // The exit code proves that the pod was running before. Polling may miss the phase Running.
   const { status } = await untilPod('limited', phaseIs('Failed'))
   assert.equal(status?.reason, 'DeadlineExceeded')
   assert.equal(status?.message, 'Pod was active on the node longer than the specified deadline')
@@ -341,7 +341,7 @@ test('heartbeats of many nodes are sent concurrently even if the server does not
     outages: { isUnreachable: () => false, hasDiskPressure: () => false },
     sources: [],
   })
-  // Only the source with the node names, because the informer would send requests too.
+  // Uses only the source with the names of the nodes, because the informer would send requests too.
   const sources = loop.sources.slice(0, 1)
   const records = { log, clock: systemClock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
   const running = startLoops([{ ...loop, sources }], records)

@@ -15,7 +15,7 @@ interface Row {
   readonly name: string
   readonly pod: PodParts
   readonly cluster: ClusterParts
-  /** The reason for each node, or '' if the node is feasible. */
+  /** The reason why each node is rejected, or '' if the node is feasible. */
   readonly wanted: { readonly [node: string]: string }
 }
 

@@ -13,7 +13,7 @@ interface Row {
   readonly pod?: PodParts
   readonly cluster: ClusterParts
   readonly budgets?: readonly object[]
-  /** The expected node and victims. Undefined if preemption is impossible. */
+  /** The expected node and victims, or undefined if preemption is impossible. */
   readonly wanted: readonly [string, ...string[]] | undefined
 }
 

@@ -18,7 +18,7 @@ function open() {
     queue.refresh()
     return queue.take()
   }
-  /** Tries the next Pod, which fits nowhere. */
+  /** Tries the next Pod, which fits on no node. */
   const refuse = (wokenBy: number) => {
     const entry = next()!
     queue.rest(entry, wokenBy)

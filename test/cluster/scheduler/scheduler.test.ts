@@ -29,7 +29,7 @@ const priorities: ResourceType = {
   namespaced: false,
 }
 const owner = endOfFile()
-/** Short backoff, so that no test waits a second. */
+/** The backoff is short, so that no test waits a second. */
 const timing = { firstBackoffMs: 20, maxBackoffMs: 100, maxRestMs: 60_000 }
 const settings = { ...defaultSettings, timing, profiles: [profileOf('default-scheduler'), profileOf('second')] }
 const quick: ManagerOptions = { options: { scheduler: settings } }
@@ -76,7 +76,7 @@ async function makeNode(name: string, { cpu = '2', labels = {} as Record<string,
 interface PodParts {
   readonly cpu?: string
   readonly labels?: object
-  /** Additional fields of the spec. */
+  /** Additional fields of the Pod's spec. */
   readonly [field: string]: unknown
 }
 
@@ -184,7 +184,7 @@ test('many pods are distributed without overcommitting nodes', async () => {
 test('deleting a pod frees resources, and waiting pods are scheduled by priority', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // Without backoff. Otherwise the Pod that has waited longer would be tried first.
+  // Disables the backoff. Otherwise, the Pod that has waited longer would be tried first.
   const eager = { ...settings, timing: { ...timing, firstBackoffMs: 0, maxBackoffMs: 0 } }
   server.run(['scheduler'], { options: { scheduler: eager } })
   await makePod('first', { cpu: '1' })
@@ -321,7 +321,7 @@ test('if the scheduler is killed at any write, the next scheduler binds all pods
 test('a lagging watch causes no overcommitment because scheduling decisions count immediately', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // Bindings are answered late, so only the scheduler itself knows its decisions until then.
+  // The server answers bindings late, so only the scheduler itself knows its decisions until then.
   const held = Promise.withResolvers<void>()
   server.run(['scheduler'], {
     ...quick,

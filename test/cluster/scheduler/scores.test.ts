@@ -31,7 +31,7 @@ const rows: Row[] = [
     name: 'fewer requests score higher, averaged over CPU and memory',
     pod: { cpu: '3000m', memory: '5000' },
     cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
-    // ((4000-3000)*100/4000 + (10000-5000)*100/10000) / 2, and the same with 6000.
+    // The expected score is ((4000-3000)*100/4000 + (10000-5000)*100/10000) / 2, and the same with 6000.
     expected: [37, 50],
   },
   {
@@ -84,7 +84,7 @@ const rows: Row[] = [
     cluster: {
       nodes: { a: { images: [{ names: ['example.com/big:latest'], sizeBytes: 1000 * mb }] }, b: {} },
     },
-    // Half of the nodes have the image: (500 - 23) / (1000 - 23).
+    // Half of the nodes have the image, so the score is (500 - 23) / (1000 - 23).
     expected: [48, 0],
   },
   {
@@ -127,7 +127,7 @@ const rows: Row[] = [
         pod('3', { on: 'c', labels: web }),
       ],
     },
-    // 2 and 1 pods times ln(4) round to 3 and 1. A node without the label scores 0.
+    // 2 and 1 pods times ln(4), rounded to 3 and 1. A node without the label has a score of 0.
     expected: [33, 33, 100, 0],
   },
   {
