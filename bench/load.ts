@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Client } from './client.ts'
 import { type Side, token } from './servers.ts'
-import { atLeast, perSecond, type Row, short } from './table.ts'
+import { atLeast, perSecond, quantile, type Row, short } from './table.ts'
 import { type Cpu, cpuOf, cpuOfGenerators, cpuOfMachine } from './usage.ts'
 
 export interface Load {
@@ -15,8 +15,8 @@ export interface Load {
   readonly failed: number
   readonly seconds: number
   /** Latency in milliseconds. Undefined if the tool does not report it. */
-  readonly p50?: number
-  readonly p99?: number
+  readonly p50?: number | undefined
+  readonly p99?: number | undefined
 }
 
 /** Duration in whole seconds, because the tools accept no fractions. */
@@ -141,12 +141,20 @@ export function http2Each(next: (index: number) => Sent, { connections, streams 
 }
 
 const warmUp = 3
-const rounds = 2
+
+export interface Rounds {
+  /** Duration of one round in whole seconds. */
+  readonly seconds: number
+  /** Number of rounds per server. More and shorter rounds give a more reliable ratio on a shared machine. */
+  readonly rounds: number
+}
+
+const usualRounds: Rounds = { seconds: 2, rounds: 2 }
 
 export async function compare(
   ours: { readonly side: Side; readonly drive: Drive },
   bare: { readonly side: Side; readonly drive: Drive },
-  seconds = 2,
+  { seconds, rounds } = usualRounds,
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
@@ -186,10 +194,14 @@ function cpuOfSide({ pid, helpers = [] }: Side): Cpu {
   return { total: helpers.reduce((sum, helper) => sum + cpuOf(helper).total, total), main }
 }
 
-/** Returns the mean of several rounds, weighted by their requests. */
+/** Returns the mean of several rounds, weighted by their requests, and the median of their latencies. */
 export function mean(measured: readonly Measured[]): Measured {
   const sum = (of: (one: Measured) => number) => measured.reduce((total, one) => total + of(one), 0)
   const average = (of: (one: Measured) => number) => sum(of) / measured.length
+  const median = (of: (one: Measured) => number | undefined) => {
+    const values = measured.map(of).filter((value) => value !== undefined)
+    return values.length === 0 ? undefined : quantile(values, 0.5)
+  }
   const requests = sum(({ requests }) => requests)
   const seconds = sum(({ seconds }) => seconds)
   return {
@@ -197,6 +209,8 @@ export function mean(measured: readonly Measured[]): Measured {
     requests,
     seconds,
     failed: sum(({ failed }) => failed),
+    p50: median(({ p50 }) => p50),
+    p99: median(({ p99 }) => p99),
     perSecond: requests / seconds,
     cpu: sum((one) => one.cpu * one.requests) / requests,
     loop: average(({ loop }) => loop),
