@@ -74,13 +74,13 @@ export interface StructLiteral extends Common {
 
 export const foldNames = [
   ...(['all', 'exists', 'exists_one', 'map', 'filter', 'optMap', 'optFlatMap'] as const),
-  ...(['existsOne', 'transformList', 'transformMap', 'transformMapEntry', 'sortBy'] as const),
+  ...(['existsOne', 'transformList', 'transformMap', 'transformMapEntry', 'sortBy', 'bind'] as const),
 ] as const
 export type FoldName = (typeof foldNames)[number]
 
 /**
  * A macro that iterates over a list or over the keys of a map. `optMap` and `optFlatMap` iterate over the value of an
- * optional, if the optional has a value.
+ * optional, if the optional has a value. `cel.bind` declares one variable for the value of `range`.
  */
 export interface Fold extends Common {
   readonly kind: 'fold'

@@ -275,7 +275,7 @@ class Checker {
   #fold(node: Fold): CelType {
     const isOptional = node.macro === 'optMap' || node.macro === 'optFlatMap'
     const range = isOptional ? this.#valueType(node.range) : resolve(this.check(node.range))
-    const type = isOptional ? range : this.#elementType(node, range)
+    const type = isOptional || node.macro === 'bind' ? range : this.#elementType(node, range)
     const scopes = this.#scopes.length
     this.#scopes.push({ name: node.variable, type: node.second === undefined ? type : indexType(range) })
     if (node.second !== undefined) this.#scopes.push({ name: node.second, type: valueTypeOf(range) })
@@ -340,6 +340,7 @@ function transformed(macro: Fold['macro'], range: CelType, transform: CelType): 
       return optionalOf(transform)
     case 'optFlatMap':
     case 'transformMapEntry':
+    case 'bind':
       return transform
     case 'sortBy':
       return range.kind === 'list' ? range : listOf(types.dyn)
@@ -376,7 +377,8 @@ function matchingOverloads(overloads: readonly Overload[], { args, isMember }: A
 
 function mayBeAnything(type: CelType): boolean {
   const resolvedType = resolve(type)
-  return isDynamic(resolvedType) || (resolvedType.kind === 'list' && mayBeAnything(resolvedType.elem))
+  if (isDynamic(resolvedType) || resolvedType.kind === 'any') return true
+  return resolvedType.kind === 'list' && mayBeAnything(resolvedType.elem)
 }
 
 /** Replaces type variables with dyn, so that matching one overload does not bind variables for the next overload. */

@@ -27,6 +27,8 @@ export const foldCosts = {
   // The cost covers the test for the value, the value, the list that the macro expands to, and the result.
   optMap: { begin: listCost + 2, each: 1 },
   optFlatMap: { begin: listCost + 2, each: 0 },
+  // The cost covers the empty list that the macro expands to.
+  bind: { begin: listCost, each: 0 },
   // The cost covers the list of keys, and the names of both lists.
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
@@ -57,16 +59,20 @@ const opaqueEqualitySince = 32
  */
 const boundVariablesSince = 33
 
-/**
- * Estimates the maximum cost of an expression. `variables` contains the declared types of `self` and `oldSelf`.
- * `version` is the minor version of Kubernetes 1 whose estimate is returned.
- */
+export interface EstimateOptions {
+  /** Minor version of Kubernetes 1 whose estimate is returned. Defaults to the newest version. */
+  readonly version?: number | undefined
+  /** Whether the sizes of computed values are unknown. Otherwise, they are those of the value that a rule validates. */
+  readonly hasUnknownSizes?: boolean | undefined
+}
+
+/** Estimates the maximum cost of an expression. `variables` contains the declared types of the variables. */
 export function estimateCost(
   root: Node,
   variables: ReadonlyMap<string, DeclaredType>,
-  version: number = Number.POSITIVE_INFINITY,
+  options: EstimateOptions = {},
 ): number {
-  return new Estimator(variables, version).estimate(root).cost
+  return new Estimator(variables, options).estimate(root).cost
 }
 
 const scalars: ReadonlySet<CelType['kind']> = new Set(['bool', 'int', 'uint', 'double', 'timestamp', 'duration'])
@@ -90,14 +96,14 @@ const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'vari
 class Estimator {
   readonly #variables: ReadonlyMap<string, DeclaredType>
   readonly #version: number
-  /** The position of the value that the rule validates. */
+  /** The position of the value that the rule validates, if computed values are assumed to have its size. */
   readonly #root: Place
   readonly #scopes: { readonly name: string; readonly known: Omit<CostEstimate, 'cost'> }[] = []
 
-  constructor(variables: ReadonlyMap<string, DeclaredType>, version: number) {
+  constructor(variables: ReadonlyMap<string, DeclaredType>, { version, hasUnknownSizes }: EstimateOptions) {
     this.#variables = variables
-    this.#version = version
-    this.#root = { declared: variables.values().next().value }
+    this.#version = version ?? Number.POSITIVE_INFINITY
+    this.#root = { declared: hasUnknownSizes ? undefined : variables.values().next().value }
   }
 
   estimate(node: Node): CostEstimate {
@@ -146,7 +152,9 @@ class Estimator {
     const operandEstimate = this.estimate(operand)
     if (isTest) return { cost: operandEstimate.cost, size: fixedSize(1) }
     const isCharged = selectable.has(resolve(operand.type).kind)
-    const place = this.#below(operandEstimate.place, ({ fields }) => fields && fieldNamed(fields, field))
+    const place = this.#below(operandEstimate.place, ({ fields, anyField }) => {
+      return fields === undefined ? anyField : fieldNamed(fields, field)
+    })
     return { cost: operandEstimate.cost + (isCharged ? 1 : 0), place }
   }
 
@@ -183,6 +191,7 @@ class Estimator {
   #fold(node: Fold): CostEstimate {
     const range = this.estimate(node.range)
     if (node.macro === 'optMap' || node.macro === 'optFlatMap') return this.#optionalMapping(node, range)
+    if (node.macro === 'bind') return this.#binding(node, range)
     const count = sizeOf(range, node.range)
     const body = this.#bodyCost(node, range.place)
     const { begin, each } = foldCosts[node.macro]
@@ -197,8 +206,7 @@ class Estimator {
   #bodyCost(node: Fold, range: Place | undefined): number {
     const isList = resolve(node.range.type!).kind === 'list'
     const element = { place: this.#elements(range) }
-    // Keys of maps are strings of unknown size, which the estimate treats as empty.
-    const key = { size: fixedSize(isList ? 1 : 0) }
+    const key = { size: isList ? fixedSize(1) : { min: 0, max: range?.declared?.maxKeyLength ?? 0 } }
     const scopes = this.#scopes.length
     this.#scopes.push({ name: node.variable, known: node.second === undefined && isList ? element : key })
     if (node.second !== undefined) this.#scopes.push({ name: node.second, known: element })
@@ -219,6 +227,14 @@ class Estimator {
     this.#scopes.pop()
     const { begin, each } = foldCosts[node.macro]
     return { cost: 2 * range.cost + begin + each + transform.cost }
+  }
+
+  /** Returns the cost of `cel.bind`, whose variable has the size of the value that is bound to it. */
+  #binding(node: Fold, { cost, ...known }: CostEstimate): CostEstimate {
+    this.#scopes.push({ name: node.variable, known })
+    const transform = this.estimate(node.transform!)
+    this.#scopes.pop()
+    return { cost: cost + foldCosts.bind.begin + transform.cost }
   }
 }
 

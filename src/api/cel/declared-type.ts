@@ -31,8 +31,12 @@ export interface DeclaredType {
   readonly minBytes: number
   /** The type of the elements of a list or of the values of a map. */
   readonly elem?: DeclaredType
+  /** Maximum length of the keys of a map. If undefined, the estimate treats the keys as empty, as Kubernetes does. */
+  readonly maxKeyLength?: number
   /** The fields of an object, by the field names that rules use. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
+  /** The type of a value that a rule selects by name from a map. If undefined, the size of such a value is unknown. */
+  readonly anyField?: DeclaredType
   /** The JSON names of fields, by the field names that rules use. Contains only fields whose two names differ. */
   readonly properties?: ReadonlyMap<string, string>
   /**

@@ -7,7 +7,7 @@ import { qualifiedName, typeNames } from './checker.ts'
 import { foldCosts, listCost, mapCost, structCost } from './cost.ts'
 import { selfComparison, sorted } from './functions/collections.ts'
 import type { Overload, Run } from './overload.ts'
-import { type CelType, isDynamic } from './types.ts'
+import { type CelType, isDynamic, resolve } from './types.ts'
 import {
   ArrayList,
   CelError,
@@ -116,7 +116,7 @@ class Compiler {
     if (node.name === '_?_:_') return conditional(args)
     if (node.name === '_?._') return optionalField(args)
     const overloads = node.overloads!
-    const isKnown = overloads.length === 1 && operands(node).every(({ type }) => !isDynamic(type!))
+    const isKnown = overloads.length === 1 && operands(node).every(({ type }) => isStatic(type!))
     const invoke = isKnown ? direct(overloads[0]!) : dispatched(overloads)
     const [first, second] = args
     if (args.length === 1) return (frame) => invoke(frame, [first!(frame)])
@@ -137,6 +137,7 @@ class Compiler {
     this.#names.length = names
     if (node.macro === 'optMap' || node.macro === 'optFlatMap')
       return optionalMapping(range, transform!, { slot, isFlat: node.macro === 'optFlatMap' })
+    if (node.macro === 'bind') return bound(range, transform!, slot)
     const isPair = node.second !== undefined
     const loop = loops[node.macro]({ predicate: predicate!, transform: transform!, hasPredicate: !!predicate })
     const { begin, each } = foldCosts[node.macro]
@@ -160,6 +161,11 @@ class Compiler {
       })
     }
   }
+}
+
+/** Whether the type of a value is known before evaluation. */
+function isStatic(type: CelType): boolean {
+  return !isDynamic(type) && resolve(type).kind !== 'any'
 }
 
 function typeValue(name: string): Evaluate {
@@ -251,6 +257,14 @@ function optionalMapping(range: Evaluate, transform: Evaluate, { slot, isFlat }:
     frame.variables[slot] = value
     const result = transform(frame)
     return isFlat ? result : new Optional(result)
+  }
+}
+
+function bound(value: Evaluate, transform: Evaluate, slot: number): Evaluate {
+  return (frame) => {
+    frame.budget.charge(foldCosts.bind.begin)
+    frame.variables[slot] = value(frame)
+    return transform(frame)
   }
 }
 
@@ -425,7 +439,10 @@ const collectMap =
     return map
   }
 
-const loops: { readonly [macro in Exclude<Fold['macro'], 'optMap' | 'optFlatMap'>]: (parts: Parts) => Loop } = {
+/** The macros that iterate. The others evaluate their expression at most once. */
+type Iteration = Exclude<Fold['macro'], 'optMap' | 'optFlatMap' | 'bind'>
+
+const loops: { readonly [macro in Iteration]: (parts: Parts) => Loop } = {
   all: quantifier('all'),
   exists: quantifier('exists'),
   exists_one: countOne,

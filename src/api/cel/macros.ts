@@ -30,6 +30,16 @@ const forms: { readonly [name in FoldName]: Form } = {
   transformList: { two: [3, 4], transforms: true },
   transformMap: { two: [3, 4], transforms: true },
   transformMapEntry: { two: [3, 4], transforms: true },
+  // `cel.bind` is a function in a namespace, so `readMacro` does not look at its form.
+  bind: { transforms: true },
+}
+
+/** Determines which macros are available. */
+export interface Dialect {
+  /** Minor version of Kubernetes 1. If undefined, the macros of all versions are available. */
+  readonly version?: number | undefined
+  /** Whether `cel.bind(name, value, expression)` is available. */
+  readonly hasBind?: boolean | undefined
 }
 
 /**
@@ -44,9 +54,13 @@ const sortBySince = 34
  * Returns the node of a macro, or undefined if the call is not a macro. Throws SyntaxIssue if a macro is used
  * incorrectly.
  */
-export function readMacro(call: Call, version: number): Node | undefined {
+export function readMacro(
+  call: Call,
+  { version = Number.POSITIVE_INFINITY, hasBind = false }: Dialect,
+): Node | undefined {
   const { name, target, args, at } = call
   if (target === undefined) return name === 'has' && args.length === 1 ? presenceOf(args[0]!, at) : undefined
+  if (hasBind && name === 'bind' && isName(target, 'cel') && args.length === 3) return binding(call)
   if (!foldNames.includes(name as FoldName)) return undefined
   const { one = [], two = [] } = forms[name as FoldName]
   if (name.startsWith('opt') && version < optionalsSince) return undefined
@@ -61,11 +75,22 @@ function presenceOf(argument: Node, at: number): Node {
   return { ...argument, isTest: true }
 }
 
+function isName(node: Node, name: string): boolean {
+  return node.kind === 'identifier' && node.name === name
+}
+
+function binding({ args: [variable, range, transform], at }: Call): Fold {
+  const name = variableName(variable!)
+  return { kind: 'fold', at, macro: 'bind', range: range!, variable: name, predicate: undefined, transform }
+}
+
+function variableName(node: Node): string {
+  if (node.kind !== 'identifier') throw new SyntaxIssue(node.at, 'argument must be a simple name')
+  return node.name
+}
+
 function foldOf({ name, args, at }: Call, range: Node, variables: 1 | 2): Fold {
-  const names = args.slice(0, variables).map((variable) => {
-    if (variable.kind !== 'identifier') throw new SyntaxIssue(variable.at, 'argument must be a simple name')
-    return variable.name
-  })
+  const names = args.slice(0, variables).map(variableName)
   const parts = args.slice(variables)
   const transforms = forms[name as FoldName].transforms
   return {

@@ -7,7 +7,7 @@ import type { Call, Node, StructField } from './ast.ts'
 import { functions } from './functions/all.ts'
 import { SyntaxIssue } from './issues.ts'
 import { type Token, tokenize } from './lexer.ts'
-import { readMacro } from './macros.ts'
+import { type Dialect, readMacro } from './macros.ts'
 import { Double, maxInt, minInt, toInt, Uint, type Value } from './values.ts'
 
 /** Maximum length of an expression in characters. */
@@ -39,32 +39,26 @@ const precedences: ReadonlyMap<string, number> = new Map([
 const primaryTokens =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** A version that is later than every minor version that introduces functions. */
-const newestVersion = 1000
-
-/**
- * Parses an expression. `version` is the minor version of Kubernetes 1 that determines which macros are available.
- * Throws SyntaxIssue if the text is invalid.
- */
-export function parse(text: string, version = newestVersion): Node {
+/** Parses an expression. Throws SyntaxIssue if the text is invalid. */
+export function parse(text: string, dialect: Dialect = {}): Node {
   if (text.length > maxLength) {
     const { length } = [...text]
     if (length > maxLength)
       throw new SyntaxIssue(0, `expression code point size exceeds limit: size: ${length}, limit ${maxLength}`)
   }
-  return new Parser(tokenize(text), version).parse()
+  return new Parser(tokenize(text), dialect).parse()
 }
 
 class Parser {
   readonly #tokens: readonly Token[]
-  readonly #version: number
+  readonly #dialect: Dialect
   readonly #depths = new Map<Node, number>()
   #next = 0
   #nesting = 0
 
-  constructor(tokens: readonly Token[], version: number) {
+  constructor(tokens: readonly Token[], dialect: Dialect) {
     this.#tokens = tokens
-    this.#version = version
+    this.#dialect = dialect
   }
 
   parse(): Node {
@@ -236,7 +230,7 @@ class Parser {
 
   #withMacros(call: Call): Node {
     const parts = call.target === undefined ? call.args : [call.target, ...call.args]
-    return this.#made(readMacro(call, this.#version) ?? inNamespace(call) ?? call, parts)
+    return this.#made(readMacro(call, this.#dialect) ?? inNamespace(call) ?? call, parts)
   }
 
   /** Parses a list of expressions up to and including the closing bracket. */

@@ -36,6 +36,7 @@ export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }
 
+/** The variables, functions and limits of an expression. */
 export interface Environment {
   /**
    * Minor version of Kubernetes 1 that determines which functions are available. If undefined, all functions are
@@ -47,6 +48,10 @@ export interface Environment {
    * newest version.
    */
   readonly costVersion?: number | undefined
+  /** Whether the sizes of computed values are unknown. See `EstimateOptions`. */
+  readonly hasUnknownSizes?: boolean
+  /** Whether `cel.bind` is available. */
+  readonly hasBind?: boolean
   /** Required type of the result. Defaults to bool. `any` accepts every type. */
   readonly result?: CelType['kind'] | 'any'
   /** The declared variables, in the order in which their values are passed. */
@@ -61,8 +66,8 @@ export interface Environment {
 
 /** Compiles a rule. Yields between the stages of compilation, because the text may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
-  const { variables, version, costVersion, findStruct, result = 'bool' } = environment
-  const { root, issue } = parsed(text, version)
+  const { variables, version, costVersion, hasUnknownSizes, findStruct, result = 'bool' } = environment
+  const { root, issue } = parsed(text, environment)
   if (root === undefined) return failed(text, [issue])
   yield
   const { type, issues, used } = check(root, typesOf(variables), { version, findStruct })
@@ -74,7 +79,7 @@ export function* compileRule(text: string, environment: Environment): Generator<
   const badPattern = yield* patterns.addConstants(root)
   if (badPattern !== undefined) return { outcome: 'invalid', why: `program instantiation failed: ${badPattern}` }
   yield
-  const maxCost = estimateCost(root, variables, costVersion)
+  const maxCost = estimateCost(root, variables, { version: costVersion, hasUnknownSizes })
   yield
   const evaluate: Program['evaluate'] = valueRunner(compile(root, [...variables.keys()]), patterns)
   const run: Program['run'] = (values, budget) => evaluate(values, budget) === true
@@ -91,7 +96,7 @@ export function checkText(
   text: string,
   { variables, version }: Pick<Environment, 'variables' | 'version'>,
 ): CheckedText {
-  const { root, issue } = parsed(text, version)
+  const { root, issue } = parsed(text, { version })
   if (root === undefined) return { outcome: 'invalid', why: showIssues(text, [issue]) }
   const { type, issues } = check(root, typesOf(variables), { version })
   return issues.length === 0 ? { outcome: 'type', type } : { outcome: 'invalid', why: showIssues(text, issues) }
@@ -103,9 +108,9 @@ function typesOf(variables: Environment['variables']): ReadonlyMap<string, CelTy
 
 type Parsed = { readonly root: Node; readonly issue?: never } | { readonly root?: never; readonly issue: Issue }
 
-function parsed(text: string, version: number | undefined): Parsed {
+function parsed(text: string, { version, hasBind }: Pick<Environment, 'version' | 'hasBind'>): Parsed {
   try {
-    return { root: parse(text, version) }
+    return { root: parse(text, { version, hasBind }) }
   } catch (error) {
     if (error instanceof SyntaxIssue) return { issue: error.issue }
     throw error

@@ -6,6 +6,7 @@ const plainNames = [
   ...(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'dyn'] as const),
   ...(['url', 'quantity', 'ip', 'cidr', 'semver', 'format'] as const),
   ...(['authorizer', 'path_check', 'group_check', 'resource_check', 'decision'] as const),
+  'any',
 ] as const
 type PlainName = (typeof plainNames)[number] | 'null_type'
 
@@ -44,7 +45,10 @@ export const types = {
   duration: plain('duration'),
   dyn: plain('dyn'),
   url: plain('url'),
+  quantity: plain('quantity'),
   authorizer: plain('authorizer'),
+  /** A scalar of unknown type. Unlike `dyn`, it has no fields and no elements to iterate over. */
+  any: plain('any'),
   null: plain('null_type'),
 }
 
@@ -80,6 +84,11 @@ export function isDynamic(type: CelType): boolean {
   return kind === 'dyn' || kind === 'variable'
 }
 
+/** Whether a type is compatible with every other type. */
+function isWildcard({ kind }: CelType): boolean {
+  return kind === 'dyn' || kind === 'any'
+}
+
 type Variable = Extract<CelType, { readonly kind: 'variable' }>
 
 /** Type variables that a comparison has bound, so that the bindings can be undone. */
@@ -106,7 +115,7 @@ export function unify(expected: CelType, actual: CelType, trail: Trail = []): bo
   if (a === b) return true
   if (a.kind === 'variable') return bind(a, b, trail)
   if (b.kind === 'variable') return bind(b, a, trail)
-  if (a.kind === 'dyn' || b.kind === 'dyn') return true
+  if (isWildcard(a) || isWildcard(b)) return true
   if (a.kind === 'null_type' || b.kind === 'null_type') return mayBeNull(a.kind === 'null_type' ? b : a)
   if (a.kind === 'list' && b.kind === 'list') return unify(a.elem, b.elem, trail)
   if (a.kind === 'map' && b.kind === 'map') return unify(a.key, b.key, trail) && unify(a.value, b.value, trail)

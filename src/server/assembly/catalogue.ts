@@ -11,6 +11,7 @@ import type { Kind } from '../../api/schema/kind.ts'
 import type { Emulation } from '../../api/versions/availability.ts'
 import type { Admission } from '../../apiserver/admission/admission.ts'
 import type { ControlState } from '../../apiserver/admission/controls/all.ts'
+import { withSelectorRules } from '../../apiserver/admission/policy/device-selectors.ts'
 import { withExpressionRules } from '../../apiserver/admission/policy/policy-faults.ts'
 import type { Webhook } from '../../apiserver/admission/webhook/webhook.ts'
 import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
@@ -137,7 +138,7 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
   }
   const judged = kinds.map((kind) => {
     if (isSameKind(kind, customResourceDefinition)) return withSchemaRules(kind)
-    return withExpressionRules(kind, loadRulePatterns)
+    return withSelectorRules(withExpressionRules(kind, loadRulePatterns), loadRulePatterns)
   })
   catalogue.add(serveKinds(judged, registry, endpoints))
   return { catalogue, lookup, ways, registry }

@@ -44,7 +44,6 @@ const leftOut: { readonly [place: string]: string } = {
   'comparisons/eq_wrapper': messages,
   'type_deductions/wrappers': messages,
   block_ext: library,
-  bindings_ext: library,
   encoders_ext: library,
   math_ext: library,
   'namespace/namespace': 'Kubernetes expressions have no container',
@@ -195,7 +194,7 @@ const unchecked = 'Kubernetes checks the types of every expression'
 function faultOf({ expr, typeEnv = [], bindings = {}, ...expected }: SpecTest): string | undefined {
   const declared = new Map(typeEnv.map(({ name, ident }) => [name, opaque(typeFor(ident?.type ?? {}))] as const))
   const variables = new Map([...declared].filter(([name]) => expected.checkOnly || name in bindings))
-  const compiled = runToCompletion(compileRule(expr, { variables, readPattern, result: 'any' }))
+  const compiled = runToCompletion(compileRule(expr, { variables, readPattern, result: 'any', hasBind: true }))
   if (compiled.outcome === 'invalid') {
     if (expected.evalError !== undefined) return undefined
     return expected.disableCheck === true ? unchecked : compiled.why

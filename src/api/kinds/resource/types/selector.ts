@@ -1,11 +1,13 @@
-/** DeviceSelector: a CEL expression that selects devices by driver, attributes and capacities. */
-import { check as checkTypes } from '../../../cel/checker.ts'
-import { SyntaxIssue, showIssues } from '../../../cel/issues.ts'
-import { parse } from '../../../cel/parser.ts'
-import { type CelType, mapOf, types } from '../../../cel/types.ts'
-import { child, type FieldError, type FieldPath, invalid, required, tooLong } from '../../../model/field-error.ts'
-import { field, s } from '../../../schema/schema.ts'
+/**
+ * DeviceSelector: a CEL expression that selects devices by driver, attributes and capacities. The API server compiles
+ * the expressions (`device-selectors.ts` in `apiserver/admission/policy`).
+ */
+import { child, required, tooLong } from '../../../model/field-error.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { maxTextBytes } from './lists.ts'
+
+/** Maximum length of an expression. Longer expressions are not compiled. */
+export const maxExpressionBytes = maxTextBytes
 
 const expression = s.object(
   {
@@ -17,47 +19,17 @@ const expression = s.object(
   {
     name: 'CELDeviceSelector',
     doc: 'A CEL expression that selects devices.',
-    check: ({ expression: text = '' }, path) => checkExpression(text, child(path, 'expression')),
+    check: ({ expression: text = '' }, path) =>
+      Buffer.byteLength(text) > maxExpressionBytes ? [tooLong(child(path, 'expression'), maxExpressionBytes)] : [],
   },
 )
 
-export const deviceSelector = s.object(
-  { cel: field(1, expression, { doc: 'CEL expression that selects devices.' }) },
-  {
-    name: 'DeviceSelector',
-    doc: 'Selects devices. Exactly one field must be set.',
-    check: ({ cel }, path) => (cel === undefined ? [required(child(path, 'cel'))] : []),
-  },
-)
+const selectorFields = { cel: field(1, expression, { doc: 'CEL expression that selects devices.' }) }
 
-/** Attributes and capacities by domain and name. */
-const byDomain = mapOf(types.string, mapOf(types.string, types.dyn))
+export type DeviceSelector = InferFields<typeof selectorFields>
 
-const device: CelType = {
-  kind: 'object',
-  fields: new Map([
-    ['driver', { type: types.string }],
-    ['attributes', { type: byDomain }],
-    ['capacity', { type: byDomain }],
-    ['allowMultipleAllocations', { type: types.bool }],
-  ]),
-}
-const variables = new Map([['device', device]])
-
-function checkExpression(text: string, path: FieldPath): FieldError[] {
-  if (Buffer.byteLength(text) > maxTextBytes) return [tooLong(path, maxTextBytes)]
-  const why = compileError(text)
-  return why === undefined ? [] : [invalid(path, text, why)]
-}
-
-/** Returns what is wrong with an expression. */
-function compileError(text: string): string | undefined {
-  try {
-    const { type, issues } = checkTypes(parse(text), variables)
-    if (issues.length > 0) return `compilation failed: ${showIssues(text, issues)}`
-    return type.kind === 'bool' || type.kind === 'dyn' ? undefined : `must evaluate to bool, not ${type.kind}`
-  } catch (error) {
-    if (error instanceof SyntaxIssue) return `compilation failed: ${showIssues(text, [error.issue])}`
-    throw error
-  }
-}
+export const deviceSelector = s.object(selectorFields, {
+  name: 'DeviceSelector',
+  doc: 'Selects devices. Exactly one field must be set.',
+  check: ({ cel }, path) => (cel === undefined ? [required(child(path, 'cel'))] : []),
+})
