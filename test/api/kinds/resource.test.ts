@@ -20,6 +20,11 @@ const deviceClass = (spec: object) => ({ path: `${group}/deviceclasses`, body: {
 const cel = (expression: string) => ({ cel: { expression } })
 const device = { driver: 'd.example', pool: 'p', device: 'a' }
 const allocation = { devices: { results: [{ request: 'r', ...device }] } }
+const term = { matchExpressions: [{ key: 'zone', operator: 'Exists' }] }
+const manyCounters = Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`c${i}`, { value: '1' }]))
+const policy = 'spec.devices[0].capacity[m].requestPolicy'
+const shared = (requestPolicy: object) =>
+  withDevice({ allowMultipleAllocations: true, capacity: { m: { value: '8', requestPolicy } } })
 const first = 'spec.devices.requests[0]'
 
 const rows: Row[] = [
@@ -54,6 +59,53 @@ const rows: Row[] = [
     name: 'selectors know only the device',
     ...exactly({ selectors: [cel('object.x == 1')] }),
     causes: [`Invalid ${first}.exactly.selectors[0].cel.expression`],
+  },
+  ...[
+    'device.attributes["d.example"].model == "x" && device.attributes["d.example"].size > 3',
+    'device.attributes["d.example"].isFast',
+    'device.capacity["d.example"].memory.compareTo(quantity("1Gi")) >= 0',
+    'cel.bind(own, device.attributes["d.example"], own.isFast && own.model.startsWith("x"))',
+    'device.attributes["d.example"].version.isGreaterThan(semver("1.2.3"))',
+    'device.attributes["d.example"].all(name, name.size() > 1)',
+    'device.attributes["d.example"].model.matches("^a[bc]*$")',
+    'device.attributes["d.example"].model in ["a", "b"]',
+    '!device.allowMultipleAllocations',
+  ].map((expression) => ({ name: `a selector is valid: ${expression}`, ...exactly({ selectors: [cel(expression)] }) })),
+  ...[
+    'device.attributes["d.example"].model.name == "x"',
+    'device.attributes["d.example"].models.exists(model, model == "x")',
+    'dyn(true)',
+    'device.model == "x"',
+    'device.driver.matches("[")',
+  ].map((expression) => ({
+    name: `a selector is invalid: ${expression}`,
+    ...exactly({ selectors: [cel(expression)] }),
+    causes: [`Invalid ${first}.exactly.selectors[0].cel.expression`],
+  })),
+  ...[
+    'device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, device.attributes.all(d, a + b == c + d))))',
+    '["a"].exists(x, device.driver.contains(x))',
+  ].map((expression) => ({
+    name: `a selector is too expensive: ${expression}`,
+    ...exactly({ selectors: [cel(expression)] }),
+    causes: [`Forbidden ${first}.exactly.selectors[0].cel.expression`],
+  })),
+  {
+    name: 'alternatives have selectors',
+    ...claim({
+      requests: [{ name: 'r', firstAvailable: [{ name: 'a', deviceClassName: 'g', selectors: [cel('device.x')] }] }],
+    }),
+    causes: [`Invalid ${first}.firstAvailable[0].selectors[0].cel.expression`],
+  },
+  {
+    name: 'the selectors of a template compile',
+    path: `${group}/namespaces/default/resourceclaimtemplates`,
+    body: {
+      spec: {
+        spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'g', selectors: [cel('1')] } }] } },
+      },
+    },
+    causes: [`Invalid spec.${first}.exactly.selectors[0].cel.expression`],
   },
   {
     name: 'selectors return a bool',
@@ -136,6 +188,12 @@ const rows: Row[] = [
     shows: { 'metadata.generation': 2 },
   },
   {
+    name: 'the new selectors of a class compile',
+    ...deviceClass({ selectors: [cel('true')] }),
+    patch: { spec: { selectors: [cel('device')] } },
+    causes: ['Invalid spec.selectors[0].cel.expression'],
+  },
+  {
     name: 'a class may be an extended resource',
     ...deviceClass({ extendedResourceName: 'cpu' }),
     causes: ['Invalid spec.extendedResourceName'],
@@ -187,6 +245,71 @@ const rows: Row[] = [
     causes: ['Invalid spec.devices[0].capacity[m].requestPolicy.validValues'],
   },
   {
+    name: 'the default of a range is reported at the violated bound',
+    ...shared({ default: '9', validRange: { min: '1', max: '7', step: '4' } }),
+    causes: ['max', 'step'].map((name) => `Invalid ${policy}.validRange.${name}`),
+  },
+  {
+    name: 'a step must not be zero',
+    ...shared({ default: '1', validRange: { min: '1', step: '0' } }),
+    causes: [`Invalid ${policy}.validRange.step`],
+  },
+  {
+    name: 'valid values ascend and do not repeat',
+    ...shared({ default: '1', validValues: ['1', '4', '4', '2', '9'] }),
+    causes: [`Duplicate ${policy}.validValues[2]`, ...[3, 4].map((i) => `Invalid ${policy}.validValues[${i}]`)],
+  },
+  {
+    name: 'valid amounts require a default',
+    ...shared({ validValues: ['9'] }),
+    causes: [`Required ${policy}.default`],
+  },
+  {
+    name: 'a device with too many attributes reports other errors too',
+    ...withDevice({
+      attributes: {
+        ...Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`a${i}`, { int: i }])),
+        x: { version: 'v' },
+      },
+    }),
+    causes: ['Invalid spec.devices[0]', 'Invalid spec.devices[0].attributes[x].version'],
+  },
+  {
+    name: 'a long version that is not semantic has two errors',
+    ...withDevice({ attributes: { x: { version: 'v'.repeat(65) } } }),
+    causes: ['Invalid', 'TooLong'].map((reason) => `${reason} spec.devices[0].attributes[x].version`),
+  },
+  {
+    name: 'the parts of a name are not empty',
+    ...withDevice({ attributes: { '/': { int: 1 } } }),
+    causes: ['Invalid spec.devices[0].attributes'],
+  },
+  {
+    name: 'a device consumes at most two counter sets',
+    ...withDevice({
+      consumesCounters: ['a', 'b', 'c'].map((counterSet) => ({ counterSet, counters: { m: { value: '1' } } })),
+    }),
+    causes: ['TooMany spec.devices[0].consumesCounters'],
+  },
+  {
+    name: 'a counter set has at most 32 counters',
+    ...slice({ sharedCounters: [{ name: 'c', counters: manyCounters }] }),
+    causes: ['TooMany spec.sharedCounters[0].counters'],
+  },
+  {
+    name: 'a slice selects nodes by one term',
+    ...slice({ nodeName: undefined, nodeSelector: { nodeSelectorTerms: [] } }),
+    causes: ['Invalid', 'Required'].map((reason) => `${reason} spec.nodeSelector.nodeSelectorTerms`),
+  },
+  {
+    name: 'a device selects nodes by several terms',
+    ...slice({
+      nodeName: undefined,
+      perDeviceNodeSelection: true,
+      devices: [{ name: 'a', nodeSelector: { nodeSelectorTerms: [term, term] } }],
+    }),
+  },
+  {
     name: 'counters exclude devices',
     ...slice({ devices: [{ name: 'a' }], sharedCounters: [{ name: 'c', counters: { m: { value: '1' } } }] }),
     causes: ['Invalid spec'],
@@ -205,6 +328,16 @@ await testRows('1.36', [
   { name: 'distinct attributes count as constraints', ...distinct },
 ])
 await testRows('1.34', [
+  {
+    name: 'an empty part of a name is missing',
+    ...claim({ requests: [request], constraints: [{ matchAttribute: '/a' }] }),
+    causes: ['Required spec.devices.constraints[0].matchAttribute'],
+  },
+  {
+    name: 'selectors cannot ask for shared devices',
+    ...exactly({ selectors: [cel('device.allowMultipleAllocations')] }),
+    causes: [`Invalid ${first}.exactly.selectors[0].cel.expression`],
+  },
   { name: 'a repeated request is reported by name', ...twice, causes: ['Duplicate spec.devices.requests[1].name'] },
   {
     name: 'tolerations stay although their gate is off',
@@ -230,6 +363,15 @@ await testRows(
       name: 'a list of an attribute is not empty',
       ...withDevice({ attributes: { x: { ints: [] } } }),
       causes: ['Invalid spec.devices[0].attributes[x].ints'],
+    },
+    {
+      name: 'the elements of lists count as values',
+      ...withDevice({ attributes: { x: { ints: Array.from({ length: 49 }, () => 1) } } }),
+      causes: ['Invalid spec.devices[0]'],
+    },
+    {
+      name: 'selectors iterate over lists',
+      ...exactly({ selectors: [cel('device.attributes["d.example"].models.exists(model, model == "x")')] }),
     },
   ],
   ['--feature-gates=DRAListTypeAttributes=true'],

@@ -11,7 +11,7 @@ import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
 import { countsGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { counterSet } from './types/counters.ts'
-import { type Device, device } from './types/device.ts'
+import { type Device, device, hasListAttributes } from './types/device.ts'
 import { checkList, checkName, checkPoolName, keyFieldOf } from './types/lists.ts'
 
 const pool = s.object(
@@ -51,7 +51,7 @@ export const sliceSpecFields = {
   }),
   allNodes: field(5, s.boolean(), { zeroValue: 'keep', doc: 'Whether the devices are accessible from all nodes.' }),
   devices: field(6, s.list(device), {
-    doc: 'Devices in the slice. At most 128 devices, or 64 if any device has taints or consumes counters.',
+    doc: 'Devices in the slice. At most 128 devices, or 64 if any device has taints, consumes counters or has lists as attributes.',
   }),
   perDeviceNodeSelection: field(7, s.boolean(), {
     zeroValue: 'keep',
@@ -142,10 +142,13 @@ const oneLocation = 'exactly one of `nodeName`, `nodeSelector`, `allNodes` and `
 
 function checkSpec(value: Spec, path: string, context: RuleContext): FieldError[] {
   const { driver = '', devices = [], sharedCounters = [] } = value
-  const isDetailed = devices.some(({ taints, consumesCounters }) => taints?.length || consumesCounters?.length)
+  const isDetailed = devices.some(
+    (each) => each.taints?.length || each.consumesCounters?.length || hasListAttributes(each),
+  )
   return [
     ...checkDriverName(driver, child(path, 'driver'), context),
     ...checkLocation(value, path, { names: [...locations, 'perDeviceNodeSelection'], text: oneLocation }),
+    ...checkTermCount(value, path),
     ...checkList(devices, child(path, 'devices'), {
       max: isDetailed ? maxDevicesWithDetails : maxDevices,
       key: ({ name = '' }) => name,
@@ -176,6 +179,14 @@ function checkDeviceLocation(value: Device, { perDeviceNodeSelection }: Spec, pa
 
 type Location = Pick<Spec, 'nodeName' | 'nodeSelector' | 'allNodes' | 'perDeviceNodeSelection'>
 
+/** Requires exactly one term in the selector of a slice, so that the selectors of several slices can be combined. */
+function checkTermCount({ nodeSelector: selector }: Spec, path: string): FieldError[] {
+  const terms = selector?.nodeSelectorTerms ?? []
+  return selector === undefined || terms.length === 1
+    ? []
+    : [invalid(child(path, 'nodeSelector.nodeSelectorTerms'), terms, 'must have exactly one term')]
+}
+
 /** Requires exactly one location. False counts as unset, but is an error as well. */
 function checkLocation(
   value: Location,
@@ -183,18 +194,9 @@ function checkLocation(
   { names, text }: { readonly names: readonly (keyof Location)[]; readonly text: string },
 ): FieldError[] {
   const set = names.filter((name) => Boolean(value[name]))
-  const { nodeName, nodeSelector: selector } = value
+  const { nodeName } = value
   return [
     ...(nodeName === undefined ? [] : checkName(nodeName, child(path, 'nodeName'), checkDnsSubdomain)),
-    ...((selector?.nodeSelectorTerms ?? []).length > 1
-      ? [
-          invalid(
-            child(path, 'nodeSelector.nodeSelectorTerms'),
-            selector?.nodeSelectorTerms,
-            'must have exactly one term',
-          ),
-        ]
-      : []),
     ...(['allNodes', 'perDeviceNodeSelection'] as const)
       .filter((name) => value[name] === false)
       .map((name) => invalid(child(path, name), false, 'must be either unset or true')),

@@ -107,8 +107,9 @@ function checkConstraint(
   path: FieldPath,
   context: RuleContext,
 ): FieldError[] {
-  if (matchAttribute !== undefined) return checkFullName(matchAttribute, child(path, 'matchAttribute'))
-  if (distinctAttribute !== undefined) return checkFullName(distinctAttribute, child(path, 'distinctAttribute'))
+  if (matchAttribute !== undefined) return checkFullName(matchAttribute, child(path, 'matchAttribute'), context)
+  if (distinctAttribute !== undefined)
+    return checkFullName(distinctAttribute, child(path, 'distinctAttribute'), context)
   if (!isEnabled('DRAConsumableCapacity', context)) return [required(child(path, 'matchAttribute'))]
   return [required(path, 'exactly one of `matchAttribute` and `distinctAttribute` is required')]
 }

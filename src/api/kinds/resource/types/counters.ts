@@ -1,7 +1,7 @@
 /** Counters that several devices share, such as the memory of a partitioned device. */
-import { child, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, required, tooMany } from '../../../model/field-error.ts'
 import { field, s } from '../../../schema/schema.ts'
-import { checkName } from './lists.ts'
+import { checkName, maxElements } from './lists.ts'
 
 const counter = s.object(
   {
@@ -49,5 +49,7 @@ export const counterConsumption = s.object(
 function checkCounters(all: { readonly [name: string]: unknown } = {}, path: FieldPath): FieldError[] {
   const place = child(path, 'counters')
   const names = Object.keys(all)
-  return names.length === 0 ? [required(place)] : names.flatMap((name) => checkName(name, place))
+  if (names.length === 0) return [required(place)]
+  if (names.length > maxElements) return [tooMany(place, names.length, maxElements)]
+  return names.flatMap((name) => checkName(name, place))
 }

@@ -1,5 +1,5 @@
 /** DeviceCapacity: an amount that a device has, and how much of it one request may consume. */
-import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
+import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { compareQuantities, parseQuantity } from '../../../model/quantity.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkList } from './lists.ts'
@@ -34,8 +34,6 @@ const policyFields = {
   validRange: field(4, validRange, { doc: 'Range of amounts that a request can consume.' }),
 }
 
-type Policy = InferFields<typeof policyFields>
-
 const requestPolicy = s.object(policyFields, {
   name: 'CapacityRequestPolicy',
   doc: 'Specifies which amounts of a capacity a request can consume.',
@@ -62,58 +60,87 @@ export function checkCapacity(
   if (policy === undefined) return []
   const place = child(path, 'requestPolicy')
   if (!isShared) return [forbidden(place, 'allowMultipleAllocations must be true')]
-  if (policy.validValues && policy.validRange)
+  if (policy.validValues?.length && policy.validRange)
     return [forbidden(place, '`validValues` and `validRange` are mutually exclusive')]
-  const needsDefault = policy.default === undefined && (policy.validValues || policy.validRange)
-  return [
-    ...(needsDefault ? [required(child(place, 'default'), 'is required with valid values or a valid range')] : []),
-    ...(policy.validValues ? checkValues(policy, value, child(place, 'validValues')) : []),
-    ...(policy.validRange ? checkRange(policy, value, child(place, 'validRange')) : []),
-  ]
+  const { default: own, validValues: values = [], validRange: range } = policy
+  const isLimited = values.length > 0 || range !== undefined
+  if (own === undefined) return isLimited ? [required(child(place, 'default'), 'is required with valid amounts')] : []
+  if (range !== undefined) return checkRange(range, { own, value, path: child(place, 'validRange') })
+  return values.length > 0 ? checkValues(values, { own, value, path: child(place, 'validValues') }) : []
+}
+
+/** The default of a policy, the capacity of the device, and the path of the valid amounts. */
+interface PolicyContext {
+  readonly own: string
+  readonly value: string
+  readonly path: FieldPath
 }
 
 const compare = (a: string, b: string) => compareQuantities(parseQuantity(a)!, parseQuantity(b)!)
 
-function checkValues(
-  { validValues: values = [], default: own }: Policy,
-  capacity: string,
-  path: FieldPath,
-): FieldError[] {
+function checkValues(values: readonly string[], { own, value, path }: PolicyContext): FieldError[] {
   return [
+    ...values.flatMap((each, i) =>
+      i > 0 && compare(values[i - 1]!, each) > 0 ? [invalid(at(path, i), each, 'must be in ascending order')] : [],
+    ),
     ...checkList(values, path, {
       max: maxValues,
-      check: (value, place) =>
-        compare(value, capacity) > 0 ? [invalid(place, value, 'must not exceed the capacity')] : [],
+      key: (each) => String(parseQuantity(each)!.nanos),
+      check: (each, place) => (compare(each, value) > 0 ? [invalid(place, each, 'must not exceed the capacity')] : []),
     }),
-    ...(values.some((value, i) => i > 0 && compare(values[i - 1]!, value) >= 0)
-      ? [invalid(path, values, 'must be in ascending order')]
-      : []),
-    ...(own === undefined || values.some((value) => compare(value, own) === 0)
+    ...(values.some((each) => compare(each, own) === 0)
       ? []
       : [invalid(path, own, 'the default is not one of the valid values')]),
   ]
 }
 
-function checkRange({ validRange = {}, default: own }: Policy, capacity: string, path: FieldPath): FieldError[] {
-  const { min, max, step } = validRange
-  if (min === undefined) return [required(child(path, 'min'))]
-  const upper = max ?? capacity
-  const isOutside = own !== undefined && (compare(own, min) < 0 || compare(own, upper) > 0)
+function checkRange(
+  { min, max, step }: InferFields<typeof rangeFields>,
+  { own, value, path }: PolicyContext,
+): FieldError[] {
+  const places = { min: child(path, 'min'), max: child(path, 'max'), step: child(path, 'step') }
+  if (min === undefined) return [required(places.min)]
   return [
-    ...(compare(min, upper) > 0 ? [invalid(child(path, 'min'), min, 'must not exceed the maximum')] : []),
-    ...(compare(upper, capacity) > 0 ? [invalid(child(path, 'max'), upper, 'must not exceed the capacity')] : []),
-    ...(isOutside ? [invalid(path, own, 'the default is outside of the range')] : []),
-    ...(own !== undefined && !isOutside && !isStep(own, min, step)
-      ? [invalid(path, own, 'the default is not the minimum plus a multiple of the step')]
+    ...(compare(min, value) > 0 ? [invalid(places.min, min, 'must not exceed the capacity')] : []),
+    ...(compare(own, min) < 0 ? [invalid(places.min, own, 'the default is less than the minimum')] : []),
+    ...(max !== undefined && compare(min, max) > 0
+      ? [invalid(places.max, min, 'must not be less than the minimum')]
       : []),
-    ...(isStep(upper, min, max === undefined ? undefined : step)
+    ...(max !== undefined && compare(max, value) > 0 ? [invalid(places.max, max, 'must not exceed the capacity')] : []),
+    ...(max !== undefined && compare(own, max) > 0
+      ? [invalid(places.max, own, 'the default is more than the maximum')]
+      : []),
+    ...(step === undefined
       ? []
-      : [invalid(child(path, 'step'), step, 'must divide the difference of maximum and minimum')]),
+      : checkStep(step, { min, value, amounts: max === undefined ? [own] : [own, max] }, places.step)),
   ]
 }
 
-/** Whether an amount is the minimum plus a multiple of the step. */
-function isStep(amount: string, min: string, step: string | undefined): boolean {
-  const size = step === undefined ? 0n : parseQuantity(step)!.nanos
-  return size === 0n || (parseQuantity(amount)!.nanos - parseQuantity(min)!.nanos) % size === 0n
+interface Steps {
+  readonly min: string
+  readonly value: string
+  /** Amounts that must be the minimum plus a multiple of the step. */
+  readonly amounts: readonly string[]
+}
+
+function checkStep(step: string, { min, value, amounts }: Steps, path: FieldPath): FieldError[] {
+  const [size, least] = [wholeUnits(step), wholeUnits(min)]
+  if (size === 0n) return [invalid(path, step, 'must not be zero')]
+  const next = parseQuantity(step)!.nanos + parseQuantity(min)!.nanos
+  return [
+    ...(next > parseQuantity(value)!.nanos
+      ? [invalid(path, step, 'the minimum plus one step must not exceed the capacity')]
+      : []),
+    ...amounts
+      .filter((amount) => (wholeUnits(amount) - least) % size !== 0n)
+      .map((amount) => invalid(path, amount, 'must be the minimum plus a multiple of the step')),
+  ]
+}
+
+const unit = 1_000_000_000n
+
+/** Returns an amount in whole units, rounded up. */
+function wholeUnits(amount: string): bigint {
+  const { nanos } = parseQuantity(amount)!
+  return nanos / unit + (nanos % unit > 0n ? 1n : 0n)
 }

@@ -147,18 +147,28 @@ export const device = s.object(deviceFields, {
 
 const maxTextLength = 64
 const maxTaints = 16
+const maxConsumptions = 2
+/** Maximum number of attribute values of a device. Each element of a list counts. */
+const maxValues = 48
 
 function checkDevice(value: Device, path: FieldPath, context: RuleContext): FieldError[] {
   const { name = '', attributes = {}, capacity = {} } = value
   const places = { attributes: child(path, 'attributes'), capacity: child(path, 'capacity') }
   const count = Object.keys(attributes).length + Object.keys(capacity).length
-  if (count > maxElements)
-    return [invalid(path, count, `the total number of attributes and capacities must not exceed ${maxElements}`)]
+  const values = Object.values(attributes).reduce((sum, attribute) => sum + valueCount(attribute), 0)
   return [
     ...checkName(name, child(path, 'name')),
-    ...Object.keys(attributes).flatMap((key) => checkAttributeName(key, pathOfName(places.attributes, key, context))),
+    ...(count > maxElements
+      ? [invalid(path, count, `the total number of attributes and capacities must not exceed ${maxElements}`)]
+      : []),
+    ...(values > maxValues && isEnabled(listed.gate, context)
+      ? [invalid(path, values, `the total number of attribute values must not exceed ${maxValues}`)]
+      : []),
+    ...Object.keys(attributes).flatMap((key) =>
+      checkAttributeName(key, pathOfName(places.attributes, key, context), context),
+    ),
     ...Object.entries(capacity).flatMap(([key, each]) => [
-      ...checkAttributeName(key, pathOfName(places.capacity, key, context)),
+      ...checkAttributeName(key, pathOfName(places.capacity, key, context), context),
       ...checkCapacity(each, {
         isShared: value.allowMultipleAllocations === true,
         path: at(places.capacity, key),
@@ -166,7 +176,7 @@ function checkDevice(value: Device, path: FieldPath, context: RuleContext): Fiel
     ]),
     ...checkList(value.taints, child(path, 'taints'), { max: maxTaints }),
     ...checkList(value.consumesCounters, child(path, 'consumesCounters'), {
-      max: maxElements,
+      max: maxConsumptions,
       key: ({ counterSet = '' }) => counterSet,
       keyField: keyFieldOf('counterSet', context),
     }),
@@ -187,17 +197,29 @@ function checkAttribute(
   context: RuleContext,
 ): FieldError[] {
   const empty = listAttributes.filter((name) => isEnabled(listed.gate, context) && isExplicitlyEmpty(value, name))
-  if (empty.length > 0) return empty.map((name) => invalid(child(path, name), [], 'must not be empty if specified'))
   const names = keysOf(value).filter((name) => value[name] !== undefined)
-  if (names.length === 0 && !isSince('1.36', context)) return [required(path, oneValue)]
-  if (names.length !== 1) return [invalid(path, value, oneValue)]
+  const count = new Set([...empty, ...names]).size
   const { string, version: text, strings = [], versions = [] } = value
   return [
+    ...empty.map((name) => invalid(child(path, name), [], 'must not be empty if specified')),
+    ...(count === 0 && !isSince('1.36', context) ? [required(path, oneValue)] : []),
+    ...(count > 1 || (count === 0 && isSince('1.36', context)) ? [invalid(path, value, oneValue)] : []),
     ...(string === undefined ? [] : checkText(string, child(path, 'string'))),
     ...(text === undefined ? [] : checkVersion(text, child(path, 'version'))),
-    ...checkList(strings, child(path, 'strings'), { max: maxTextLength, check: checkText }),
-    ...checkList(versions, child(path, 'versions'), { max: maxTextLength, check: checkVersion }),
+    ...strings.flatMap((each, i) => checkText(each, at(child(path, 'strings'), i))),
+    ...versions.flatMap((each, i) => checkVersion(each, at(child(path, 'versions'), i))),
   ]
+}
+
+/** Returns the number of values of an attribute. */
+function valueCount(attribute: InferFields<typeof attributeFields>): number {
+  const count = listAttributes.reduce((sum, name) => sum + (attribute[name] ?? []).length, 0)
+  return count === 0 ? 1 : count
+}
+
+/** Whether an attribute is a list. */
+export function hasListAttributes({ attributes = {} }: Device): boolean {
+  return Object.values(attributes).some((attribute) => listAttributes.some((name) => attribute[name] !== undefined))
 }
 
 function checkText(text: string, path: FieldPath): FieldError[] {
@@ -205,8 +227,10 @@ function checkText(text: string, path: FieldPath): FieldError[] {
 }
 
 function checkVersion(text: string, path: FieldPath): FieldError[] {
-  if (Buffer.byteLength(text) > maxTextLength) return [tooLong(path, maxTextLength)]
-  return isSemanticVersion(text) ? [] : [invalid(path, text, 'must be a semantic version')]
+  return [
+    ...(isSemanticVersion(text) ? [] : [invalid(path, text, 'must be a semantic version')]),
+    ...checkText(text, path),
+  ]
 }
 
 function checkTaint(

@@ -72,8 +72,13 @@ const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/
 const maxIdLength = 32
 const maxDomainLength = 63
 
-function checkId(id: string, path: FieldPath): FieldError[] {
-  if (id === '') return [required(path, 'the name must not be empty')]
+/** Reports an empty part of a name. Since 1.36, an empty part is an invalid value rather than a missing one. */
+function emptyPart(path: FieldPath, text: string, context: RuleContext): FieldError[] {
+  return [isSince('1.36', context) ? invalid(path, '', text) : required(path, text)]
+}
+
+function checkId(id: string, path: FieldPath, context: RuleContext): FieldError[] {
+  if (id === '') return emptyPart(path, 'the name must not be empty', context)
   return [
     ...(id.length > maxIdLength ? [tooLong(path, maxIdLength)] : []),
     ...(identifier.test(id.slice(0, maxTextBytes))
@@ -82,29 +87,30 @@ function checkId(id: string, path: FieldPath): FieldError[] {
   ]
 }
 
-function checkDomain(domain: string, path: FieldPath): FieldError[] {
-  if (domain === '') return [required(path, 'the domain must not be empty')]
+function checkDomain(domain: string, path: FieldPath, context: RuleContext): FieldError[] {
+  if (domain === '') return emptyPart(path, 'the domain must not be empty', context)
   return [
     ...(domain.length > maxDomainLength ? [tooLong(path, maxDomainLength)] : []),
     ...checkName(domain, path, checkDnsSubdomain),
   ]
 }
 
-/** Checks the name of an attribute or capacity: an identifier with an optional domain. */
-export function checkAttributeName(name: string, path: FieldPath): FieldError[] {
-  const parts = name.split('/')
-  if (name === '') return [required(path, 'name required')]
-  if (parts.length === 1) return checkId(name, path)
-  if (parts.length > 2) return [invalid(path, name, 'may have only one slash, after the domain')]
-  return [...checkDomain(parts[0]!, path), ...checkId(parts[1]!, path)]
+/**
+ * Checks the name of an attribute or capacity: an identifier with an optional domain. Like Kubernetes, accepts names with
+ * several slashes.
+ */
+export function checkAttributeName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
+  const [first = '', second, ...others] = name.split('/')
+  if (others.length > 0) return []
+  if (second === undefined) return checkId(first, path, context)
+  return [...checkDomain(first, path, context), ...checkId(second, path, context)]
 }
 
 /** Checks the name of an attribute that must have a domain. */
-export function checkFullName(name: string, path: FieldPath): FieldError[] {
-  if (name === '') return [required(path, 'name required')]
-  return name.includes('/')
-    ? checkAttributeName(name, path)
-    : [invalid(path, name, 'must be a domain and a name, separated by a slash')]
+export function checkFullName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
+  if (name.includes('/')) return checkAttributeName(name, path, context)
+  if (name === '') return emptyPart(path, 'a domain and a name are required', context)
+  return [invalid(path, name, 'must be a domain and a name, separated by a slash')]
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
