@@ -164,6 +164,25 @@ test('container resources must not exceed the pod resources', () => {
   assert.equal(status.qosClass, 'Burstable')
 })
 
+test('huge pages of a pod default to those of its containers', () => {
+  const pages = (amount: string) => ({ 'hugepages-2Mi': amount })
+  const one = { ...main, resources: { limits: { cpu: '1', ...pages('2Mi') } } }
+  const containers = [one, { ...one, name: 'other' }]
+  const rows: readonly (readonly [sent: JsonObject | undefined, made: JsonObject | undefined])[] = [
+    [undefined, undefined],
+    [{}, {}],
+    [{ requests: { cpu: '3' } }, { limits: pages('4Mi'), requests: { cpu: '3', ...pages('4Mi') } }],
+    [
+      { limits: { cpu: '3', ...pages('8Mi') } },
+      { limits: { cpu: '3', ...pages('8Mi') }, requests: { cpu: '2', ...pages('8Mi') } },
+    ],
+  ]
+  for (const [sent, made] of rows) {
+    const { object } = createBy(pod, podWith({ containers, ...(sent && { resources: sent }) }), { version: '1.34' })
+    assert.deepEqual((object as unknown as { spec: JsonObject }).spec.resources, made, JSON.stringify(sent))
+  }
+})
+
 test('matchLabelKeys of a new pod add requirements to its label selectors', () => {
   const term = { topologyKey: 'z', labelSelector: { matchLabels: { app: 'a' } }, matchLabelKeys: ['rev'] }
   const spread = { ...term, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }

@@ -31,7 +31,7 @@ import {
 import { podColumns, podRowConditions } from './types/pod-columns.ts'
 import { podSpecAddresses } from './types/pod-dns.ts'
 import { checkResize, resizedSpec } from './types/pod-resize.ts'
-import { fillPodRequests } from './types/pod-resources.ts'
+import { fillPodResources } from './types/pod-resources.ts'
 import { openHostPorts, type PodSpec, podSpec } from './types/pod-spec.ts'
 import { type PodCondition, podStatus } from './types/pod-status.ts'
 import { checkStatusUpdate, podStatusWarnings } from './types/pod-status-update.ts'
@@ -127,7 +127,7 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   spec.enableServiceLinks ??= true
   openHostPorts(spec)
   for (const one of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) requestLimits(one)
-  fillPodRequests(spec)
+  fillPodResources(spec)
 }
 
 /** Returns the condition of a pod that the scheduler must not schedule yet. */

@@ -31,16 +31,44 @@ export function isPodResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || isHugePages(name)
 }
 
+function canOvercommitInPod(name: string): boolean {
+  return isPodResource(name) && !isHugePages(name)
+}
+
+/**
+ * Defaults the missing limits for huge pages, then the missing requests, of a pod with resources of its own. Mutates the
+ * spec.
+ */
+export function fillPodResources(spec: PodParts): void {
+  fillHugePageLimits(spec)
+  fillRequests(spec)
+}
+
+/** Defaults the limits for huge pages to the sum of the containers' limits, unless the pod has a request for them. */
+function fillHugePageLimits(spec: PodParts): void {
+  const { resources } = spec
+  const { limits = {}, requests = {} } = resources ?? {}
+  if (resources === undefined || Object.keys(limits).length + Object.keys(requests).length === 0) return
+  const missing = [...containerTotals(spec, 'limits')].filter(
+    ([name]) => isHugePages(name) && !Object.hasOwn(limits, name) && !Object.hasOwn(requests, name),
+  )
+  if (missing.length === 0) return
+  resources.limits = {
+    ...limits,
+    ...Object.fromEntries(missing.map(([name, amount]) => [name, formatQuantity(amount)])),
+  }
+}
+
 /**
  * Defaults the missing requests of a pod with limits: to the sum of its containers' requests, otherwise to the limit.
- * Mutates the spec.
+ * Huge pages cannot be overcommitted, so their request is always the limit.
  */
-export function fillPodRequests(spec: PodParts): void {
+function fillRequests(spec: PodParts): void {
   const { resources } = spec
   if (resources?.limits === undefined || Object.keys(resources.limits).length === 0) return
   const requests: ResourceList = { ...resources.requests }
   for (const [name, amount] of containerTotals(spec, 'requests'))
-    if (isPodResource(name) && !Object.hasOwn(requests, name)) requests[name] = formatQuantity(amount)
+    if (canOvercommitInPod(name) && !Object.hasOwn(requests, name)) requests[name] = formatQuantity(amount)
   for (const [name, limit] of Object.entries(resources.limits))
     if (isPodResource(name) && !Object.hasOwn(requests, name)) requests[name] = limit
   if (Object.keys(requests).length > 0) resources.requests = requests
