@@ -74,6 +74,18 @@ test('a node agent can list and delete ResourceSlices only with a field selector
   )
 })
 
+test('before 1.32, the lists of a node agent need no field selector, and before 1.30, an agent has no slices', async () => {
+  const headers = { 'impersonate-user': 'system:node:one', 'impersonate-group': 'system:nodes' }
+  for (const [version, status] of [
+    // The version of the API does not exist, but authorization comes first.
+    ['1.31', 404],
+    ['1.29', 403],
+  ] as const) {
+    const older = await serve({ after }, [`--emulated-version=${version}`, '--authorization-mode=Node,RBAC'])
+    assert.equal((await older.client().send(slices, { headers })).status, status, version)
+  }
+})
+
 test('a node agent can read only the ResourceClaims of its pods and cannot add claims to a pod status', async () => {
   for (const name of ['named', 'generated', 'other']) assert.equal((await admin.post(claims, claim(name))).status, 201)
   const resourceClaims = [

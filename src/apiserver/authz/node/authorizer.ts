@@ -9,6 +9,7 @@ import type { Lookup } from '../../../api/model/lookup.ts'
 import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../../api/model/user.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { Emulation } from '../../../api/versions/availability.ts'
+import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 import { type Mode, noRules, type ToldRules } from '../access.ts'
 import { type Authorizer, allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 import { defaultRules } from '../rbac/defaults/all.ts'
@@ -59,7 +60,7 @@ function nodeOf({ name, groups }: User): string | undefined {
 }
 
 /** Returns the check for resources that are restricted per node, or undefined for other resources. */
-function judgeOf(vendor: Vendor, { gates }: Emulation, graph: NodeGraph) {
+function judgeOf(vendor: Vendor, { version, gates }: Emulation, graph: NodeGraph) {
   const judges = new Map<string, NodeJudge>()
   const concerning = (fault: (attributes: ResourceAttributes) => string): NodeJudge => {
     return (node, attributes) => {
@@ -84,7 +85,10 @@ function judgeOf(vendor: Vendor, { gates }: Emulation, graph: NodeGraph) {
   const readsAccounts = gates.has('KubeletServiceAccountTokenForCredentialProviders')
   add('core', 'serviceaccounts', concerning(readsAccounts ? notTokenOrGot : notToken))
   add('resource', 'resourceclaims', concerning(notGot))
-  add('resource', 'resourceslices', sliceAccess(concerning(() => '')))
+  if (isAtLeast(version, '1.30')) {
+    const needsSelector = gates.has('AuthorizeWithSelectors')
+    add('resource', 'resourceslices', sliceAccess({ related: concerning(() => ''), needsSelector }))
+  }
   add('coordination', 'leases', (node, asked) => own(node, asked, leaseNamespace))
   add('storage', 'csinodes', (node, asked) => own(node, asked, ''))
   if (gates.has('AuthorizeNodeWithSelectors')) {

@@ -1,6 +1,6 @@
 /**
- * Access of node agents to ResourceSlices: an agent may manage the slices of its own node, and may list them only with
- * a field selector for that node. The admission plugin NodeRestriction checks which node a new slice names.
+ * Access of node agents to ResourceSlices: an agent may manage the slices of its own node. From 1.32 on, it may list
+ * them only with a field selector for that node. The admission plugin NodeRestriction checks which node a new slice names.
  */
 import { allow, noOpinion } from '../authorizer.ts'
 import { because, type NodeJudge, selectsNode } from './node-and-pod-access.ts'
@@ -8,15 +8,22 @@ import { because, type NodeJudge, selectsNode } from './node-and-pod-access.ts'
 const ofOne = ['get', 'update', 'patch', 'delete']
 const ofMany = ['list', 'watch', 'deletecollection']
 
-/** Decides about a request for ResourceSlices. `related` checks that a slice belongs to the node. */
-export function sliceAccess(related: NodeJudge): NodeJudge {
+interface SliceRules {
+  /** Checks that a slice belongs to the node. */
+  readonly related: NodeJudge
+  /** Whether lists need a field selector for the node. */
+  readonly needsSelector: boolean
+}
+
+/** Decides about a request for ResourceSlices. */
+export function sliceAccess({ related, needsSelector }: SliceRules): NodeJudge {
   return (node, attributes) => {
     const { verb, subresource } = attributes
     if (subresource !== '') return because('cannot use subresources of resourceslices')
     if (verb === 'create') return allow
     if (ofOne.includes(verb)) return related(node, attributes)
     if (!ofMany.includes(verb)) return noOpinion
-    if (selectsNode(node, attributes)) return allow
+    if (!needsSelector || selectsNode(node, attributes)) return allow
     return because('can only list/watch/deletecollection resourceslices with spec.nodeName field selector')
   }
 }
