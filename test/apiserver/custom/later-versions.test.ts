@@ -295,6 +295,22 @@ test('before Kubernetes 1.36, writes to the status own the metadata that they na
   }
 })
 
+test('since 1.30, a value that is not in an enum prevents the rules', async (t) => {
+  const schema = about(objectOf({ e: { ...text, enum: ['a'] } }, { [rules]: [{ rule: "self.e == 'a'" }] }))
+  for (const [version, field] of [
+    ['1.29', 'spec'],
+    ['1.30', '<nil>'],
+  ] as const) {
+    const emulating = (await serve(t, [`--emulated-version=${version}`])).client()
+    const group = 'enums.example.com'
+    await define(emulating, { group, schema })
+    const widget = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec: { e: 'b' } }
+    const { body } = await emulating.post(`/apis/${group}/v1/namespaces/default/widgets`, widget)
+    const fields = body.details.causes.map((cause: { readonly field: string }) => cause.field)
+    assert.deepEqual(fields, ['spec.e', field], version)
+  }
+})
+
 test('creating an object of a definition that is being deleted is rejected, and the error names the object', async () => {
   const { path, name, widget } = await kindWith(objectOf({}))
   const held = widget('held', {})

@@ -61,7 +61,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     // The text contains the keyword, but the keyword may be part of a description.
     if (root === undefined) return []
     const isPrecise = isAtLeast(version, '1.25')
-    if (faults.some(({ fault }) => !isPrecise || preventsRules.has(fault)))
+    if (faults.some(({ fault }) => !isPrecise || preventsRules(fault, version)))
       return isPrecise ? [invalid(nowhere, null, notEvaluated)] : []
     const isForgiving = gates.has('CRDValidationRatcheting')
     const validating = { version, ...(isForgiving && previous !== undefined && { forgive: warn }) }
@@ -70,11 +70,17 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   }
 }
 
-/** Errors that prevent rules from evaluating an object. */
-const preventsRules: ReadonlySet<FieldFault> = new Set([
-  ...(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany'] as const),
+/** Errors that prevent rules from evaluating an object, besides values that are not in an enum. */
+const preventing: ReadonlySet<FieldFault> = new Set([
+  ...(['FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany'] as const),
   ...(['FieldValueTypeInvalid', 'FieldValueForbidden'] as const),
 ])
+
+/** Whether an error prevents rules from evaluating an object. */
+function preventsRules(fault: FieldFault, version: EmulatedVersion): boolean {
+  return preventing.has(fault) || (fault === 'FieldValueNotSupported' && isAtLeast(version, '1.30'))
+}
+
 const notEvaluated =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
