@@ -89,8 +89,9 @@ function metadataOf(
   uid: string,
 ): TokenRequest['metadata'] {
   if (!isAtLeast(emulation.version, '1.24')) return metadata
+  const { uid: _, ...sent } = metadata
   const ofAccount = isAtLeast(emulation.version, '1.34') ? { uid } : {}
-  return { name, namespace, ...ofAccount, creationTimestamp: timestamp(clock.now()), ...metadata }
+  return { name, namespace, ...ofAccount, creationTimestamp: timestamp(clock.now()), ...sent }
 }
 
 /**
