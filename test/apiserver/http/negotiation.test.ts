@@ -90,3 +90,19 @@ test('the table row of a finished pod has a condition that clients can use to hi
   assert.deepEqual(told, [[['Completed', 'True', 'Failed']], [['Completed', 'True', 'Succeeded']], undefined])
   assert.match(text, /"cells":[^}]*"conditions":\[\{"type":"Completed"[^}]*"message":"[^"]+"\}\],"object":/)
 })
+
+test('since 1.25, subresources have a table, except those of pods that change a part of the pod', async (t) => {
+  const later = (await serve(t, ['--emulated-version=1.36'])).client()
+  const pods = '/api/v1/namespaces/default/pods'
+  await giveAccount(later)
+  const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  assert.equal((await later.post(pods, pod)).status, 201)
+  const statusOf = async (subresource: string) =>
+    (await later.get(`${pods}/a/${subresource}`, { accept: table })).status
+  for (const [subresource, status] of [
+    ['status', 200],
+    ['ephemeralcontainers', 406],
+    ['resize', 406],
+  ] as const)
+    assert.equal(await statusOf(subresource), status, subresource)
+})

@@ -38,16 +38,23 @@ export function negotiateEvents(exchange: Exchange, resource: Resource): EventFo
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
+const viewsWithoutTable = viewNames.filter((name) => name !== 'Table')
+/** Subresources of pods without a Table view. */
+const withoutTable: ReadonlySet<string> = new Set(['ephemeralcontainers', 'resize'])
+
 /** Before 1.25, subresources had no Table view. The status of custom resources was an exception. */
-const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
+function hasTable<T extends Viewed>(resource: T, subresource: string): boolean {
+  if (subresource === '') return true
+  if (originOf(resource) !== 'built-in') return subresource === 'status'
+  return isSince('1.25', resource.context) && !withoutTable.has(subresource)
+}
 
 function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean): View<T> | undefined {
   const { headers, info } = exchange
   const { query } = info
   const isBuiltIn = originOf(resource) === 'built-in'
   const subresource = info.resource ? info.subresource : ''
-  const hasTable = subresource === '' || (isBuiltIn ? isSince('1.25', resource.context) : subresource === 'status')
-  const views = hasTable ? viewNames : viewsOfSubresource
+  const views = hasTable(resource, subresource) ? viewNames : viewsWithoutTable
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
   // For custom resources, a 406 lists the supported formats, as it does for documents.
