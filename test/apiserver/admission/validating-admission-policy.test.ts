@@ -165,6 +165,7 @@ test('invalid validation policies and bindings are rejected', async () => {
     [{ validations: [{ expression: 'request.nope == 1' }] }, 'spec.validations[0].expression'],
     [{ validations: [{ expression: 'true', messageExpression: '1' }] }, 'spec.validations[0].messageExpression'],
     [{ validations: [{ expression: 'true', reason: 'Teapot' }] }, 'spec.validations[0].reason'],
+    [{ validations: [{ expression: 'true', message: 'a\rb' }] }, 'spec.validations[0].message'],
     [{ variables: [{ name: 'a', expression: 'variables.b' }] }, 'spec.variables[0].expression'],
     [{ variables: [{ name: 'in', expression: '1' }] }, 'spec.variables[0].name'],
     [{ auditAnnotations: [{ key: 'a', valueExpression: '1' }] }, 'spec.auditAnnotations[0].valueExpression'],
@@ -185,6 +186,7 @@ test('invalid validation policies and bindings are rejected', async () => {
     [{ validationActions: ['Log'] }, 'spec.validationActions[0]'],
     [{ paramRef: { name: 'a', selector: {}, parameterNotFoundAction: 'Deny' } }, 'spec.paramRef.name'],
     [{ paramRef: { name: 'a' } }, 'spec.paramRef.parameterNotFoundAction'],
+    [{ paramRef: { name: 'a/b', parameterNotFoundAction: 'Deny' } }, 'spec.paramRef.name'],
   ]
   for (const [spec, field] of bindings) {
     const full = { policyName: 'p', validationActions: ['Deny'], ...spec }
@@ -195,6 +197,15 @@ test('invalid validation policies and bindings are rejected', async () => {
       JSON.stringify(body),
     )
   }
+})
+
+test('expressions can have line breaks, and the names of parameters any characters of a path segment', async () => {
+  const action = { parameterNotFoundAction: 'Allow', namespace: 'default' }
+  const prefix = await install(
+    { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, validations: [{ expression: "object.data.a\n != 'b'" }] },
+    { paramRef: { name: 'Not:a_subdomain', ...action } },
+  )
+  assert.equal((await write(`${prefix}a`, { a: 'b' })).status, 201)
 })
 
 test('the author of a validation policy must have permission to read its parameters', async () => {

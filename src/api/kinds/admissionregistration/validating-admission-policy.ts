@@ -52,7 +52,6 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 function checkValidation(value: Validation, path: FieldPath): FieldError[] {
   const { expression = '', message = '', messageExpression = '', reason } = value
   const messagePath = child(path, 'message')
-  const hasNone = message === '' && messageExpression.trim() === ''
   return [
     ...(expression.trim() === '' ? [required(child(path, 'expression'), 'expression is not specified')] : []),
     ...(messageExpression !== '' && messageExpression.trim() === ''
@@ -61,10 +60,7 @@ function checkValidation(value: Validation, path: FieldPath): FieldError[] {
     ...(message !== '' && message.trim() === ''
       ? [invalid(messagePath, message, 'message must be non-empty if specified')]
       : []),
-    ...(message.trim().includes('\n') ? [invalid(messagePath, message, 'message must not contain line breaks')] : []),
-    ...(expression.trim().includes('\n') && hasNone
-      ? [required(messagePath, 'message must be specified if expression contains line breaks')]
-      : []),
+    ...(/[\n\r]/.test(message.trim()) ? [invalid(messagePath, message, 'message must not contain line breaks')] : []),
     ...(reason !== undefined && !reasons.includes(reason)
       ? [notSupported(child(path, 'reason'), reason, reasons)]
       : []),
@@ -163,7 +159,7 @@ const expressionWarning = s.object(warningFields, {
   name: 'ExpressionWarning',
   doc: 'A type-checking warning about one expression.',
   check: ({ fieldRef = '', warning = '' }, path) => [
-    ...(fieldRef === '' ? [required(child(path, 'fieldRef'))] : []),
+    ...(fieldRef.trim() === '' ? [required(child(path, 'fieldRef'))] : []),
     ...(warning === '' ? [required(child(path, 'warning'))] : []),
   ],
 })

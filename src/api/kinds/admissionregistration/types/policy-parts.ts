@@ -11,7 +11,7 @@ import {
   required,
   tooMany,
 } from '../../../model/field-error.ts'
-import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
+import { checkDns1035Label, checkDnsSubdomain, checkPathSegment, checkQualifiedName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
@@ -75,18 +75,18 @@ export type ParamRef = InferFields<typeof paramRefFields>
 
 const notFoundActions = ['Deny', 'Allow']
 
-function checkParamRef({ name = '', selector, parameterNotFoundAction }: ParamRef, path: FieldPath): FieldError[] {
+function checkParamRef({ name = '', selector, parameterNotFoundAction = '' }: ParamRef, path: FieldPath): FieldError[] {
   const actionPath = child(path, 'parameterNotFoundAction')
   const exclusive = 'name and selector are mutually exclusive'
-  const named = checkDnsSubdomain(name).map((fault) => invalid(child(path, 'name'), name, fault))
+  const namePath = child(path, 'name')
   return [
     ...(name === '' && selector === undefined ? [required(path, 'one of name or selector must be specified')] : []),
     ...(name !== '' && selector !== undefined
-      ? [forbidden(child(path, 'name'), exclusive), forbidden(child(path, 'selector'), exclusive)]
+      ? [forbidden(namePath, exclusive), forbidden(child(path, 'selector'), exclusive)]
       : []),
-    ...(name !== '' && selector === undefined ? named : []),
-    ...(parameterNotFoundAction === undefined ? [required(actionPath)] : []),
-    ...(parameterNotFoundAction !== undefined && !notFoundActions.includes(parameterNotFoundAction)
+    ...checkPathSegment(name).map((fault) => invalid(namePath, name, fault)),
+    ...(parameterNotFoundAction === '' ? [required(actionPath)] : []),
+    ...(parameterNotFoundAction !== '' && !notFoundActions.includes(parameterNotFoundAction)
       ? [notSupported(actionPath, parameterNotFoundAction, notFoundActions)]
       : []),
   ]
@@ -123,8 +123,8 @@ function checkVariable(
   const namePath = child(path, 'name')
   const isIdentifier = identifier.test(name) && !keywords.has(name)
   return [
-    ...(name === '' ? [required(namePath, 'name is not specified')] : []),
-    ...(name !== '' && !isIdentifier ? [invalid(namePath, name, 'must be a valid CEL identifier')] : []),
+    ...(name.trim() === '' ? [required(namePath, 'name is not specified')] : []),
+    ...(name.trim() !== '' && !isIdentifier ? [invalid(namePath, name, 'must be a valid CEL identifier')] : []),
     ...(expression.trim() === '' ? [required(child(path, 'expression'), 'expression is not specified')] : []),
   ]
 }
