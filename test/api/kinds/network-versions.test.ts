@@ -166,6 +166,11 @@ const newest: Row[] = [
     ...cidrs('203.0.113.0/24', '198.51.100.0/24'),
     causes: ['Invalid spec.cidrs'],
   },
+  {
+    name: 'two ranges of a ServiceCIDR are reported together',
+    ...cidrs('203.0.113.0/24', 'x'),
+    causes: ['Invalid spec.cidrs'],
+  },
   { name: 'service ranges are canonical', ...cidrs('203.0.113.1/24'), causes: ['Invalid spec.cidrs[0]'] },
   {
     name: 'a range may be added',

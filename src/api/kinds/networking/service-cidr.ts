@@ -61,12 +61,9 @@ function checkRanges(ranges: readonly string[]): FieldError[] {
   if (ranges.length === 0) return [required(path, 'at least one range is required')]
   if (ranges.length > maxRanges) return [invalid(path, ranges, `may only hold up to ${maxRanges} values`)]
   const families = ranges.flatMap((text) => parseRange(text)?.family ?? [])
-  return [
-    ...ranges.flatMap((text, i) => checkCanonicalRange(text).map((fault) => invalid(at(path, i), text, fault))),
-    ...(new Set(families).size === families.length
-      ? []
-      : [invalid(path, ranges, 'may specify no more than one range for each IP family')]),
-  ]
+  if (ranges.length === maxRanges && new Set(families).size < maxRanges)
+    return [invalid(path, ranges, 'may specify no more than one range for each IP family')]
+  return ranges.flatMap((text, i) => checkCanonicalRange(text).map((fault) => invalid(at(path, i), text, fault)))
 }
 
 /** Rejects changes, except that a single range gets a second one. */
