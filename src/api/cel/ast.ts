@@ -1,6 +1,6 @@
 /**
  * The syntax tree of a CEL expression. The checker adds the type of each node and the candidate overloads of each call.
- * Macros are separate nodes and are not expanded, so code that walks the tree handles them itself.
+ * Macros are separate nodes and are not expanded, so code that traverses the tree handles them itself.
  */
 import type { Overload } from './overload.ts'
 import type { CelType } from './types.ts'
@@ -27,7 +27,7 @@ export interface Select extends Common {
   readonly kind: 'select'
   readonly operand: Node
   readonly field: string
-  /** Whether the node is `has()`, which tests whether the field is present. */
+  /** Whether the node is a `has()` test, which checks that the field is present. */
   readonly isTest: boolean
 }
 
@@ -36,7 +36,7 @@ export interface Call extends Common {
   readonly name: string
   readonly target: Node | undefined
   readonly args: readonly Node[]
-  /** The overloads that may apply to the call, which the checker sets. */
+  /** The overloads that may apply to the call. The checker sets them. */
   overloads?: readonly Overload[]
 }
 

@@ -11,7 +11,7 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** Number of steps between two checks of the clock. That many steps take about a millisecond. */
+/** Number of steps between two checks of the clock. This number of steps takes about a millisecond. */
 const stepsBetweenLooks = 20_000
 /**
  * Maximum duration of an evaluation in microseconds. The clock is checked often, so an evaluation cannot block the
@@ -21,7 +21,7 @@ const maxTime = 40_000
 /** Maximum total number of elements and characters in all results of one evaluation. */
 const maxAllocated = 10_000_000
 
-/** Budget is the remaining budget for evaluating rules. */
+/** The remaining budget of an evaluation. */
 export class Budget {
   cost = 0
   readonly #limit: number
@@ -53,7 +53,7 @@ export class Budget {
     if (threadMicroseconds() - this.#began > maxTime) throw new BudgetExceeded()
   }
 
-  /** Counts memory against the budget. Must be called before a result of this size is created. */
+  /** Counts memory against the budget. Must be called before a result of the given size is created. */
   allocate(size: number): void {
     this.#allocated += size
     if (this.#allocated > maxAllocated) throw new BudgetExceeded()

@@ -35,7 +35,7 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
   ['google.protobuf.Duration', types.duration],
 ])
 
-/** Minor version of Kubernetes 1 that introduced optional values. */
+/** Kubernetes minor version that introduced optional values. */
 const optionalsSince = 28
 
 /** Returns the qualified name of a chain of field selections, such as `google.protobuf.Timestamp`. */
@@ -53,13 +53,12 @@ export interface Checked {
   readonly used: ReadonlySet<string>
 }
 
-/** Returns the type with this name. Returns undefined if expressions cannot create objects of the type. */
+/** Returns the type with the given name, or undefined if expressions cannot create objects of the type. */
 export type FindStruct = (name: string) => Extract<CelType, { readonly kind: 'object' }> | undefined
 
 export interface CheckOptions {
   /**
-   * Minor version of Kubernetes 1 that determines which functions are available. If undefined, all functions are
-   * available.
+   * Kubernetes minor version that determines which functions are available. If undefined, all functions are available.
    */
   readonly version?: number | undefined
   readonly findStruct?: FindStruct | undefined
@@ -77,7 +76,7 @@ function isFormat({ name, target, args }: Call): boolean {
   return name === 'format' && target !== undefined && args.length === 1
 }
 
-/** Maximum number of reported errors. Few expressions have more errors. */
+/** Maximum number of reported errors. Most expressions have fewer errors. */
 const maxIssues = 100
 
 class Checker {
@@ -310,8 +309,8 @@ class Checker {
 }
 
 /**
- * Returns the common type of two compatible types. If one of the types is unknown, the result is unknown. The same
- * applies to their type parameters.
+ * Returns the common type of two compatible types. If one of the types is unknown, the result is unknown. Type
+ * parameters are combined in the same way.
  */
 function moreGeneral(a: CelType, b: CelType): CelType {
   const [left, right] = [resolve(a), resolve(b)]

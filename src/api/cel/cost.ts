@@ -10,7 +10,7 @@ import type { CallEstimate, Estimated } from './overload.ts'
 import { fixedSize, type Size, sortEstimate, times, traversal, unionOf, unknownSize } from './size.ts'
 import { type CelType, resolve } from './types.ts'
 
-/** The fixed cost of a loop, without the expressions of the rule. */
+/** The fixed cost of a loop, without the cost of the expressions in it. */
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
@@ -33,7 +33,7 @@ export const foldCosts = {
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
-/** CostEstimate contains the cost and size of a value that are known before evaluation. */
+/** The cost and size of a value that are known before evaluation. */
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
@@ -41,21 +41,21 @@ interface CostEstimate {
   readonly place?: Place | undefined
 }
 
-/** Place is a position in the declared data. `declared` is undefined if the schema does not declare the position. */
+/** A position in the declared data. `declared` is undefined if the schema does not declare the position. */
 interface Place {
   readonly declared: DeclaredType | undefined
 }
 
-/** Minor version of Kubernetes 1 from which on the estimate considers the size of a list created by a macro. */
+/** The first Kubernetes minor version whose estimate considers the size of a list that a macro creates. */
 const macroSizesSince = 30
 /**
- * Minor version of Kubernetes 1 from which on the estimate assumes that values such as addresses and quantities are
- * compared in constant time.
+ * The first Kubernetes minor version whose estimate assumes that values such as addresses and quantities are compared
+ * in constant time.
  */
 const opaqueEqualitySince = 32
 /**
- * Minor version of Kubernetes 1 from which on the estimate distinguishes the variable of `optMap` from the value that
- * the rule validates.
+ * The first Kubernetes minor version whose estimate distinguishes the variable of `optMap` from the value that the rule
+ * validates.
  */
 const boundVariablesSince = 33
 

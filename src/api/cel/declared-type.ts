@@ -25,7 +25,7 @@ export type JsonForm =
 export interface DeclaredType {
   readonly type: CelType
   readonly form: JsonForm
-  /** Maximum number of elements, members or characters. 0 for other types. */
+  /** Maximum number of elements, members or characters, or 0 for other types. */
   readonly maxElements: number
   /** Minimum size in bytes of a value of this type in JSON. */
   readonly minBytes: number
@@ -40,8 +40,8 @@ export interface DeclaredType {
   /** The JSON names of fields, by the field names that rules use. Contains only fields whose two names differ. */
   readonly properties?: ReadonlyMap<string, string>
   /**
-   * How lists are compared. Lists of type `atomic` are compared element by element, and lists of other types regardless
-   * of order.
+   * The way in which lists are compared. Lists of type `atomic` are compared element by element, and lists of other
+   * types regardless of order.
    */
   readonly list?: 'atomic' | 'set' | 'map'
   /** The members that together identify an element of a list of type map. */
@@ -55,7 +55,7 @@ export const reservedWords: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Minor version of Kubernetes 1 from which on a field with a reserved word as its name can be selected without
+ * The first Kubernetes minor version in which a field with a reserved word as its name can be selected without
  * escaping, as in `a.namespace`.
  */
 export const plainReservedSince = 30

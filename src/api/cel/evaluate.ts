@@ -22,10 +22,7 @@ import {
   type Value,
 } from './values.ts'
 
-/**
- * Frame is the state of one evaluation: the values of the declared variables, followed by the values of macro
- * variables.
- */
+/** The state of one evaluation: the values of the declared variables, followed by the values of macro variables. */
 export interface Frame extends Run {
   readonly variables: Value[]
 }
@@ -176,7 +173,7 @@ function typeValue(name: string): Evaluate {
   }
 }
 
-/** Returns a member of an object. Returns undefined if the object does not have the member. */
+/** Returns a member of an object, or undefined if the object does not have the member. */
 function memberOf(value: Value, field: string): Value | undefined {
   if (value instanceof CelMap) return value.get(field)
   if (value instanceof Optional) return value.value === undefined ? none : new Optional(memberOf(value.value, field))

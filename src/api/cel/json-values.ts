@@ -95,7 +95,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** JsonMap is a map from arbitrary strings to values of one type. */
+/** A map from arbitrary strings to values of one type. */
 export class JsonMap extends CelMap {
   readonly json: JsonObject
   readonly declared: DeclaredType
@@ -120,7 +120,7 @@ export class JsonMap extends CelMap {
   }
 }
 
-/** JsonFields is an object with declared fields. Rules cannot access other members. */
+/** An object with declared fields. Rules cannot access other members. */
 class JsonFields extends JsonMap {
   override get(key: Value): Value | undefined {
     const { fields, properties } = this.declared

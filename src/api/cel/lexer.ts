@@ -1,4 +1,6 @@
-/** Splits an expression into tokens. The lexer decodes escapes in strings, and leaves everything else to the parser. */
+/**
+ * Splits an expression into tokens. The lexer decodes escapes in strings, and does not interpret the tokens otherwise.
+ */
 import { SyntaxIssue } from './issues.ts'
 
 export type Token =

@@ -6,8 +6,8 @@ import { type Call, type Fold, type FoldName, foldNames, type Node } from './ast
 import { SyntaxIssue } from './issues.ts'
 
 /**
- * Form contains the number of arguments of a macro, with one variable and with two variables. Undefined means that no
- * such macro exists.
+ * The number of arguments of a macro, with one variable and with two variables. Undefined means that the macro does not
+ * exist.
  */
 interface Form {
   readonly one?: readonly number[]
@@ -43,8 +43,8 @@ export interface Dialect {
 }
 
 /**
- * The minor versions of Kubernetes 1 that introduced groups of macros. All other macros exist in every version that
- * supports rules.
+ * The Kubernetes minor versions that introduced groups of macros. All other macros exist in every version that supports
+ * rules.
  */
 const optionalsSince = 28
 const twoVariablesSince = 32

@@ -1,6 +1,6 @@
 /**
- * Overload is one variant of a function: its parameter types, result type, implementation and cost. Every function is a
- * table of overloads, which are created with `define`.
+ * A variant of a function: its parameter types, result type, implementation and cost. Every function is a table of
+ * overloads, which are created with `define`.
  */
 import type { Budget } from './budget.ts'
 import type { Pattern } from './regex.ts'
@@ -8,7 +8,7 @@ import type { Size } from './size.ts'
 import { type CelType, instantiate, readType, splitTypes } from './types.ts'
 import type { Value } from './values.ts'
 
-/** Run provides services that functions can use in addition to their arguments. */
+/** The services that functions can use in addition to their arguments. */
 export interface Run {
   readonly budget: Budget
   /** Returns a compiled pattern. Throws CelError if the pattern is invalid. */
@@ -17,19 +17,16 @@ export interface Run {
 
 export type Implementation = (run: Run, args: readonly Value[]) => Value
 
-/** Estimated contains the facts about an argument that are known before evaluation. */
+/** The facts about an argument that are known before evaluation. */
 export interface Estimated {
   readonly size: Size
   /** The size of each element, for a list of strings or bytes. */
   readonly textSize?: Size | undefined
-  /** The value of the argument, if the argument is a constant. */
+  /** The value of the argument. Undefined unless the argument is a constant. */
   readonly constant?: Value | undefined
 }
 
-/**
- * CallEstimate contains the maximum cost of a call without the cost of its arguments, and the size of its result if
- * known.
- */
+/** The maximum cost of a call without the cost of its arguments, and the size of its result if known. */
 export interface CallEstimate {
   readonly cost: number
   readonly size?: Size
@@ -45,7 +42,7 @@ export interface Costs {
 
 export interface Overload extends Costs {
   /**
-   * Minor version of Kubernetes 1 that introduced the function. Undefined if all versions that support rules have the
+   * Kubernetes minor version that introduced the function. Undefined if all versions that support rules have the
    * function.
    */
   readonly since?: number
@@ -92,8 +89,8 @@ export function define(form: string, call: Implementation, costs: Costs = {}): O
 }
 
 /**
- * Sets the Kubernetes version that introduced these functions. Functions that existed before Kubernetes 1.28 have no
- * version.
+ * Sets the Kubernetes version that introduced the functions of a table. Functions that existed before Kubernetes 1.28
+ * have no version.
  */
 export function introducedIn(since: number, functions: Functions): Functions {
   return new Map([...functions].map(([name, known]) => [name, known.map((overload) => ({ ...overload, since }))]))

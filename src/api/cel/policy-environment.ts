@@ -78,13 +78,13 @@ const authorizers: readonly (readonly [string, DeclaredType])[] = [
 /** The declared types by variable name, for converting values. */
 export const declared = { object: dynamicType, request, namespaceObject }
 
-/** Uses describes the data that policy expressions can use in addition to the request. */
+/** The data that policy expressions can use in addition to the request. */
 export interface Uses {
   readonly params: boolean
   readonly authorizer: boolean
   /** Types of the variables that the policy has declared before the expression. */
   readonly variables?: ReadonlyMap<string, CelType>
-  /** Type of the object. Undefined if the type is not known. */
+  /** Type of the object. Undefined if the type is unknown. */
   readonly objectType?: DeclaredType | undefined
   readonly paramsType?: DeclaredType | undefined
 }
@@ -111,8 +111,8 @@ export type ResultKind = 'bool' | 'string' | 'string or null' | 'any' | 'Object'
 export interface Compiling {
   readonly readPattern: ReadPattern
   /**
-   * Minor version of Kubernetes 1 that determines which functions the expression may use. If undefined, all functions
-   * are allowed.
+   * Kubernetes minor version that determines which functions the expression may use. If undefined, all functions are
+   * allowed.
    */
   readonly version?: number | undefined
 }

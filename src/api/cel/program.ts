@@ -15,7 +15,7 @@ import type { Pattern, ReadPattern } from './regex.ts'
 import type { CelType } from './types.ts'
 import { CelError, type Value } from './values.ts'
 
-/** Program is a compiled rule that can be evaluated. */
+/** A compiled rule that can be evaluated. */
 export interface Program {
   /** The declared variables that the rule uses. */
   readonly used: ReadonlySet<string>
@@ -27,7 +27,7 @@ export interface Program {
    * the budget is exhausted.
    */
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
-  /** Evaluates the rule like `run`, and returns its value. */
+  /** Evaluates the rule like `run`, but returns its value. */
   readonly evaluate: (variables: readonly Value[], budget: Budget) => Value
 }
 
@@ -39,12 +39,11 @@ export type Compiled =
 /** The variables, functions and limits of an expression. */
 export interface Environment {
   /**
-   * Minor version of Kubernetes 1 that determines which functions are available. If undefined, all functions are
-   * available.
+   * Kubernetes minor version that determines which functions are available. If undefined, all functions are available.
    */
   readonly version?: number | undefined
   /**
-   * Minor version of Kubernetes 1 that determines how costs are estimated. If undefined, costs are estimated as in the
+   * Kubernetes minor version that determines how costs are estimated. If undefined, costs are estimated as in the
    * newest version.
    */
   readonly costVersion?: number | undefined

@@ -5,7 +5,7 @@ export interface Pattern {
   /** Maximum number of matching steps per character of the text. */
   readonly size: number
   readonly test: (text: string) => boolean
-  /** Returns the first match. Returns undefined if there is no match. */
+  /** Returns the first match, or undefined if there is no match. */
   readonly find: (text: string) => string | undefined
   /** Returns at most `limit` matches, in order. */
   readonly findAll: (text: string, limit: number) => string[]

@@ -10,13 +10,13 @@ import { type CelType, listOf, mapOf, types } from './types.ts'
 /** Maximum size of a request body in bytes. No value can be larger than a request. */
 const maxRequest = 3 * 1024 * 1024
 
-/** Place tells whether a schema describes a whole object with apiVersion, kind and metadata. */
+/** Whether a schema describes a whole object with apiVersion, kind and metadata. */
 interface Place {
   readonly prefix: string
   readonly isResource: boolean
 }
 
-/** Returns the CEL type of the values of a schema. Returns undefined if CEL cannot represent the values. */
+/** Returns the CEL type of the values of a schema, or undefined if CEL cannot represent the values. */
 export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType | undefined {
   const { prefix } = place
   if (schema[`${prefix}int-or-string`] === true)
@@ -77,7 +77,7 @@ function objectType(schema: JsonObject, { prefix, isResource }: Place): Declared
   if (isObject(schema.additionalProperties)) {
     const elem = declaredBelow(schema.additionalProperties, prefix)
     if (elem === undefined) return undefined
-    // A member takes at least the quotes of a key, a colon and a comma.
+    // The minimum size of a member consists of the quotes of a key, a colon and a comma.
     const maxElements = limitOf(schema.maxProperties) ?? Math.floor((maxRequest - 2) / (elem.minBytes + 6))
     return { type: mapOf(types.string, elem.type), form: 'map', elem, maxElements, minBytes: 2 }
   }
@@ -106,7 +106,8 @@ function fieldsType(members: JsonObject, required: Json | undefined, prefix: str
 const text: JsonObject = { type: 'string' }
 
 /**
- * Returns a schema for rules that describes metadata. Of the metadata, rules can access only `name` and `generateName`.
+ * Returns a schema for rules that describes metadata. Rules can access only the fields `name` and `generateName` of the
+ * metadata.
  */
 function withMetadata(described: JsonObject): JsonObject {
   const metadata = own(described, 'metadata')
@@ -163,7 +164,7 @@ function escapeName(property: string): string | undefined {
   return property.replaceAll(/__|[./-]/g, (found) => escapes[found]!)
 }
 
-/** Returns how often a value of at least `minBytes` bytes can occur in one object. */
+/** Returns the maximum number of values of at least `minBytes` bytes in one object. */
 export function maxOccurrences(minBytes: number): number {
   return Math.floor(maxRequest / (minBytes + 1))
 }

@@ -1,4 +1,6 @@
-/** Formats values of expressions for messages. The length of the text is limited, whatever the size of the value. */
+/**
+ * Formats values of expressions for messages. The length of the text is limited, regardless of the size of the value.
+ */
 
 import { showDuration, showTimestamp } from './time-text.ts'
 import {

@@ -24,12 +24,12 @@ export function times(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : a * b
 }
 
-/** Cost of reading one character, in units. */
+/** Cost of reading one character, in cost units. */
 const perCharacter = 0.1
-/** Cost of matching one character against one character of a pattern, in units. */
+/** Cost of matching one character against one character of a pattern, in cost units. */
 const perPatternCharacter = 0.25
 
-/** Returns the cost of traversing a value of this size, rounded up. */
+/** Returns the cost of traversing a value of the given size, rounded up. */
 export function traversal(size: number, factor = perCharacter): number {
   return Math.ceil(times(size, factor))
 }

@@ -34,7 +34,10 @@ export function* toJsonSliced(value: Value): Generator<void, Json> {
 }
 
 interface Place {
-  /** The type name that an object must have at this position. Undefined outside of objects with a named type. */
+  /**
+   * The type name that an object must have at the given position of the result. Undefined outside of objects with a
+   * named type.
+   */
   readonly typeName: string | undefined
   readonly depth: number
 }
@@ -73,7 +76,7 @@ class Conversion {
 }
 
 /**
- * Returns the type name of an object. Throws unless the name matches the path of the object, as in
+ * Returns the type name of an object. Throws an error unless the name matches the path of the object, as in
  * `Object.spec{template: Object.spec.template{}}`.
  */
 function checkedName({ name }: StructValue, expected = name): string {

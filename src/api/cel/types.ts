@@ -18,7 +18,7 @@ export type CelType =
   | {
       readonly kind: 'object'
       readonly fields: ReadonlyMap<string, Field>
-      /** The name of the type. Set for types whose objects expressions can create. */
+      /** The name of the type. Undefined unless expressions can create objects of the type. */
       readonly name?: string
     }
   | { readonly kind: 'type' | 'optional'; readonly of: CelType }
@@ -52,12 +52,12 @@ export const types = {
   null: plain('null_type'),
 }
 
-/** Returns the type of lists with this element type. */
+/** Returns the type of lists with the given element type. */
 export function listOf(elem: CelType): CelType {
   return { kind: 'list', elem }
 }
 
-/** Returns the type of maps with these key and value types. */
+/** Returns the type of maps with the given key and value types. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value }
 }
@@ -140,7 +140,7 @@ export const opaqueNames: ReadonlyMap<string, string> = new Map([
   ['decision', 'kubernetes.authorization.Decision'],
 ])
 
-/** Whether values of this type can be compared with null. */
+/** Whether values of the type can be compared with null. */
 function mayBeNull({ kind }: CelType): boolean {
   return ['null_type', 'object', 'timestamp', 'duration', 'optional'].includes(kind) || opaqueNames.has(kind)
 }

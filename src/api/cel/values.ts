@@ -67,7 +67,7 @@ export class UrlValue {
   }
 }
 
-/** Optional is a value that may be missing. */
+/** A value that may be missing. */
 export class Optional {
   readonly value: Value | undefined
 
@@ -79,14 +79,14 @@ export class Optional {
 /** The optional that has no value. */
 export const none = new Optional(undefined)
 
-/** Opaque is a value of a type that only functions can create and read, such as a quantity. */
+/** A value of a type that only functions can create and read, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
   /** The canonical text of the value. Two values of the same kind are equal if their canonical texts are equal. */
   abstract readonly text: string
 }
 
-/** CelList is a list of CEL values. */
+/** A list of CEL values. */
 export abstract class CelList {
   abstract readonly size: number
   abstract get(index: number): Value
@@ -118,10 +118,10 @@ export class ArrayList extends CelList {
   }
 }
 
-/** CelMap is a map from keys to CEL values. */
+/** A map from keys to CEL values. */
 export abstract class CelMap {
   abstract readonly size: number
-  /** Returns the value of a key. Returns undefined if the key is absent. */
+  /** Returns the value of a key, or undefined if the key is absent. */
   abstract get(key: Value): Value | undefined
 
   /** Returns the result of `has()` for a key. */
@@ -133,8 +133,7 @@ export abstract class CelMap {
 }
 
 /**
- * LiteralMap is a map that an expression creates. Keys of different types are different, except that equal numbers are
- * the same key.
+ * A map that an expression creates. Keys of different types are different, except that equal numbers are the same key.
  */
 export class LiteralMap extends CelMap {
   readonly #entries = new Map<string, readonly [Value, Value]>()
@@ -157,7 +156,7 @@ export class LiteralMap extends CelMap {
   }
 }
 
-/** StructValue is an object of a named type that an expression creates. */
+/** An object of a named type that an expression creates. */
 export class StructValue extends CelMap {
   readonly name: string
   readonly #fields: ReadonlyMap<string, Value>
@@ -220,7 +219,7 @@ export class CelError {
 export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 
-/** Returns an int in its canonical form. Throws if the value does not fit into 64 bits. */
+/** Returns an int in its canonical form. Throws an error if the value does not fit into 64 bits. */
 export function toInt(value: bigint): Int {
   if (value > maxInt || value < minInt) throw new CelError('integer overflow')
   const small = Number(value)

@@ -3,13 +3,13 @@
  * this server writes it. The scan stops after the last selected field.
  */
 
-/** Cut lists the members of an object to copy. */
+/** The members of an object to copy. */
 export type Cut = readonly CutMember[]
 
 interface CutMember {
   /** The key of the member as JSON text, including the quotes. */
   readonly key: Buffer
-  /** The parts of the value to copy. Undefined means the whole value. */
+  /** The parts of the value to copy. Undefined copies the whole value. */
   readonly within: Cut | undefined
 }
 
@@ -21,7 +21,7 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
-/** Converts field paths to a cut. A path includes all fields below it. */
+/** Converts field paths to a set of members to copy. A path includes all fields below it. */
 export function cutOf(paths: readonly (readonly string[])[]): Cut {
   const byKey = Map.groupBy(paths, ([key]) => key!)
   return Array.from(byKey, ([key, group]) => {
@@ -34,14 +34,14 @@ function jsonKey(key: string): Buffer {
   return Buffer.from(JSON.stringify(key))
 }
 
-/** Cutter copies selected fields of one object after another, and reuses the same memory for all of them. */
+/** Copies selected fields of one object after another, and reuses the same memory for all objects. */
 export class Cutter {
   readonly #cut: Cut
   #memory = Buffer.allocUnsafeSlow(4096)
   #used = 0
   #json: Buffer = Buffer.alloc(0)
   #at = 0
-  /** Whether no selected field follows the current value. The scan may then stop inside the value. */
+  /** Whether no selected field follows the current value, so that the scan may stop inside the value. */
   #isLast = true
 
   constructor(cut: Cut) {
@@ -155,7 +155,7 @@ export class Cutter {
   }
 }
 
-/** ScalarFinder finds a field by a path that does not lead through a list. */
+/** Finds a field by a path that does not lead through a list. */
 export class ScalarFinder {
   readonly #keys: readonly Buffer[]
 
@@ -163,7 +163,7 @@ export class ScalarFinder {
     this.#keys = path.map(jsonKey)
   }
 
-  /** Returns the string, number or boolean at the path. Returns undefined if the object has no such value. */
+  /** Returns the string, number or boolean at the path, or undefined if the object has no such value. */
   find(json: Buffer): string | number | boolean | undefined {
     let at = 0
     for (const key of this.#keys) {
@@ -178,8 +178,8 @@ export class ScalarFinder {
 }
 
 /**
- * Returns the offset of the value with this key among the members from offset `at` on. Returns -1 if there is no such
- * member.
+ * Returns the offset of the value with the given key among the members after offset `at`. Returns -1 if there is no
+ * such member.
  */
 function memberValueAt(json: Buffer, at: number, key: Buffer): number {
   let i = at
@@ -192,22 +192,22 @@ function memberValueAt(json: Buffer, at: number, key: Buffer): number {
 }
 
 /**
- * Whether a key is at this position. The texts can be compared directly, because the server writes every key in the
- * same form as `JSON.stringify`.
+ * Whether a key is at the given position. The texts can be compared directly, because the server writes every key in
+ * the same form as `JSON.stringify`.
  */
 function isKeyAt(json: Buffer, start: number, key: Buffer): boolean {
   for (let i = 0; i < key.length; i++) if (json[start + i] !== key[i]) return false
   return true
 }
 
-/** Returns the offset of the closing quote of the string that starts at this position. */
+/** Returns the offset of the closing quote of the string that starts at the given position. */
 function endOfString(json: Buffer, start: number): number {
   let i = start + 1
   while (i < json.length && json[i] !== quote) i += json[i] === backslash ? 2 : 1
   return i
 }
 
-/** Returns the offset after the value that starts at this position. */
+/** Returns the offset after the value that starts at the given position. */
 function endOfValue(json: Buffer, start: number): number {
   const first = json[start]
   if (first === quote) return endOfString(json, start) + 1
@@ -217,7 +217,7 @@ function endOfValue(json: Buffer, start: number): number {
   return i
 }
 
-/** Returns the offset of the bracket that closes the object or list at this position. */
+/** Returns the offset of the bracket that closes the object or list at the given position. */
 function endOfRest(json: Buffer, start: number): number {
   let depth = 0
   let i = start

@@ -33,7 +33,7 @@ interface Converted {
   readonly duplicates: readonly string[]
 }
 
-/** DocumentWorker converts large documents in a worker thread. */
+/** Converts large documents in a worker thread. */
 export class DocumentWorker {
   #worker: Worker | undefined
   readonly #waiting = new Map<number, Waiting>()
@@ -88,7 +88,7 @@ export class DocumentWorker {
     if (this.#waiting.size === 0) this.#rest()
   }
 
-  /** Allows the process to exit while the worker thread is idle, and ends the thread after a while. */
+  /** Allows the process to exit while the worker thread is idle, and ends the thread after an idle period. */
   #rest(): void {
     const worker = this.#worker!
     worker.unref()

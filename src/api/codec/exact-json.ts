@@ -13,8 +13,8 @@ const tokensPerSlice = 2000
 
 export interface ExactOptions {
   /**
-   * Whether objects with the same key are merged. If false, the last object replaces the earlier ones, as with all
-   * other values.
+   * Whether objects with the same key are merged. If false, the last object replaces the earlier ones, as for all other
+   * values.
    */
   readonly mergesObjects?: boolean
 }
@@ -30,7 +30,7 @@ export function* parseExactSliced(text: string, options: ExactOptions = {}): Gen
   return maker.result
 }
 
-/** ValueMaker builds a value from its tokens, which must be passed in the order of the text. */
+/** Builds a value from its tokens, which must be passed in the order of the text. */
 class ValueMaker {
   result: Json = null
   readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []
@@ -76,7 +76,7 @@ class ValueMaker {
   }
 }
 
-/** Processes the token at this position, and returns the position after the token. */
+/** Processes the token at the given position, and returns the position after the token. */
 function readToken(text: string, at: number, maker: ValueMaker): number {
   switch (text[at]) {
     case '{':

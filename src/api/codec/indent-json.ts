@@ -30,7 +30,7 @@ const step = '  '
 
 /**
  * Indents compact JSON by two spaces per level, without a newline at the end. The text is not parsed, so all members
- * keep their order. `margin` is written before every line except the first.
+ * stay in their order. `margin` is written before every line except the first.
  */
 export function indentText(json: string, margin = ''): string {
   let text = ''

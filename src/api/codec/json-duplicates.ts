@@ -1,10 +1,10 @@
 /**
- * Finds keys that occur more than once in the same object, which the native parser hides because it returns only the
- * last value. Call this only with text that has been parsed and is known to contain duplicate keys.
+ * Finds keys that occur more than once in the same object. The native parser hides such keys because it returns only
+ * the last value. The functions accept only text that has been parsed and is known to contain duplicate keys.
  */
 import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 
-/** Level is an object or array that is open at the current position of the text. */
+/** An object or array that is open at the current position of the text. */
 interface Level {
   /** The keys found so far in the object. Undefined for an array. */
   readonly keys: Set<string> | undefined

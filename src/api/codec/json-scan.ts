@@ -107,7 +107,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** Returns the position after the number that starts at this position. */
+/** Returns the position after the number that starts at the given position. */
 export function endOfNumber(text: string, start: number): number {
   let i = start + 1
   while (i < text.length && isNumeric(text.charCodeAt(i))) i++

@@ -19,7 +19,7 @@ import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
-/** ParsedJson is a parsed document and its duplicate keys. */
+/** A parsed document and its duplicate keys. */
 export interface ParsedJson {
   readonly value: Json
   /** Paths of keys that occur more than once in the same object. */
@@ -32,7 +32,7 @@ export function parseJson(bytes: Buffer): ParsedJson {
 }
 
 export interface ParseOptions {
-  /** Maximum number of values. Defaults to the maximum for a request body. */
+  /** Maximum number of values in the document. Defaults to the maximum for a request body. */
   readonly maxCount?: number | undefined
   /** Whether objects with the same key are merged, as in the typed decoder of Kubernetes. */
   readonly mergesObjects?: boolean
@@ -104,16 +104,17 @@ const longText = 128 * 1024
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
 
 /**
- * Formats a document as compact JSON with a final newline. `room` is the maximum number of nesting levels, which for
- * documents that clients can send back is the limit of a request body. By default, the nesting is not limited.
+ * Formats a document as compact JSON with a final newline. `room` is the maximum number of nesting levels. For
+ * documents that clients can send back, the maximum is the limit of a request body. By default, the nesting is not
+ * limited.
  */
 export function jsonDocument(value: Json, order?: Order, room?: number): Buffer {
   return Buffer.from(`${stringifyJson(value, order, room)}\n`)
 }
 
 /**
- * WrittenJson is a value that is already JSON text, for a part of responses that is formatted once and sent often. Only
- * the response writer supports such values, so they must not be stored or inspected.
+ * A value that is already JSON text, for a part of responses that is formatted once and sent often. Only the response
+ * writer supports such values, so they must not be stored or inspected.
  */
 export class WrittenJson {
   readonly text: string
@@ -128,7 +129,9 @@ export class WrittenJson {
   }
 }
 
-/** Formats a value as JSON with its members in order. Throws if the value has more than `room` nesting levels. */
+/**
+ * Formats a value as JSON with its members in order. Throws an error if the value has more than `room` nesting levels.
+ */
 export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
   switch (typeof value) {
     case 'string':
@@ -197,8 +200,8 @@ export function stringifyMembers(object: JsonObject, order?: Order, room = Numbe
 }
 
 /**
- * Formats a value as a part of a stored object, `level` levels below the top of the object. The native writer, which is
- * much faster, is used if it produces the same text as `stringifyJson`.
+ * Formats a value as a part of a stored object, `level` levels below the top of the object. The native writer is used
+ * if it produces the same text as `stringifyJson`, because it is much faster.
  */
 export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
   const room = maxDepth - level

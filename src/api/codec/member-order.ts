@@ -11,7 +11,7 @@ import type { JsonObject } from '../json/json.ts'
 import { profileNames, vendorOf } from '../model/vendor.ts'
 import type { AnySchema, ObjectSchema, Schema } from '../schema/schema.ts'
 
-/** Order is the schema that determines the order of members. Undefined means byte order on every level. */
+/** The schema that determines the order of members. Undefined means byte order on every level. */
 export type Order = Schema | undefined
 
 export interface Place {
@@ -20,7 +20,7 @@ export interface Place {
   readonly order: Order
 }
 
-/** MemberOrder is the order of the members of one object. */
+/** The order of the members of one object. */
 export interface MemberOrder {
   /** The fields by name, for a type that the server defines. Undefined means byte order. */
   readonly fields: ReadonlyMap<string, Place> | undefined
@@ -37,7 +37,7 @@ export function memberOrder(order: Order): MemberOrder {
   return order?.type === 'object' || order?.type === 'map' ? describedOrder(order) : inBytes
 }
 
-/** Returns the order of a value that is stored as sent. Such a value may still have a described type. */
+/** Returns the order of the members of a value that is stored as sent. Such a value may still have a described type. */
 function freeOrder(schema: AnySchema): MemberOrder {
   const { described, alternatives, asSent } = schema
   if (asSent) return { fields: undefined, values: schema, asSent }
@@ -76,7 +76,7 @@ export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder)
   const keys = Object.keys(object)
   if (asSent) return keys
   if (fields === undefined) return sortUtf8(keys)
-  // The keys are usually in order already, because decoding creates members in this order.
+  // The keys are usually in order already, because decoding creates members in the order of the fields.
   if (areInOrder(keys, fields)) return keys
   const declaredKeys: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(object, name)) declaredKeys.push(name)

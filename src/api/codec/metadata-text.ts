@@ -22,7 +22,7 @@ export function metadataText(json: Buffer): Buffer | undefined {
   return end === undefined ? undefined : json.subarray(start, end)
 }
 
-/** Returns the offset after the object that starts at this position. */
+/** Returns the offset after the object that starts at the given position. */
 function endOfObject(json: Buffer, start: number): number | undefined {
   let depth = 0
   for (let i = start; i < json.length; i++) {
@@ -34,7 +34,7 @@ function endOfObject(json: Buffer, start: number): number | undefined {
   return undefined
 }
 
-/** Returns the offset of the closing quote of the string that starts at this position. */
+/** Returns the offset of the closing quote of the string that starts at the given position. */
 function endOfString(json: Buffer, start: number): number {
   for (let i = start + 1; i < json.length; i++) {
     if (json[i] === backslash) i++

@@ -27,18 +27,18 @@ import { maxValues, tooManyValues } from './json-scan.ts'
 import { isBefore, keysInOrder, type MemberOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 import { storedTextSliced } from './sliced-json.ts'
 
-/** Selectable contains the data that selectors use. */
+/** The data that selectors use. */
 export interface Selectable {
   readonly labels: { readonly [key: string]: string } | undefined
   /** The values for field selectors, in addition to the name and the namespace. */
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-/** Header contains the data about an object that caches and indexes need. */
+/** The data about an object that caches and indexes need. */
 export interface Header extends Selectable {
   /**
    * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written.
-   * Undefined if unknown.
+   * Undefined if it is unknown.
    */
   readonly completeFor?: string | undefined
   /** The emulated Kubernetes version of the server that wrote the object, such as `1.29`. Undefined for 1.23. */
@@ -74,7 +74,7 @@ export class EncryptedValue extends UnreadableValue {
   override readonly name = 'EncryptedValue'
 }
 
-/** Storable is an object to store, with its member order and the data that selectors use. */
+/** An object to store, with its member order and the data that selectors use. */
 export interface Storable {
   readonly object: ApiObject
   readonly order: Order
@@ -118,16 +118,16 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
 const ownRoom = 1000
 
 /**
- * Throws if an object has more values than a request body may have, because clients could not send it back. Yields
- * periodically.
+ * Throws an error if an object has more values than a request body may have, because clients could not send it back.
+ * Yields periodically.
  */
 export function* assertCount(object: ApiObject): Generator<void, void> {
   yield* assertAtMost(asJson(object), maxValues)
 }
 
 /**
- * Throws like `assertCount`, but does not count managedFields. This check rejects an oversized object before any
- * further processing.
+ * Throws an error like `assertCount`, but does not count managedFields. This check rejects an oversized object before
+ * any further processing.
  */
 export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   const { metadata } = object
@@ -137,8 +137,8 @@ export function* assertOwnCount(object: ApiObject): Generator<void, void> {
 }
 
 /**
- * Counts values and throws if there are too many. Unprocessed objects and lists are queued, so that counting can be
- * interrupted after each of them.
+ * Counts values and throws an error if there are too many. Unprocessed objects and lists are queued, so that counting
+ * can be interrupted after each of them.
  */
 function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, void> {
   const open: (JsonObject | Json[])[] = [value]
@@ -209,8 +209,8 @@ function* writeMembers(
 }
 
 /**
- * Returns the parts of the body before and after the resourceVersion. Throws if the stored object could not be parsed
- * again.
+ * Returns the parts of the body before and after the resourceVersion. Throws an error if the stored object could not be
+ * parsed again.
  */
 function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
   assertWhole(object)
@@ -233,8 +233,8 @@ function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
 }
 
 /**
- * Throws unless the object has the members that every stored object has. These members guarantee that there is text
- * before and after the resourceVersion.
+ * Throws an error unless the object has the members that every stored object has. These members guarantee that there is
+ * text before and after the resourceVersion.
  */
 function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
   const { uid, creationTimestamp } = metadata
@@ -263,10 +263,7 @@ function nameText(key: string, { fields }: MemberOrder): string {
   return fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
 }
 
-/**
- * Parses a header. Headers with optional fields take little memory, because there is only one header object for each
- * distinct set of labels.
- */
+/** Parses a header. Objects with equal labels share one header object, so headers need little memory. */
 function headerIn(text: Buffer): Header {
   const { labels, fields, completeFor, version }: Partial<Header> = JSON.parse(text.toString('utf8'))
   if (version !== undefined) return { labels, fields, completeFor, version }
@@ -278,8 +275,8 @@ function headerIn(text: Buffer): Header {
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
- * HeaderReader reads the headers of one object after another. Neighboring objects often have the same labels and then
- * share one header object, which saves time and memory.
+ * Reads the headers of one object after another. Neighboring objects often have the same labels and then share one
+ * header object, which saves time and memory.
  */
 export class HeaderReader {
   #text = Buffer.from(emptyHeader)
@@ -309,7 +306,7 @@ export function isStoredForm(key: string, bytes: Buffer): boolean {
   return bytes.length >= headerStart && (matches(format, key, bytes) || matches(1, key, bytes))
 }
 
-/** VersionedJson is an object as a GET request returns it, with the position of its resourceVersion. */
+/** An object as a GET request returns it, with the position of its resourceVersion. */
 export interface VersionedJson {
   /** The JSON of the object with its resourceVersion and a final newline, as a GET request returns it. */
   readonly json: Buffer
@@ -332,7 +329,7 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
 /** The end of the JSON in responses, which is not part of the stored value. */
 const newline = '\n'
 
-/** Allocates a buffer of this size. */
+/** Allocates a buffer of the given size. */
 export type Allocate = (size: number) => Buffer
 
 /** Returns the same JSON with another resourceVersion. */
@@ -377,7 +374,7 @@ function assertSound(key: string, view: Buffer): void {
   throw new DamagedValue('the stored value does not match its checksum')
 }
 
-/** Throws if the value is still encrypted because the store was not able to decrypt it (`encryption/`). */
+/** Throws an error if the value is still encrypted because the store was not able to decrypt it (`encryption/`). */
 function assertPlain(view: Buffer): void {
   if (view[0] === undefined || view[0] <= format) return
   const [, cipher, key] = /^[a-z0-9]+:enc:([a-z]+):(?:v1:([^:]{1,253}):)?/.exec(view.toString('latin1', 0, 300)) ?? []

@@ -14,9 +14,7 @@ export function stringifyYaml(value: Json): string {
   return `${lines.join('\n')}\n`
 }
 
-/**
- * Place is the position of a value: the text before the value on its line, and the indentation of the following lines.
- */
+/** The position of a value: the text before the value on its line, and the indentation of the following lines. */
 interface Place {
   readonly lead: string
   readonly margin: string

@@ -19,8 +19,8 @@ export function compareKeys(a: string, b: string): number {
 }
 
 /**
- * Whether a number continues with a digit at this position. A key with a letter at the same position then contains the
- * smaller number.
+ * Whether a number continues with a digit at the given position. A key with a letter at the same position then contains
+ * the smaller number.
  */
 function isNumberLonger(text: string, at: number): boolean {
   return /^\d\d$/.test(text.slice(Math.max(0, at - 1), at + 1))
@@ -32,8 +32,8 @@ function isSecondHalf(text: string, at: number): boolean {
 }
 
 /**
- * Compares the numbers that start at this position. Equal numbers are ordered by length, shorter first. Returns 0 if
- * their lengths are equal too.
+ * Compares the numbers that start at the given position. Equal numbers are ordered by length, shorter first. Returns 0
+ * if their lengths are equal too.
  */
 function compareDigits(a: string, b: string, at: number): number {
   const mine = digitsAt(a, at)

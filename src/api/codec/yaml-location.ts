@@ -1,17 +1,14 @@
-/**
- * Locates values in the text of a YAML file for error messages. The text is parsed again, so this is done only after an
- * error.
- */
+/** Locates values in the text of a YAML file for error messages. The text is parsed again, but only after an error. */
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
 
-/** TextPosition is a position in a text. */
+/** A position in a text. */
 export interface TextPosition {
   /** Line number. The first line is 1. */
   readonly line: number
   readonly column: number
 }
 
-/** YamlPath contains the keys and list indexes that lead to a value. */
+/** The keys and list indexes that lead to a value. */
 export type YamlPath = readonly (string | number)[]
 
 /**

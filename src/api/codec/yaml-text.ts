@@ -67,14 +67,14 @@ function eventsOf(text: string): Event[] {
   }
 }
 
-/** Anchored is the value of an anchor. */
+/** The value of an anchor. */
 interface Anchored {
   readonly value: Json
   /** Approximate size of the value as JSON in bytes, including expanded aliases. */
   readonly size: number
   /** Number of nesting levels of the value. */
   readonly height: number
-  /** Number of values inside the value, including itself. */
+  /** Number of values inside the value, including the value itself. */
   readonly count: number
 }
 
@@ -194,7 +194,7 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
-    // A key and its value count as one.
+    // A key and its value count as one value.
     this.#count--
     if (typeof key === 'object') throw badRequest(`map keys must be strings: ${pathText(this.#place, '?')}`)
     return String(key)
@@ -249,9 +249,7 @@ function copyOf(value: Json): Json {
 
 const core = 'tag:yaml.org,2002:'
 
-/**
- * Returns the name of a core tag, such as `str` for `!!str`. Returns an empty string for other tags, which are ignored.
- */
+/** Returns the name of a core tag, such as `str` for `!!str`. Returns '' for other tags, which are ignored. */
 function coreTag(tag: string): string {
   if (tag.startsWith(`!<${core}`)) return tag.slice(2 + core.length, -1)
   return tag.startsWith('!!') ? tag.slice(2) : ''
@@ -274,8 +272,7 @@ function tagged(tag: string, text: string): Scalar {
 }
 
 /**
- * Returns the text that a `!!binary` value encodes in base64, because JSON has no binary values. kube-apiserver does
- * the same.
+ * Returns the text of a `!!binary` value in base64, because JSON has no binary values. kube-apiserver does the same.
  */
 function textOfBase64(text: string): string {
   const encoded = text.replaceAll(/[\r\n]/g, '')

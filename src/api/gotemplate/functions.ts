@@ -131,7 +131,7 @@ function isAnyEqual(first: Value, others: readonly Value[]): boolean {
   return others.some((other) => isEqual(first, other))
 }
 
-/** Whether two values are equal. Numbers of different types are equal if their values are. */
+/** Whether two values are equal. Numbers of different types are equal if their values are equal. */
 function isEqual(a: Value, b: Value): boolean {
   if (a == null || b == null) return a == null && b == null
   if (isNumber(a) && isNumber(b)) return order(a, b) === 0

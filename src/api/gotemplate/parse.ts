@@ -23,12 +23,12 @@ export function parseGoTemplate(text: string, functions: { has(name: string): bo
   return new Parser(text, functions).template()
 }
 
-/** Maximum nesting depth of a template. Practical templates are less deep, and the limit protects the stack. */
+/** Maximum nesting depth of a template. Templates in practice are less deep, and the limit protects the stack. */
 const maxDepth = 200
 
 interface Ended {
   readonly nodes: Node[]
-  /** The token that ended a list of nodes: `end`, `else`, or an empty string for the end of the text. */
+  /** The token that ended a list of nodes: `end`, `else`, or '' for the end of the text. */
   readonly by: string
 }
 

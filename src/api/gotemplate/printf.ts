@@ -1,6 +1,6 @@
 /**
  * Go's `printf` with the verbs `%v %s %d %q %t %f %e %g %x %X %o %b %c %U %T %%`, flags, width and precision. A verb
- * that does not fit its value produces an error text, as in Go: `%!d(string=hi)`.
+ * that does not fit its value produces an error text, as in Go. An example is `%!d(string=hi)`.
  */
 import { exponentText, floatText, isInteger, plainText, typeName, type Value } from './values.ts'
 
@@ -40,7 +40,7 @@ function formatVerb(value: Value, verb: Verb): string {
   const text = value == null ? undefined : ofKind(value, verb)
   if (text !== undefined) return text
   if (value == null) return `%!${letter}(<nil>)`
-  // The verb is applied to each element of a list or map.
+  // A verb is applied to each element of a list or map.
   if (Array.isArray(value)) return `[${value.map((item) => formatVerb(item, verb)).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.keys(value)

@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject, own, sameJson, setKey } from './j
 /** An element of a path: a member of an object, or a list element with a `name`. */
 export type PathElement = { readonly member: string } | { readonly named: string }
 
-/** JsonChange is a field whose value differs between two objects. */
+/** A field whose value differs between two objects. */
 export interface JsonChange {
   readonly path: readonly PathElement[]
   /** The value before the change. Undefined if the field was absent. */
@@ -100,7 +100,7 @@ function memberText(member: string): string {
   return /^[A-Za-z0-9_-]+$/.test(member) ? `.${member}` : `[${JSON.stringify(member)}]`
 }
 
-/** Returns the value at a path. Returns undefined if there is no such value. */
+/** Returns the value at a path, or undefined if there is no such value. */
 export function valueAt(value: Json | undefined, path: readonly PathElement[]): Json | undefined {
   let currentValue = value
   for (const step of path) {

@@ -24,12 +24,12 @@ export function isLarge(value: Json | undefined): boolean {
 
 /** Objects that are known to have many keys. They are cached because they are checked repeatedly and do not change. */
 const wide = new WeakSet<JsonObject>()
-/** Number of keys above which accessing the first key takes longer than traversing as many values. */
+/** Number of keys above which accessing the first key takes longer than traversing the same number of values. */
 const manyKeys = manyValues / 2
 
 /**
- * Subtracts the number of values inside a value from `count`. Returns a negative number if the value contains more
- * values than that.
+ * Subtracts the number of values inside a value from `count`. Returns a negative number if the value contains more than
+ * `count` values.
  */
 function leftAfter(value: Json | undefined, count: number): number {
   let remainingValues = count - 1

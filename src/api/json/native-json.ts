@@ -2,8 +2,8 @@
  * The native JSON parser, with a guard against a bug in V8. V8 14 predicts the next key of an object from the shapes of
  * earlier objects, and compares the prediction with the raw text. If an earlier object has a backslash in a key, the
  * parser may therefore read a wrong key: after `{"a":1,"b\\":2}`, it parses `{"a":1,"b\n":2}` as `{"a":1,"b\\":2}`.
- * Once such an object exists, keys with an escape are replaced with plain names during parsing. Most servers never
- * receive such a key, and until then the guard does nothing.
+ * After such an object has been created, keys with an escape are replaced with plain names during parsing. Most servers
+ * never receive such a key, and the guard then does nothing.
  */
 import { backslashKeysWereMade, noteKey } from './backslash-keys.ts'
 import { isObject, type Json, type JsonObject, setKey } from './json.ts'
@@ -21,7 +21,7 @@ export function parseNative(text: string, reviver?: Reviver): Json {
 /** Matches an escape sequence for a backslash. Such escapes are common in values but very rare in keys. */
 const mayHoldBackslash = /\\(?:\\|u005c)/i
 const anyEscape = /\\/
-/** The prefix of the plain names that replace keys. A key that already starts with this prefix is replaced too. */
+/** The prefix of the plain names that replace keys. A key that already starts with the given prefix is replaced too. */
 const mark = '~'
 
 function holdsKey(text: string, keyPattern: RegExp): boolean {

@@ -8,7 +8,7 @@
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** Rules contains the rules in which columns and templates differ. */
+/** The rules in which columns and templates differ. */
 export interface Rules {
   /** Returns the members of an object or the elements of a list. Returns nothing for other values. */
   readonly children: (value: Json) => readonly Json[]
@@ -20,14 +20,14 @@ export interface Rules {
   readonly inFilter?: Rules
 }
 
-/** Search is one evaluation of a path, with the root value that `$` refers to and the remaining budget. */
+/** An evaluation of a path, with the root value to which `$` refers and the remaining budget. */
 export interface Search {
   readonly top: Json
   readonly rules: Rules
   readonly budget: VisitBudget
 }
 
-/** VisitBudget is the number of values that an evaluation may still visit. */
+/** The number of values that an evaluation may still visit. */
 export class VisitBudget {
   #remainingVisits: number
   readonly #onExceeded: () => Error
@@ -42,7 +42,9 @@ export class VisitBudget {
   }
 }
 
-/** Returns all selected values in document order. The path is evaluated step by step. Throws if a step fails. */
+/**
+ * Returns all selected values in document order. The path is evaluated step by step. Throws an error if a step fails.
+ */
 export function allValues(path: readonly Step[], value: Json, search: Search): Json[] {
   let values = [value]
   for (const step of path) {
@@ -55,8 +57,8 @@ export function allValues(path: readonly Step[], value: Json, search: Search): J
 }
 
 /**
- * Returns the first selected value. Returns undefined if the path selects nothing. The search is depth-first and ends
- * at the first selected value.
+ * Returns the first selected value, or undefined if the path selects nothing. The search is depth-first and ends at the
+ * first selected value.
  */
 export function firstValue(path: readonly Step[], value: Json, search: Search): Json | undefined {
   let first: Json | undefined
@@ -73,10 +75,10 @@ export function firstValue(path: readonly Step[], value: Json, search: Search): 
   return first
 }
 
-/** Called with each selected value. Returns true to end the search. */
+/** Handles a selected value. Returns true to end the search. */
 type Emit = (value: Json) => boolean
 
-/** Walk is a step of a path, together with the function that receives the values that the step selects. */
+/** A step of a path, together with the function that receives the values that the step selects. */
 interface Walk<S extends Step = Step> {
   readonly step: S
   readonly search: Search

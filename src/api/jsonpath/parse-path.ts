@@ -6,7 +6,7 @@
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** Grammar contains the details of the syntax in which columns and templates differ. */
+/** The details of the syntax in which columns and templates differ. */
 export interface Grammar {
   /** Matches `.name` at the current position. The name may be empty. */
   readonly member: RegExp

@@ -50,7 +50,7 @@ export function fillTemplate(parts: readonly Part[], value: Json, how: FillOptio
   return fill(parts, scopeOf(value, how))
 }
 
-/** FillOptions specifies what to do with expressions that select no value. */
+/** Determines how expressions that select no value are handled. */
 export interface FillOptions {
   /** Whether an expression that selects nothing is an error. */
   readonly missingKeys: 'allow' | 'refuse'
@@ -72,9 +72,7 @@ export function plainText(value: Json): string {
   return sortedJson(value)
 }
 
-/**
- * Scope is the state during the execution of one part of a template, with the remaining budget of the whole template.
- */
+/** The state during the execution of one part of a template, with the remaining budget of the whole template. */
 interface Scope extends FillOptions {
   readonly here: Json
   readonly top: Json

@@ -44,7 +44,7 @@ export function notLess(next: number | undefined, previous: number | undefined, 
   return [invalid(path, next ?? 0, 'cannot be decremented')]
 }
 
-/** Rejects a value above the limit. `of` is the description of the limit in the error message. */
+/** Rejects a value above the limit. `of` describes the limit in the error message. */
 export function notAbove(value = 0, limit = 0, { path, of }: { path: FieldPath; of: string }): FieldError[] {
   return value > limit ? [invalid(path, value, `cannot be greater than ${of}`)] : []
 }

@@ -11,7 +11,8 @@ interface Counted {
 }
 
 /**
- * Returns rules that increment the generation if `part` of the object changes. `rules` are the other rules of the kind.
+ * Returns rules that increment the generation if `part` of the object changes. `rules` contains the other rules of the
+ * kind.
  */
 export function countsGeneration<T extends Counted>(part: (object: T) => unknown, rules: KindRules<T> = {}) {
   return {

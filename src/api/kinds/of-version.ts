@@ -1,6 +1,6 @@
 /**
  * The built-in kinds of one Kubernetes version, derived once from the definitions. Servers of different versions can
- * share a process, because nothing here depends on the server.
+ * share a process, because the result does not depend on the server.
  */
 
 import type { Kind } from '../schema/kind.ts'
@@ -12,8 +12,8 @@ import { allKinds } from './all.ts'
 const kindsByVersion = new Map<EmulatedVersion, readonly Kind[]>()
 
 /**
- * Returns the kinds of the version. A kind that the version does not serve is included if it is the stored form of one
- * that it serves. The catalogue does not serve it.
+ * Returns the kinds of a Kubernetes version. The stored form of a served kind is included even if the version does not
+ * serve it. The catalogue does not serve such a kind.
  */
 export function kindsOfVersion(version: EmulatedVersion): readonly Kind[] {
   let kinds = kindsByVersion.get(version)

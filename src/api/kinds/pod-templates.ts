@@ -1,5 +1,5 @@
 /**
- * Shared code of kinds with a pod template: checks whether the selector matches the template, warnings, and table
+ * Code that the kinds with a pod template share: a check that the selector matches the template, warnings, and table
  * columns.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
@@ -21,8 +21,8 @@ interface Selecting {
 }
 
 /**
- * Rejects a selector that does not match the template's labels. Accepts an invalid selector because other checks report
- * it.
+ * Rejects a selector that does not match the template's labels. An invalid selector is accepted because other checks
+ * report it.
  */
 export function checkMatches({ selector, template }: Selecting, path: FieldPath): FieldError[] {
   const labels = template?.metadata?.labels
@@ -31,13 +31,16 @@ export function checkMatches({ selector, template }: Selecting, path: FieldPath)
   return [invalid(place, labels ?? {}, '`selector` does not match template `labels`')]
 }
 
-/** Rejects an empty selector, which would match all pods. The error message names `kind`. */
+/** Rejects an empty selector, which would match all pods. The error message contains `kind`. */
 export function checkNotEmpty(selector: LabelSelector | undefined, path: FieldPath, kind: string): FieldError[] {
   if (selector === undefined || !isEmptySelector(selector)) return []
   return [invalid(path, {}, `empty selector is invalid for ${kind.toLowerCase()}`)]
 }
 
-/** Performs both checks, for kinds that also reject an invalid selector as a whole. */
+/**
+ * Requires a selector that is valid, not empty and matches the template, for kinds that reject an invalid selector as a
+ * whole.
+ */
 export function checkSelected(spec: Selecting, path: FieldPath, kind: string): FieldError[] {
   const { selector } = spec
   const place = child(path, 'selector')
@@ -48,7 +51,7 @@ export function checkSelected(spec: Selecting, path: FieldPath, kind: string): F
   ]
 }
 
-/** Skips validation of the template if the selector is invalid, because the required labels are unknown. */
+/** If the selector is invalid, the template is not validated, because the required labels are unknown. */
 export function templateUnjudged({ selector }: Selecting): readonly string[] {
   return isMalformed(selector) ? ['template'] : []
 }

@@ -16,8 +16,8 @@ interface Scalable {
 }
 
 /**
- * Returns the `scale` subresource. `selectorOf` returns the pod selector in query syntax; `prepareForUpdate` is the
- * rule of the kind itself.
+ * Returns the `scale` subresource. `selectorOf` returns the pod selector in query syntax, and `prepareForUpdate` is the
+ * update function of the kind itself.
  */
 export function scaleOf<T extends Scalable>(
   selectorOf: (object: T) => string,
@@ -46,7 +46,7 @@ export function scaleOf<T extends Scalable>(
   }
 }
 
-/** Keeps only the replicas and the identifying metadata of an applied Scale. */
+/** Removes everything from an applied Scale except the replicas and the identifying metadata. */
 function configOf(config: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion } = part(config, 'metadata')
   const { replicas } = part(config, 'spec')
@@ -61,7 +61,7 @@ function part(config: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Whether a Scale must contain its namespace. Later versions fill in the namespace of the request. */
+/** Whether a Scale must contain its namespace. Later versions set the namespace of the request. */
 function isNamespaceRequired(context: RuleContext): boolean {
   return !isAtLeast(emulationOf(context).version, '1.24')
 }

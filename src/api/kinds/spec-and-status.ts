@@ -1,6 +1,6 @@
 /**
- * Shared by kinds with a `spec`, which clients write, and a `status`, which is written through the `status`
- * subresource. A write of one never changes the other.
+ * Rules of kinds with a `spec`, which clients write, and a `status`, which is written through the `status` subresource.
+ * A write of one part never changes the other.
  */
 import { defined } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
@@ -15,9 +15,9 @@ interface SpecAndStatus {
 
 /** The rules of a kind with a spec and a status, plus the initial status and the generation. */
 interface StatusRules<T extends SpecAndStatus> extends Omit<KindRules<T>, 'readOnly'> {
-  /** Returns the status of a new object, after `prepareForCreate`. If unset, clients may send a status. */
+  /** Returns the status of a new object, after `prepareForCreate`. If undefined, clients may send a status. */
   readonly newStatus?: (object: T, context: PrepareContext) => NonNullable<T['status']>
-  /** Returns the part of an object whose changes increment the generation. If unset, the kind has no generation. */
+  /** Returns the part of an object whose changes increment the generation. If undefined, the kind has no generation. */
   readonly generation?: (object: T) => unknown
 }
 
@@ -74,7 +74,7 @@ export const statusAlone: Subresource<SpecAndStatus & { metadata: ObjectMeta }> 
   },
 }
 
-/** Like `statusAlone`, but also preserves `generateName`. */
+/** A `status` subresource like `statusAlone` that also preserves `generateName`. */
 export const statusAndNothingElse: Subresource<SpecAndStatus & { metadata: ObjectMeta }> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: [...metadataOfClients, 'metadata.generateName', 'spec'],

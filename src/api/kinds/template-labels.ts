@@ -1,6 +1,6 @@
 /**
- * A Job or ReplicationController without labels takes the labels of its pod template. Kubernetes applies this default
- * on every read, so a status update that omits the labels cannot remove them.
+ * Labels of a Job or ReplicationController without labels, which default to the labels of its pod template. Kubernetes
+ * applies this default on every read, so a status update that omits the labels cannot remove them.
  */
 import type { ObjectMeta } from '../model/object.ts'
 import type { Subresource } from '../schema/kind.ts'
@@ -12,7 +12,7 @@ interface Templated {
   status?: object
 }
 
-/** The `status` subresource of kinds that take labels from their pod template. */
+/** The `status` subresource of kinds whose labels default to those of their pod template. */
 export const statusKeepingLabels: Subresource<Templated> = {
   ...plainStatus,
   prepareForUpdate: (next, previous) => {

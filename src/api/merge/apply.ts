@@ -8,7 +8,7 @@
  *   contest  find other managers that own changed fields                conflicts.ts
  *   manage   compute the new managers                                   managed-fields.ts
  *
- * Apply is a pure function on JSON. Its input is the parsed body, neither decoded nor defaulted, because defaults have
+ * Apply is a pure function on JSON. Its input is the parsed body before decoding and defaulting, because defaults have
  * no owner. Applying the same configuration again changes nothing, and an apply that changes no field returns the same
  * object instance. The caller decodes, defaults, admits and validates the merged object.
  *
@@ -50,7 +50,7 @@ import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 export interface ApplyRequest {
   readonly schema: ObjectSchema
   readonly vendor: Vendor
-  /** The object that a create starts from, which has no fields of the type. */
+  /** The initial object of a create, which has no fields of the type. */
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
@@ -58,14 +58,14 @@ export interface ApplyRequest {
   readonly config: Json
   readonly writer: Writer
   readonly force: boolean
-  /** Paths of fields that this kind of write cannot set. They are neither owned nor in conflict. */
+  /** Paths of fields that this type of write cannot set. They are neither owned nor in conflict. */
   readonly readOnly: readonly string[]
   /**
    * Whether the configuration is of another type, such as Scale, that shows only a part of the object. The other parts
    * of the object are then ignored.
    */
   readonly view?: boolean
-  /** The other versions of the kind. Set for kinds whose versions differ in structure. */
+  /** The other versions of the kind. Undefined unless the versions of the kind differ in structure. */
   readonly versions?: OtherVersions | undefined
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly emulated?: EmulatedVersion | undefined
@@ -76,8 +76,8 @@ export type Applied =
   | {
       readonly outcome: 'applied'
       /**
-       * The merged object: `live` itself if no field changed. Otherwise neither decoded nor defaulted, and without
-       * managedFields.
+       * The merged object, without managedFields and neither decoded nor defaulted. If no field changed, this is `live`
+       * itself.
        */
       readonly object: JsonObject
       readonly managedFields: readonly ManagedFieldsEntry[]
@@ -89,7 +89,7 @@ export function applyObject(request: ApplyRequest): Applied {
   return runToCompletion(applySliced(request))
 }
 
-/** Like `applyObject`, but yields periodically so that other work can run. */
+/** Does the same as `applyObject`, but yields periodically so that other work can run. */
 export function* applySliced(request: ApplyRequest): Sliced<Applied> {
   const plan = yield* makePlan(request)
   yield
@@ -107,7 +107,7 @@ interface Plan extends ApplyRequest {
   readonly own: FieldSet
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
-  /** Returns the change as it looks in the version that a manager used. Undefined if that version no longer exists. */
+  /** Returns the change in the version that a manager used, or undefined if that version no longer exists. */
   readonly changeIn: (apiVersion: string) => FieldChange | undefined
 }
 

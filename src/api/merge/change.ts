@@ -1,9 +1,9 @@
 /**
- * A change of an object, viewed in every version that its managers used.
+ * A change of an object, represented in every version that its managers used.
  *
  * A manager's fields are recorded in the version that it used. If the versions of a kind differ in structure, the same
- * write changes different fields in each of them: `spec.targetCPUUtilizationPercentage` in one, `spec.metrics` in
- * another. Each manager's fields are therefore compared with the change in that manager's version.
+ * write changes different fields in each of them: `spec.targetCPUUtilizationPercentage` in one version, and
+ * `spec.metrics` in another. Each manager's fields are therefore compared with the change in that manager's version.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -19,7 +19,7 @@ export interface FieldChange {
   readonly changes: Changes
 }
 
-/** A comparison with sets derived from it, which are computed once for all managers. */
+/** A comparison and the sets that are derived from it. The sets are computed once for all managers. */
 export interface Changes extends Comparison {
   /** The fields that were added or changed. */
   readonly set: FieldSet
@@ -35,7 +35,7 @@ export function changesOf(comparison: Comparison): Changes {
 
 /** The other versions of a kind. Conversion may need a remote call. */
 export interface OtherVersions {
-  /** Returns the schema of a version. Undefined if the version does not exist. */
+  /** Returns the schema of a version, or undefined if the version does not exist. */
   readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
   /** Returns the object in an existing version. */
   readonly convert: (object: JsonObject, apiVersion: string) => Sliced<JsonObject>
@@ -47,7 +47,7 @@ export interface ChangeToSee {
   readonly apiVersion: string
   readonly before: JsonObject
   readonly after: JsonObject
-  /** Fields that this kind of write cannot set. */
+  /** Fields that this type of write cannot set. */
   readonly readOnly: readonly string[]
   /** The other versions of the kind. Undefined if all versions have the same structure. */
   readonly versions: OtherVersions | undefined
@@ -55,7 +55,7 @@ export interface ChangeToSee {
   readonly managers: readonly { readonly apiVersion: string }[]
 }
 
-/** Returns the change as seen in a manager's version. Undefined if that version no longer exists. */
+/** Returns the change in a manager's version, or undefined if that version no longer exists. */
 export function* changeInVersions(change: ChangeToSee): Sliced<(apiVersion: string) => FieldChange | undefined> {
   const { schema, apiVersion, before, after, versions, managers } = change
   const here = changeOf(change, yield* compareSliced(schema, before, after))

@@ -1,8 +1,8 @@
 /**
  * Compares two objects of one schema and finds the fields that were added, modified and removed.
  *
- * A field that exists in only one object counts together with all fields below it. Atomic values (see shape.ts) are
- * compared as a whole. The order of elements in sets and keyed lists does not matter. If several elements have the same
+ * A field that exists in only one object is included together with all fields below it. Atomic values (see shape.ts)
+ * are compared as a whole. The order of elements in sets and keyed lists is ignored. If several elements have the same
  * keys, they are compared as one value, because the keys do not identify one of them. Parts that are the same value in
  * memory are skipped, so comparing an object with a modified copy costs only as much as the change.
  */
@@ -49,7 +49,7 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
   return gather(parts)
 }
 
-/** Like `compare`, but yields periodically so that other work can run. */
+/** Does the same as `compare`, but yields periodically so that other work can run. */
 export function* compareSliced(
   schema: Schema,
   before: Json | undefined,
@@ -89,7 +89,7 @@ function sentPart(before: Json, after: Json): Json {
   return isUnsent(before) && !isUnsent(after) ? null : before
 }
 
-/** Returns the parts of two values that may differ. Undefined if the values are compared as a whole. */
+/** Returns the parts of two values that may differ, or undefined if the values are compared as a whole. */
 function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined {
   if (hasMembers(schema) && isParted(before, after, isObject))
     return memberPairs(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
@@ -98,7 +98,7 @@ function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined 
   return undefined
 }
 
-/** Like `pairsOf`, but yields periodically. */
+/** Does the same as `pairsOf`, but yields periodically. */
 function* pairsSliced(schema: Schema, before: Json, after: Json): Generator<void, Pair[] | undefined> {
   if (hasMembers(schema) && isParted(before, after, isObject))
     return yield* memberPairsSliced(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
@@ -243,7 +243,7 @@ function everything(schema: Schema, value: Json): FieldSet {
   return justHere
 }
 
-/** Like `everything`, but yields periodically. */
+/** Does the same as `everything`, but yields periodically. */
 function* allFieldsSliced(schema: Schema, value: Json): Generator<void, FieldSet> {
   const isParted = (hasMembers(schema) && isObject(value)) || (hasElements(schema) && Array.isArray(value))
   if (!isParted || !isLarge(value)) return everything(schema, value)

@@ -1,12 +1,12 @@
 /**
  * Determines the fields in a configuration, which its applier will own.
  *
- * The applier of a value owns its field. If a field that the schema names contains other fields, the applier owns only
- * those, unless the field is empty or null. The applier always owns user-defined keys and list elements themselves.
- * Configurations that cannot be merged are rejected with 400 and the path: unknown fields, values of another type in
- * place of objects and lists, and elements whose keys are duplicates or not scalars. A missing key counts as empty if
- * the schema allows it (keyless-elements.ts). The decoder checks the types of scalars and atomic values in the merged
- * object.
+ * The applier of a value owns the value's field. If a field that the schema defines contains other fields, the applier
+ * owns only those, unless the field is empty or null. The applier always owns user-defined keys and list elements
+ * themselves. Configurations that cannot be merged are rejected with 400 and the path: unknown fields, values of
+ * another type in place of objects and lists, and elements whose keys are duplicates or not scalars. A missing key
+ * counts as empty if the schema allows it (keyless-elements.ts). The decoder checks the types of scalars and atomic
+ * values in the merged object.
  */
 
 import { isObject, type Json, type JsonObject, typeName } from '../json/json.ts'
@@ -22,7 +22,7 @@ export function configFieldSet(schema: Schema, config: Json): FieldSet {
   return fieldsIn(schema, config, '')
 }
 
-/** Like `fieldsIn`, but yields periodically so that other work can run. */
+/** Does the same as `fieldsIn`, but yields periodically so that other work can run. */
 export function* configFieldSetSliced(schema: Schema, config: Json, path: FieldPath = ''): Generator<void, FieldSet> {
   if (!isLarge(config)) return fieldsIn(schema, config, path)
   yield
@@ -81,11 +81,11 @@ function statedMember(schema: Membered, name: string, path: FieldPath) {
 interface StatedMember {
   readonly name: string
   readonly item: Json
-  /** The set to which the fields below the member were added. */
+  /** The set that contains the fields below the member. */
   readonly set: FieldSet
 }
 
-/** Adds the member itself to the set if its applier owns it. */
+/** Adds the member itself to the set if the applier of the configuration owns it. */
 function statedAs(schema: Membered, { name, item, set }: StatedMember): FieldSet {
   const member = set.member || !isSchemaField(schema, name) || isBlank(item)
   return member === set.member ? set : { member, children: set.children }

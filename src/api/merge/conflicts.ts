@@ -1,8 +1,8 @@
 /**
- * Conflicts: fields that an apply would change and that other managers own. Conflicts are returned as values.
- * `applyConflict` turns them into the response. The response lists the owner of each field and since when, the current
- * and the requested value, and how to resolve the conflict. An object can have thousands of conflicts: they are found
- * in linear time, and the response lists only the first ones.
+ * Conflicts: fields that an apply would change and that other managers own. Conflicts are returned as values, and
+ * `applyConflict` creates the response. For each field, the response contains the owner and the time of its last
+ * change, the current and the requested value, and how to resolve the conflict. An object can have thousands of
+ * conflicts. They are found in linear time, and the response lists only the first ones.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { startOfJson } from '../codec/json.ts'
@@ -35,7 +35,7 @@ export interface Contest {
   readonly fields: FieldSet
 }
 
-/** Returns conflicts sorted by path: the members of one level precede those below them. Yields periodically. */
+/** Returns conflicts sorted by path: the members of one level precede those of deeper levels. Yields periodically. */
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, requested, manager, fields } = contest
   if (fields.children.size === 0) return []
@@ -115,8 +115,8 @@ function summary(reported: readonly ReportedConflict[], count: number): string {
 }
 
 /**
- * Formats a manager: `"m" with subresource "status" using v1`. Omits the version of an applier because an applier has
- * one entry for all versions.
+ * Formats a manager, such as `"m" with subresource "status" using v1`. The version of an applier is omitted because an
+ * applier has one entry for all versions.
  */
 function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
@@ -136,8 +136,8 @@ const maxPathLength = 500
 const maxNameLength = 200
 
 /**
- * Returns a function that formats values in a few words. Many managers may own the same large value, so the function
- * caches texts.
+ * Returns a function that formats values in a few words. Many managers may own the same large value, so the texts are
+ * cached.
  */
 function showOnce(): Show {
   const textByValue = new Map<Json | undefined, string>([[undefined, 'nothing']])

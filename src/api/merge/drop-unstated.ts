@@ -3,8 +3,8 @@
  * rule 5).
  *
  * If the versions of a kind differ in structure, each manager's fields are examined in the version that the manager
- * used. The fields to remove are determined in the version of the last apply. Afterwards, the fields that managers own
- * in other versions are restored.
+ * used. The fields to remove are determined in the version of the last apply. After the removal, the fields that
+ * managers own in other versions are restored.
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -19,7 +19,7 @@ export interface Dropping {
   readonly writer: Writer
   readonly versions?: OtherVersions | undefined
   readonly merged: JsonObject
-  /** The fields that the writer applies now. */
+  /** The fields that the writer applies in this write. */
   readonly configFields: FieldSet
   /** The writer's entry before the write. */
   readonly self: Manager | undefined

@@ -1,14 +1,16 @@
 /**
- * A set of fields in an object, as a tree: the fields that a manager owns or that a change touched.
+ * A set of fields in an object, as a tree: the fields that a manager owns or that a change modified.
  *
- * A path element is written as on the wire:
- *   f:name        a field of an object or a key of a map
+ * A path element is written in the same way as in managedFields:
+ *
+ *   f:name         a field of an object or a key of a map
  *   k:{"name":"a"} the element of a keyed list with these key fields
- *   v:"a"         the element of a set with this value
- * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`: `.` means that the field itself is a
- * member.
+ *   v:"a"          the element of a set with this value
  *
- * Sets are immutable: no function here modifies its arguments, and a function that changes nothing returns its
+ * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`, where `.` means that the field itself is
+ * a member.
+ *
+ * Sets are immutable: no function in this file modifies its arguments, and a function that changes nothing returns its
  * argument, so that `===` detects unchanged sets.
  */
 
@@ -64,7 +66,7 @@ export function rebuild(
   return children.size === 0 ? (member ? justHere : emptySet) : { member, children }
 }
 
-/** Like `rebuild`, but yields periodically so that other work can run. */
+/** Does the same as `rebuild`, but yields periodically so that other work can run. */
 export function* rebuildSliced(set: FieldSet, { member, change }: Rebuilding): Generator<void, FieldSet> {
   const changed = new Map<string, FieldSet>()
   let branches = 0
@@ -82,7 +84,7 @@ interface Rebuilding {
   readonly change: (branch: FieldSet, step: string) => Generator<void, FieldSet>
 }
 
-/** Returns the branches that precede the given one. */
+/** Returns the branches that precede the given branch. */
 function before(set: FieldSet, end: string): Map<string, FieldSet> {
   const children = new Map<string, FieldSet>()
   for (const [step, branch] of set.children) {
@@ -129,7 +131,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member && b.member, (branch, step) => intersection(branch, below(b, step)))
 }
 
-/** Like `intersection`, but yields periodically. */
+/** Does the same as `intersection`, but yields periodically. */
 export function* intersectionSliced(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (!isLargeSet(a)) return intersection(a, b)
   return yield* rebuildSliced(a, {
@@ -138,13 +140,13 @@ export function* intersectionSliced(a: FieldSet, b: FieldSet): Generator<void, F
   })
 }
 
-/** Returns the fields in `a` that are not in `b`. Fields below a member of `b` are kept. */
+/** Returns the fields in `a` that are not in `b`. Fields below a member of `b` remain. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a
   return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
 }
 
-/** Like `difference`, but yields periodically. */
+/** Does the same as `difference`, but yields periodically. */
 export function* differenceSliced(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (isEmpty(b) || !isLargeSet(a)) return difference(a, b)
   return yield* rebuildSliced(a, {
@@ -168,7 +170,7 @@ export function covers(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
-/** Like `covers`, but yields periodically. */
+/** Does the same as `covers`, but yields periodically. */
 export function* coversSliced(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(b)) return covers(a, b)
   if (b.member && !a.member) return false
@@ -188,7 +190,7 @@ export function sameSet(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
-/** Like `sameSet`, but yields periodically. */
+/** Does the same as `sameSet`, but yields periodically. */
 export function* sameSetSliced(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(a)) return sameSet(a, b)
   if (a.member !== b.member || a.children.size !== b.children.size) return false
@@ -200,14 +202,14 @@ export function* sameSetSliced(a: FieldSet, b: FieldSet): Generator<void, boolea
   return true
 }
 
-/** Returns the set of the fields at these paths, each a list of path elements. */
+/** Returns the set of the fields at the given paths. Each path is a list of path elements. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   return unionAll(
     paths.map((path) => path.reduceRight<FieldSet>((rest, step) => makeSet(false, [[step, rest]]), justHere)),
   )
 }
 
-/** Encodes the set as `fieldsV1`. The keys are already in order, so the writer need not sort them. */
+/** Encodes the set as `fieldsV1`. The keys are already in order, so the JSON writer need not sort them. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   if (set.children.size === 0) return nothingBelow
   const fields: JsonObject = {}
@@ -216,7 +218,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return fields
 }
 
-/** Like `toFieldsV1`, but yields periodically. */
+/** Does the same as `toFieldsV1`, but yields periodically. */
 export function* toFieldsSliced(set: FieldSet): Generator<void, JsonObject> {
   if (!isLargeSet(set)) return toFieldsV1(set)
   yield
@@ -253,18 +255,18 @@ function leftAfter({ children }: FieldSet, count: number): number {
 /** The value of every field without children. Most fields have none, so they share this value. */
 const nothingBelow: JsonObject = Object.freeze({})
 
-/** Parses a path element: returns its canonical spelling, or undefined if it is invalid. */
+/** Parses a path element. Returns its canonical spelling, or undefined if it is invalid. */
 export type ReadElement = (text: string) => string | undefined
 
-/** Returns the path element unchanged. For sets that this server wrote in the canonical spelling. */
+/** Returns the path element unchanged. Used for sets that this server wrote in the canonical spelling. */
 export const asWritten: ReadElement = (text) => text
 
-/** Decodes `fieldsV1`. Returns undefined if it is malformed. */
+/** Decodes `fieldsV1`. Returns undefined if the value is malformed. */
 export function fromFieldsV1(fields: Json | undefined, readElement: ReadElement = normalElement): FieldSet | undefined {
   return rootOf(readBranch(fields, readElement))
 }
 
-/** Like `fromFieldsV1`, but yields periodically. */
+/** Does the same as `fromFieldsV1`, but yields periodically. */
 export function* fromFieldsSliced(
   fields: Json | undefined,
   readElement: ReadElement = normalElement,
@@ -309,8 +311,8 @@ function readBranch(fields: Json | undefined, readElement: ReadElement): FieldSe
 }
 
 /**
- * Returns the canonical spelling of a path element. Undefined if the element is invalid. Clients may format the JSON of
- * a key differently.
+ * Returns the canonical spelling of a path element, or undefined if the element is invalid. Clients may format the JSON
+ * of a key differently.
  */
 function normalElement(text: string): string | undefined {
   if (text.startsWith('f:')) return text

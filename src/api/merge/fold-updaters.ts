@@ -1,6 +1,7 @@
 /**
- * Limits the number of managers. If there are more than ten updaters, merges the oldest of each version into one entry
- * named `ancient-changes`. Never merges appliers, because their entries express intent and not only past changes.
+ * Limits the number of managers. If there are more than ten updaters, the oldest of each version are merged into one
+ * entry with the name `ancient-changes`. Appliers are never merged, because their entries express intent and not only
+ * past changes.
  */
 import { isEmpty, unionAll } from './field-set.ts'
 import { byAge, type Manager } from './managed-fields.ts'
@@ -28,7 +29,7 @@ export function foldUpdaters(managers: readonly Manager[]): readonly Manager[] {
   return [...managers.filter((manager) => !folded.has(manager)), ...Array.from(buckets.values(), fold)]
 }
 
-/** Merges a group of entries to one entry, with the time of the newest. A single entry is returned unchanged. */
+/** Merges a group of entries into one entry, with the time of the newest. A single entry is returned unchanged. */
 function fold(bucket: readonly Manager[]): Manager {
   const newest = bucket.at(-1)!
   if (bucket.length === 1) return newest

@@ -1,13 +1,14 @@
 /**
- * JSON Patch (RFC 6902): a list of operations. They are applied in order, and either all of them take effect or none.
+ * JSON Patch (RFC 6902), which is a list of operations. They are applied in order, and either all of them are applied
+ * or none.
  *
- * Three rules are laxer than the RFC, for compatibility with Kubernetes clients: `replace` of a missing member adds it,
- * `test` of a missing member against null succeeds, and a negative index counts from the end. All other rules follow
- * the RFC.
+ * Three rules are less strict than the RFC, for compatibility with Kubernetes clients: `replace` of a missing member
+ * adds it, `test` of a missing member against null succeeds, and a negative index counts from the end. All other rules
+ * follow the RFC.
  *
  * Neither the document nor the patch is modified: a container on the path to a change is copied once, and all other
- * parts are shared. All work is bounded: the number of operations, the bytes that `copy` adds, the list elements that
- * are shifted, and the nesting depth of the result.
+ * parts are shared. All work is bounded: the number of operations, the bytes that `copy` adds, the number of list
+ * elements that are shifted, and the nesting depth of the result.
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { maxDepth } from '../codec/json-scan.ts'
@@ -32,7 +33,7 @@ export function parseJsonPatch(value: Json): PatchOperation[] {
   return runToCompletion(operationsSliced(value))
 }
 
-/** Like `parseJsonPatch`, but yields periodically so that other work can run. */
+/** Does the same as `parseJsonPatch`, but yields periodically so that other work can run. */
 export function* operationsSliced(value: Json): Generator<void, PatchOperation[]> {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
@@ -98,7 +99,7 @@ type Container = Json[] | JsonObject
 /** A document while it is being patched. */
 interface Draft {
   root: Json
-  /** Containers that were created by this patch and have a single reference, so that they can be modified in place. */
+  /** Containers that this patch created and that have a single reference, so that they can be modified in place. */
   readonly ours: Set<Container>
   copiedBytes: number
   /** Number of list elements that were shifted by insertions and removals. */
@@ -113,7 +114,7 @@ export function applyJsonPatch(document: Json, operations: readonly PatchOperati
 /** Number of shifted elements between two yields. */
 const shiftedPerSlice = 1_000_000
 
-/** Like `applyJsonPatch`, but yields periodically so that other work can run. */
+/** Does the same as `applyJsonPatch`, but yields periodically so that other work can run. */
 export function* jsonPatchSliced(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   let yieldedAt = 0
@@ -123,7 +124,7 @@ export function* jsonPatchSliced(document: Json, operations: readonly PatchOpera
     yieldedAt = draft.shifted
     yield
   }
-  // The draft may temporarily exceed the depth limit, because none of the operations recurses into it.
+  // The draft may temporarily exceed the depth limit, because no operation recurses into the draft.
   if (operations.length > 0 && (yield* isDeeperThan(draft.root, maxDepth)))
     throw inapplicable(`the result is nested deeper than ${maxDepth} levels`)
   return draft.root
@@ -206,7 +207,7 @@ function copy(draft: Draft, from: Pointer, path: Pointer): void {
   add(draft, path, value)
 }
 
-// Checks that the value at a path is equal to the given one. The recursion is no deeper than the patch value, and a
+// Requires that the value at a path is equal to the given value. The recursion is no deeper than the patch value, and a
 // successful test examines no more values than the patch value contains.
 function test(draft: Draft, path: Pointer, value: Json): void {
   const currentValue = find(draft.root, path)
@@ -262,8 +263,8 @@ function ownBytes(value: Json): number {
 }
 
 /**
- * Whether a value has more levels than the limit. Checks level by level, so that no depth can exhaust the stack. Yields
- * periodically.
+ * Whether a value has more levels than the limit. The check proceeds level by level, so that no depth can exhaust the
+ * stack. Yields periodically.
  */
 function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
   let level = isContainer(value) ? [value] : []

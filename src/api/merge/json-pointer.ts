@@ -1,7 +1,7 @@
 /**
- * JSON pointers (RFC 6901): `/metadata/annotations/example.com~1one` as a list of tokens.
+ * JSON pointers (RFC 6901), such as `/metadata/annotations/example.com~1one`, as a list of tokens.
  *
- * A token is a member name or a list index, depending on the value that it is applied to. A token names only own
+ * A token is a member name or a list index, depending on the value to which it is applied. A token names only own
  * members, and `__proto__` is treated like any other name. An index is a decimal number without leading zeros. A
  * negative index counts from the end.
  */
@@ -25,14 +25,14 @@ export function formatPointer(pointer: Pointer): string {
   return JSON.stringify(text.length > maxShownLength ? `${shorten(text, maxShownLength)}...` : text)
 }
 
-/** Returns the list index that a token denotes. Undefined if the token is not an index below `end`. */
+/** Returns the list index that a token denotes, or undefined if the token is not an index below `end`. */
 export function parseIndex(token: string, end: number): number | undefined {
   if (!/^(0|-?[1-9]\d{0,14})$/.test(token)) return undefined
   const index = Number(token) < 0 ? end + Number(token) : Number(token)
   return index >= 0 && index < end ? index : undefined
 }
 
-/** Returns the child that a token names. Undefined if there is none. */
+/** Returns the child that a token names, or undefined if there is none. */
 export function step(value: Json, token: string): Json | undefined {
   if (isObject(value)) return own(value, token)
   if (!Array.isArray(value)) return undefined
@@ -40,7 +40,7 @@ export function step(value: Json, token: string): Json | undefined {
   return index === undefined ? undefined : value[index]
 }
 
-/** Returns the value at a pointer. Undefined if there is none. */
+/** Returns the value at a pointer, or undefined if there is none. */
 export function find(value: Json, pointer: Pointer): Json | undefined {
   let currentValue: Json | undefined = value
   for (const token of pointer) {

@@ -13,8 +13,8 @@ import type { ListSchema, Schema } from '../schema/schema.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
 
 /**
- * Throws if a list contains an element without a required key. `whose` describes the position of the element in the
- * message. Yields periodically.
+ * Throws an error if a list contains an element without a required key. `whose` describes the position of the element
+ * in the message. Yields periodically.
  */
 export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
   const error = yield* findSliced(schema, value, '')
@@ -23,7 +23,10 @@ export function* refuseKeyless(schema: Schema, value: Json, whose: string): Gene
   throw new ApiError(422, 'Invalid', `${why}: ${summary([error])}`, { causes: [causeOf(error)] })
 }
 
-/** Whether a schema can contain such an element. Most parts of an object cannot, so they are not traversed. */
+/**
+ * Whether a schema can contain a list element without a required key. Most parts of an object cannot, so they are not
+ * traversed.
+ */
 const mayHold = containsSchema((schema) => schema.type === 'list' && neededKeys(schema).length > 0)
 
 const neededKeys = memoizeByObject(({ list, keys = [], items }: ListSchema): readonly string[] => {
@@ -36,7 +39,7 @@ function mustBeSent({ zeroValue, default: given }: { zeroValue: string; default?
   return zeroValue !== 'write' && given === undefined
 }
 
-/** Returns an error for the first such element only, because there may be thousands. */
+/** Returns an error for the first element without a required key only, because there may be thousands. */
 function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefined {
   if (!mayHold(schema)) return undefined
   if (hasMembers(schema) && isObject(value)) {
@@ -54,7 +57,7 @@ function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefi
   return undefined
 }
 
-/** Returns an error if this element lacks a required key. */
+/** Returns an error if the element lacks a required key. */
 function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | undefined {
   const missing = isObject(item) ? neededKeys(schema).find((name) => own(item, name) === undefined) : undefined
   return missing === undefined ? undefined : required(child(path, missing), 'the list is merged by this key')
@@ -62,7 +65,7 @@ function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | 
 
 type SlicedFieldError = Generator<void, FieldError | undefined>
 
-/** Like `find`, but yields periodically. */
+/** Does the same as `find`, but yields periodically. */
 function* findSliced(schema: Schema, value: Json, path: FieldPath): SlicedFieldError {
   if (!mayHold(schema) || !isLarge(value)) return find(schema, value, path)
   yield

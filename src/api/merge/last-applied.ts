@@ -1,10 +1,10 @@
 /**
  * Migration from client-side apply (spec: apply, rule 9).
  *
- * A client that applied on the client side stored the applied object in an annotation. When that client's default
- * manager applies on the server, it takes over the fields in the annotation that still have the same value, without a
- * conflict. The annotation is kept current so that the client can go back. Managers with other names do not take over
- * any fields.
+ * A client that used client-side apply stored the applied object in an annotation. When that client's default manager
+ * uses server-side apply, it takes over the fields in the annotation that still have the same value, without a
+ * conflict. The annotation is updated so that the client can return to client-side apply. Managers with other names do
+ * not take over any fields.
  */
 import { parseJson, stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -38,7 +38,7 @@ function lastAppliedOf(object: JsonObject, vendor: Vendor): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined
 }
 
-/** Returns the fields that the annotation of the live object contains and that still have the same value. */
+/** Returns the fields in the annotation of the live object that still have the same value. */
 export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: Vendor): FieldSet {
   const text = lastAppliedOf(live, vendor)
   const config = text === undefined ? undefined : readConfig(text)
@@ -66,8 +66,8 @@ function readConfig(text: string): JsonObject | undefined {
 }
 
 /**
- * Updates the annotation of the object, if it has one, to this configuration. Removes the annotation if it would be too
- * large.
+ * Updates the annotation of the object, if it has one, to the given configuration. Removes the annotation if it would
+ * be too large.
  */
 export function withLastApplied(object: JsonObject, config: JsonObject, vendor: Vendor): JsonObject {
   if (lastAppliedOf(object, vendor) === undefined) return object

@@ -1,14 +1,15 @@
 /**
- * The order of elements after a strategic merge.
+ * Determines the order of list elements after a strategic merge.
  *
- * An element has an identity: a scalar its value, an object its merge key. The elements named by the patch are in the
- * order of the patch. The others keep their order. One of the others precedes a named one only if both existed before
- * and it preceded the named one then:
+ * An element has an identity: the value of a scalar, or the merge key of an object. The elements that the patch
+ * contains are in the order of the patch. The other elements stay in their order. Such an element precedes an element
+ * of the patch only if both existed before and were in that order:
+ *
  *   a b c d   patched in the order   d x b   gives   a d x b c
  */
 import { isObject, type Json, own } from '../json/json.ts'
 
-/** The identity of an element. Undefined if it has none; it then equals no other element. */
+/** The identity of an element. An element without identity is undefined and equals no other element. */
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 

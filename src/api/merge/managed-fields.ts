@@ -1,8 +1,8 @@
 /**
- * The managers of an object and the fields they own, as recorded in `metadata.managedFields`.
+ * The managers of an object and the fields that they own, as recorded in `metadata.managedFields`.
  *
  * Each entry is for one manager with one operation, version and subresource. `readManagers` and `writeManagers` convert
- * between the wire form and a list of `Manager`. An entry with unchanged fields is written back exactly as it was.
+ * between the recorded form and a list of `Manager`. An entry with unchanged fields is written back exactly as it was.
  */
 import type { JsonObject } from '../json/json.ts'
 import { isLarge } from '../json/large-json.ts'
@@ -21,7 +21,7 @@ import {
 export interface Manager extends ManagerId {
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** The encoded form of `fields`, if it is known. */
+  /** The encoded form of `fields`. Undefined if it is not known. */
   readonly encoded?: JsonObject | undefined
 }
 
@@ -36,7 +36,7 @@ export interface ManagerId {
 export interface Writer {
   readonly name: string
   readonly apiVersion: string
-  /** The subresource of the request. Empty for the object itself. */
+  /** The subresource of the request, or '' for the object itself. */
   readonly subresource: string
   /** The current time, in the format of `managedFields[].time`. Undefined for writes that record no time. */
   readonly time: string | undefined
@@ -53,11 +53,11 @@ export function* readManagers(
     if (manager === undefined) return undefined
     managers.set(identity(manager), manager)
   }
-  // If two entries have the same identity, the last one counts.
+  // If two entries have the same identity, the last one is used.
   return [...managers.values()]
 }
 
-/** Reads stored entries. Returns none if any of them is unreadable. Yields periodically. */
+/** Reads stored entries. Returns an empty list if any of them is unreadable. Yields periodically. */
 export function* storedManagers({ metadata }: ApiObject): Generator<void, Manager[]> {
   const managers = new Map<string, Manager>()
   for (const entry of metadata.managedFields ?? []) {
@@ -84,8 +84,8 @@ export function withFields(manager: Manager, fields: FieldSet): Manager {
 }
 
 /**
- * Returns the encoded entries: appliers first, then sorted by time and name. Omits managers that own no fields. Yields
- * periodically.
+ * Returns the encoded entries: appliers first, then sorted by time and name. Managers that own no fields are omitted.
+ * Yields periodically.
  */
 export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = []
@@ -134,7 +134,7 @@ function identity({ name, operation, apiVersion, subresource }: ManagerId): stri
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }
 
-/** Whether both entries belong to the same manager: see `identity`. */
+/** Whether both entries belong to the same manager (see `identity`). */
 export function sameManager(a: ManagerId, b: ManagerId): boolean {
   return (
     a.name === b.name &&

@@ -1,10 +1,12 @@
 /**
  * Merges a configuration into an object. Fields in the configuration replace those of the object. All other fields of
- * the object are kept.
+ * the object are preserved.
  *
- * Unchanged parts are the same value in memory, up to the whole object. List order: elements that both have follow the
- * configuration. Elements of the object alone stay before the next such element. Elements of the configuration alone
- * come at their position in it, after those of the object at that position.
+ * Unchanged parts are the same value in memory, up to the whole object. The order of lists is determined as follows.
+ * Elements that both lists contain have the order of the configuration. An element of only the object stays before the
+ * element that follows it. An element of only the configuration has its position in the configuration, after the
+ * object's elements at that position.
+ *
  *   object [a b c], configuration [z b]: [a z b c]
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
@@ -29,7 +31,7 @@ export function mergeConfig(schema: Schema, live: Json | undefined, config: Json
   return sameJson(live, config) ? live : config
 }
 
-/** Like `mergeConfig`, but yields periodically so that other work can run. */
+/** Does the same as `mergeConfig`, but yields periodically so that other work can run. */
 export function* mergeConfigSliced(
   schema: Schema,
   live: Json | undefined,

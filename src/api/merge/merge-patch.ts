@@ -1,6 +1,6 @@
 /**
  * JSON merge patch (RFC 7386): objects are merged member by member, null removes a member, and any other value replaces
- * the existing one.
+ * the existing value.
  *
  * Neither argument is modified, and unchanged parts are shared with the document. The recursion is as deep as the
  * patch, whose depth the decoder limits. The result is no deeper than the deeper of the two arguments.
@@ -16,7 +16,7 @@ export function applyMergePatch(document: Json | undefined, patch: Json): Json {
 /** Number of members between two yields. */
 const membersPerSlice = 1000
 
-/** Copies an object, yielding periodically. */
+/** Copies an object and yields periodically. */
 export function* copySliced(object: JsonObject): Generator<void, JsonObject> {
   const keys = Object.keys(object)
   if (keys.length < membersPerSlice) return { ...object }
@@ -29,7 +29,7 @@ export function* copySliced(object: JsonObject): Generator<void, JsonObject> {
   return copy
 }
 
-/** Like `applyMergePatch`, but yields periodically so that other work can run. */
+/** Does the same as `applyMergePatch`, but yields periodically so that other work can run. */
 export function* mergePatchSliced(document: Json | undefined, patch: Json): Generator<void, Json> {
   if (!isObject(patch)) return patch
   const result = isObject(document) ? yield* copySliced(document) : {}

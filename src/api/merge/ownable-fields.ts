@@ -1,6 +1,6 @@
 /**
  * Determines which fields can have owners. No manager can own fields that identify an object, fields that the server
- * sets, or fields that a kind of write resets.
+ * sets, or fields that a type of write resets.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -35,18 +35,18 @@ export function ownable(fields: FieldSet): FieldSet {
 }
 
 /**
- * Removes the fields that this kind of write resets. `readOnly` contains their paths, such as `spec` or
+ * Removes the fields that this type of write resets. `readOnly` contains their paths, such as `spec` or
  * `status.certificate`.
  */
 export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOfPaths(readOnly))
 }
 
-/** Returns the set of these paths. All writes of a kind use the same list of paths, so the result is cached. */
+/** Returns the set of the given paths. All writes of a kind use the same list of paths, so the result is cached. */
 const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
 /**
- * Removes the top-level fields that this kind of write resets. They are not merged, so an invalid value in them causes
+ * Removes the top-level fields that this type of write resets. They are not merged, so an invalid value in them causes
  * no error. Read-only fields within other fields are merged and validated with the rest.
  */
 export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
@@ -57,7 +57,7 @@ function stepsOf(path: FieldPath): string[] {
   return path.split('.').map((name) => `f:${name}`)
 }
 
-/** Removes the fields that this kind of write resets from a comparison. */
+/** Removes the fields that this type of write resets from a comparison. */
 export function writableChanges(changes: Comparison, readOnly: readonly string[]): Comparison {
   if (changes === unchanged || readOnly.length === 0) return changes
   return {

@@ -34,7 +34,7 @@ export class ExpensivePatch extends ApiError {
   }
 }
 
-/** Returns a 422 error: the patched object would not be valid for its kind. */
+/** Returns the 422 error for a patched object that would not be valid for its kind. */
 export function invalidPatch(why: string): ApiError {
   const error: FieldError = { fault: 'FieldValueInvalid', path: 'patch', text: `Invalid value: ${why}` }
   return new ApiError(422, 'Invalid', `the patch is invalid: ${summary([error])}`, { causes: [causeOf(error)] })
@@ -47,8 +47,8 @@ export function parsePatchObject(value: Json): JsonObject {
 }
 
 /**
- * Returns the error to throw if a patched object cannot be decoded. If a value has a wrong type, the error blames the
- * patch.
+ * Returns the error to throw if a patched object cannot be decoded. If a value has a wrong type, the error states that
+ * the patch caused it.
  */
 export function patchFault(error: unknown): unknown {
   return error instanceof ApiError && error.code === 400 ? invalidPatch(error.message) : error

@@ -8,7 +8,7 @@ import { partsPerSlice } from '../json/large-json.ts'
 import { parseNative } from '../json/native-json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
-/** Returns the path element of a field, as in managedFields: `f:spec`. */
+/** Returns the path element of a field in the syntax of managedFields, such as `f:spec`. */
 export function fieldElement(name: string): string {
   return `f:${name}`
 }
@@ -35,13 +35,13 @@ function scalarText(value: Json): string {
 const markup = /[<>&\u2028\u2029]/
 const allMarkup = new RegExp(markup, 'g')
 
-/** Escapes HTML characters in JSON like kube-apiserver does within a path element: `k:{"name":"a\\u003cb"}`. */
+/** Escapes HTML characters in JSON as kube-apiserver does within a path element, such as `k:{"name":"a\\u003cb"}`. */
 export function escapeMarkup(json: string): string {
   if (!markup.test(json)) return json
   return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Returns a key field of an element. A missing key has its default value, or otherwise the empty value. */
+/** Returns a key field of an element. A missing key has its default value, or else the empty value. */
 export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json {
   return own(item, name) ?? defaultOf(schema, name)
 }
@@ -52,7 +52,9 @@ function defaultOf({ items }: ListSchema, name: string): Json {
   return given ?? (schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? false : '')
 }
 
-/** Returns the elements of a list by path element, in order. Of duplicate elements, only the first is included. */
+/**
+ * Returns the elements of a list by path element, in order. If several elements are equal, only the first is included.
+ */
 export function itemsByElement(schema: ListSchema, items: readonly Json[]): Map<string, Json> {
   const elements = new Map<string, Json>()
   for (const item of items) {
@@ -62,7 +64,7 @@ export function itemsByElement(schema: ListSchema, items: readonly Json[]): Map<
   return elements
 }
 
-/** Like `itemsByElement`, but yields periodically so that other work can run. */
+/** Does the same as `itemsByElement`, but yields periodically so that other work can run. */
 export function* itemsByElementSliced(schema: ListSchema, items: readonly Json[]): Generator<void, Map<string, Json>> {
   const elements = new Map<string, Json>()
   for (let i = 0; i < items.length; i++) {
@@ -73,7 +75,7 @@ export function* itemsByElementSliced(schema: ListSchema, items: readonly Json[]
   return elements
 }
 
-/** Formats a path for messages: `.spec.ports[port=80,protocol="TCP"].name`. */
+/** Formats a path for messages, such as `.spec.ports[port=80,protocol="TCP"].name`. */
 export function pathText(path: readonly string[]): string {
   return path.map(stepText).join('')
 }

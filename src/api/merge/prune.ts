@@ -2,7 +2,7 @@
  * Removes fields that an applier set last time and no longer sets, unless another manager owns them (spec: apply, rule
  * 5).
  *
- * A field is removed together with all fields below it. A field that the schema names counts as owned while a manager
+ * A field is removed together with all fields below it. A field that the schema defines counts as owned while a manager
  * owns any field below it. A list element or user-defined key must be owned itself. If all members of a field were
  * removed, the field becomes null, so that the decoder drops it and defaults apply again. Parts without removals are
  * the same value in memory.
@@ -71,8 +71,8 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * Restores owned fields that were removed from `whole`. Uses the value in `whole` even if `pruned` has one: the field
- * was removed in another version, and conversion may have turned the missing field into zero.
+ * Restores owned fields that were removed from `whole`. The value in `whole` is used even if `pruned` has one: the
+ * field was removed in another version, and conversion may have changed the missing field to zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -1,8 +1,8 @@
 /**
  * Adapts field sets that were recorded under an older schema to the current schema.
  *
- * If a list, map or object has become atomic, the owner of any part then owns the whole value (spec: apply, rule 8). If
- * an atomic value has become granular, its owner still owns the field itself but none of its elements.
+ * If a list, map or object has become atomic, the owner of any of its parts then owns the whole value (spec: apply,
+ * rule 8). If an atomic value has become granular, its owner still owns the field itself but none of its elements.
  */
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'
@@ -26,7 +26,7 @@ export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manage
   return reconciled
 }
 
-/** Returns the schema of a version. Undefined if the version does not exist. */
+/** Returns the schema of a version, or undefined if the version does not exist. */
 export type SchemaIn = (apiVersion: string) => ObjectSchema | undefined
 
 interface Versions {

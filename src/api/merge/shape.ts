@@ -51,18 +51,18 @@ const namedMembers = memoizeByObject(
     ),
 )
 
-/** Returns the member with this name, even if the schema does not describe it. */
+/** Returns the member with the given name, even if the schema does not describe it. */
 export function memberOf(schema: Membered, name: string): Member {
   const named = schema.type === 'object' ? namedMembers(schema).get(name) : undefined
   return named ?? { step: fieldElement(name), schema: schema.type === 'map' ? schema.values : undescribed }
 }
 
-/** Whether the schema names this field, so that it is not a user-defined key. */
+/** Whether the schema defines the field, so that it is not a user-defined key. */
 export function isSchemaField(schema: Membered, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name)
 }
 
-/** Returns the schema at a path element. Undefined if the schema has none. */
+/** Returns the schema at a path element, or undefined if the schema has none. */
 export function stepSchema(schema: Schema, step: string): Schema | undefined {
   if (step.startsWith('f:')) return hasMembers(schema) ? memberSchema(schema, step.slice(2)) : undefined
   return hasElements(schema) ? schema.items : undefined

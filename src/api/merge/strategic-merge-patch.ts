@@ -3,15 +3,17 @@
  *
  * Objects are merged member by member and null removes a member. A list with `patch: 'merge'` is merged element by
  * element, by its merge key or, for scalars, by value. All other lists are replaced, and so are fields with `patch:
- * 'replace'`. Directives in the patch modify this:
+ * 'replace'`. Directives in the patch modify these rules:
+ *
  *   $patch: replace | delete            replaces or deletes the enclosing object or element of a keyed list
  *   $retainKeys: [names]                keeps only these members of the object
  *   $setElementOrder/f: [...]           orders the elements of list f
  *   $deleteFromPrimitiveList/f: [...]   removes these values from list f, after everything else
- * If there is nothing to merge with, the value is used as sent, including nulls and directives, as in Kubernetes 1.23.
- * For the decoder a null in a map is a zero value and a directive is an unknown field (`withoutDirectives` is for
- * callers without a decoder). Neither argument is modified. An inconsistent patch is rejected with 400. A value of a
- * wrong type is kept, so that the decoder reports it.
+ *
+ * If there is no value to merge with, the value in the patch is used as sent, including nulls and directives, as in
+ * Kubernetes 1.23. For the decoder, a null in a map is a zero value and a directive is an unknown field
+ * (`withoutDirectives` is for callers without a decoder). Neither argument is modified. An inconsistent patch is
+ * rejected with 400. A value of a wrong type is preserved, so that the decoder reports it.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -186,7 +188,7 @@ function membersText(element: Json): string {
   return names.length === 0 ? '' : `; it has ${shorten(names.join(', '), 200)}`
 }
 
-/** Whether an element of a patch list is to be merged, rather than a directive about other elements. */
+/** Whether an element of a patch list is merged, as opposed to a directive about other elements. */
 function isElement(element: Json): boolean {
   return elementMode(element) === 'merge'
 }

@@ -1,8 +1,8 @@
 /**
  * Determines ownership after a write other than apply from the difference between the two objects.
  *
- * The writer becomes the owner of every field that it added or modified. Removed fields have no owner. An object
- * without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
+ * The manager that writes becomes the owner of every field that it added or modified. Removed fields have no owner. An
+ * object without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
  * replaces them if it is valid and not empty. A list with one empty entry removes all managers, and the writer then
  * owns the fields that it changes in the same write (spec: apply, rule 6).
  */
@@ -44,10 +44,10 @@ export interface UpdateToTrack {
   readonly before: ApiObject
   readonly after: ApiObject
   readonly writer: Writer
-  /** Paths of fields that this kind of write cannot set. */
+  /** Paths of fields that this type of write cannot set. */
   readonly readOnly: readonly string[]
   readonly create: boolean
-  /** The other versions of the kind. Set for kinds whose versions differ in structure. */
+  /** The other versions of the kind. Undefined unless the versions of the kind differ in structure. */
   readonly versions?: OtherVersions | undefined
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly emulated?: EmulatedVersion | undefined
@@ -58,7 +58,7 @@ export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undef
   return runToCompletion(trackSliced(update))
 }
 
-/** Like `trackUpdate`, but yields periodically. Each part traverses the object once. */
+/** Does the same as `trackUpdate`, but yields periodically. Each part traverses the object once. */
 export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[] | undefined> {
   const { schema, writer, readOnly, versions } = update
   const managers = yield* currentManagers(update)
@@ -90,15 +90,15 @@ function* currentManagers({ before, after, writer, create }: UpdateToTrack): Gen
 }
 
 /**
- * Reads the managers that the client sent. Returns undefined if there are none or if they are invalid. The stored
- * managers are kept then.
+ * Reads the managers that the client sent. Returns undefined if there are none or if they are invalid, in which case
+ * the stored managers remain.
  */
 function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<void, Manager[] | undefined> {
   const managers = yield* readManagers(sent)
   return managers !== undefined && managers.length > 0 ? managers : undefined
 }
 
-/** Whether the client sent a list with one empty entry, which requests the removal of all entries. */
+/** Whether the client sent a list with one empty entry. Such a list requests the removal of all entries. */
 function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   return entries?.length === 1 && Object.keys(entries[0]!).length === 0
 }
@@ -112,8 +112,8 @@ interface TakingWriter extends Writer {
 }
 
 /**
- * Returns the managers after a writer made these changes, which can be computed in any version. Managers of versions
- * that no longer exist are dropped. Yields periodically.
+ * Returns the managers after the given changes by a writer. The changes can be computed in any version. Managers of
+ * versions that no longer exist are dropped. Yields periodically.
  */
 export function* takeChanges(
   managers: readonly Manager[],
@@ -125,7 +125,7 @@ export function* takeChanges(
   const changedFields = ownable(changes.set)
   const writing: ManagerId = { ...writer, operation: 'Update' }
   const isWriter = (manager: Manager) => sameManager(manager, writing)
-  // A sole owner that removes nothing keeps its fields. This is true for most updates.
+  // A sole owner that removes nothing keeps its fields, which is the case for most updates.
   const [only] = managers
   if (
     managers.length === 1 &&

@@ -1,11 +1,11 @@
 /**
- * An error that becomes a response. It has a code, a reason and a message, which are converted to a Status body in one
- * place. The functions below construct every error response of the server. Each message says what was wrong.
+ * An error that the server sends as a response. It has a code, a reason and a message, which are converted to a Status
+ * body in one place. The functions below create every error response of the server. Each message describes the problem.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
-/** The object that a Status refers to. */
+/** The object to which a Status refers. */
 export interface StatusDetails {
   name?: string
   group?: string
@@ -27,7 +27,7 @@ export interface Status {
   code?: number
 }
 
-/** Thrown anywhere while handling a request. `steps/answer-errors.ts` converts it to the response. */
+/** The error that code throws while it handles a request. `steps/answer-errors.ts` converts it to the response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: number
@@ -76,13 +76,13 @@ export function success(details: StatusDetails): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }
 
-/** A resource type in an error: its plural name and its group on the wire. */
+/** A resource type in an error: its plural name and the name of its group in the API. */
 export interface ResourceRef {
   readonly group: string
   readonly plural: string
 }
 
-/** A kind in an error: its name and its group on the wire. */
+/** A kind in an error: its name and the name of its group in the API. */
 export interface KindRef {
   readonly group: string
   readonly kind: string
@@ -120,15 +120,15 @@ export function unreadable(resource: ResourceRef, name: string, why: string): Ap
 }
 
 /**
- * Returns a 404 error: the server has no endpoint at this path. The message is the one for an unknown resource,
- * followed by a hint.
+ * Returns a 404 error: the server has no endpoint at the requested path. The message is the one for an unknown
+ * resource, followed by a hint.
  */
 export function noSuchPath(hint = ''): ApiError {
   const message = 'the server could not find the requested resource'
   return new ApiError(404, 'NotFound', hint === '' ? message : `${message}: ${hint}`, {})
 }
 
-/** Returns a 406 error: the server supports only these media types. */
+/** Returns a 406 error that lists the media types that the server supports. */
 export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }

@@ -1,6 +1,6 @@
-/** Parses the `apiVersion` of an object: `apps/v1`, or `v1` in the core group, whose name is empty. */
+/** Parses the `apiVersion` of an object, such as `apps/v1`, or `v1` in the core group, whose name is empty. */
 
-/** Returns the group of an apiVersion: `apps` for `apps/v1`, and an empty string for `v1`. */
+/** Returns the group of an apiVersion: `apps` for `apps/v1`, and '' for `v1`. */
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/')
   return slash < 0 ? '' : apiVersion.slice(0, slash)

@@ -1,6 +1,6 @@
 /**
- * Bootstrap tokens: `<id>.<secret>`, each stored as the Secret `bootstrap-token-<id>` in the system namespace.
- * Definitions shared by the authenticator, controllers and commands.
+ * Bootstrap tokens have the form `<id>.<secret>`. Each is stored as the Secret `bootstrap-token-<id>` in the system
+ * namespace. The authenticator, controllers and commands share these definitions.
  */
 import { type Vendor, vendorKey } from './vendor.ts'
 
@@ -19,7 +19,7 @@ export const joinGroup = 'system:bootstrappers:orch:default-node-token'
 /** The key in a token's Secret that contains the name of the only node that may join with the token. */
 export const tokenNodeName = 'node-name'
 
-/** Returns the key of the extra field that contains this node name in the token's user. */
+/** Returns the key of the extra field for the node name in the token's user. */
 export function tokenNodeExtra(vendor: Vendor): string {
   return vendorKey(vendor, 'node-name', 'bootstrap')
 }
@@ -45,7 +45,7 @@ export function bootstrapTokenType(vendor: Vendor): string {
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * Returns the time at which a token expires. Without an `expiration`, the token never expires. With an invalid one, it
+ * Returns the time at which a token expires. A token without an `expiration` never expires. A token with an invalid one
  * expired in the distant past.
  */
 export function tokenEnd(expiration: string): number {

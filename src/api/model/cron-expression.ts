@@ -20,7 +20,7 @@ const words: ReadonlyMap<string, string> = new Map([
 interface Bounds {
   readonly low: number
   readonly high: number
-  /** Names of the field's values, starting at `low`. */
+  /** Names of the field's values. The first name stands for the value `low`. */
   readonly names: readonly string[]
 }
 
@@ -50,7 +50,7 @@ export interface ParsedSchedule {
   readonly times: readonly ScheduleField[] | number
 }
 
-/** Returns the error in a schedule. Undefined if the schedule is valid. */
+/** Returns the error in a schedule, or undefined if the schedule is valid. */
 export function scheduleFault(text: string): string | undefined {
   const parsed = parseSchedule(text)
   return typeof parsed === 'string' ? parsed : undefined

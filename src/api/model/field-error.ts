@@ -1,9 +1,10 @@
 /**
- * A validation error of a field. Every validation returns a list of these. `causeOf` converts an error for a Status.
+ * A validation error of a field. Every validation returns a list of field errors. `causeOf` converts an error for a
+ * Status.
  */
 import { shorten } from '../../base/text/shorten.ts'
 
-/** The path of a field: `spec.ports[0].name`, `data[a key]`. */
+/** The path of a field, such as `spec.ports[0].name` or `data[a key]`. */
 export type FieldPath = string
 
 /** Returns the path of a nested field: `spec.ports` for `spec` and `ports`. */
@@ -34,10 +35,7 @@ export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath
   readonly text: string
-  /**
-   * A text that identifies similar errors. If several errors have the same text here, only the first is reported,
-   * because they differ only in the value.
-   */
+  /** A text that identifies similar errors, which differ only in the value. Only the first of them is reported. */
   readonly once?: string
 }
 
@@ -61,7 +59,7 @@ export function duplicate(path: FieldPath, value: unknown): FieldError {
   return { fault: 'FieldValueDuplicate', path, text: `Duplicate value: ${show(value)}` }
 }
 
-/** Returns an error for a field that may not be set here. */
+/** Returns an error for a field that must not be set. */
 export function forbidden(path: FieldPath, detail: string): FieldError {
   return { fault: 'FieldValueForbidden', path, text: join('Forbidden', detail) }
 }
@@ -82,7 +80,7 @@ export function tooLong(path: FieldPath, limit: number): FieldError {
   return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
 }
 
-/** Returns an error for a field that could not be validated because a value that it depends on is invalid. */
+/** Returns an error for a field that could not be validated because a value on which it depends is invalid. */
 export function notJudged(path: FieldPath, detail: string): FieldError {
   return { fault: 'InternalError', path, text: join('Internal error', detail) }
 }
@@ -103,7 +101,7 @@ export function causeOf(error: FieldError): StatusCause {
   return { reason: error.fault, message: error.text, field: error.path }
 }
 
-/** Formats errors: `metadata.name: Required value: ...`. Several errors are enclosed in brackets. */
+/** Formats errors, such as `metadata.name: Required value:...`. Several errors are enclosed in brackets. */
 export function summary(errors: readonly FieldError[]): string {
   const lines = errors.map((error) => `${error.path}: ${error.text}`)
   return lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`

@@ -1,4 +1,4 @@
-/** Generated names: a prefix and five random characters. */
+/** Generated names, which consist of a prefix and five random characters. */
 import { randomUUID } from 'node:crypto'
 import { shorten } from '../../base/text/shorten.ts'
 
@@ -9,7 +9,7 @@ const maxPrefixLength = 63 - randomLength
 
 /** Appends random characters to a prefix. Truncates the prefix if the name would be too long. */
 export function generateName(prefix: string): string {
-  // Takes the random bits from a UUID, because Node.js generates UUIDs from buffered random bytes. Requesting a few
+  // The random bits come from a UUID, because Node.js generates UUIDs from buffered random bytes. Requesting a few
   // bytes would cost a system call each time.
   let random = Number.parseInt(randomUUID().slice(0, 8), 16)
   let suffix = ''

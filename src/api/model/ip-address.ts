@@ -1,4 +1,4 @@
-/** Determines which IP addresses other hosts can use, because the addresses mean the same on every host. */
+/** Determines which IP addresses other hosts can use, because the addresses have the same meaning on every host. */
 import { BlockList, isIPv4 } from 'node:net'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
@@ -26,7 +26,7 @@ const special: readonly { readonly ranges: BlockList; readonly text: (ip: string
   },
 ]
 
-/** Checks that other hosts can reach an address: it is not local to this host or link. */
+/** Requires that other hosts can reach an address: it is not local to this host or link. */
 export function checkReachableAddress(text: string): string[] {
   const faults = checkIpAddress(text)
   if (faults.length > 0) return faults
@@ -41,7 +41,7 @@ function rangesOf(...ranges: readonly Range[]): BlockList {
   return list
 }
 
-/** Returns the family of a range such as `10.0.0.0/24`. Undefined if the text is not a range. */
+/** Returns the family of a range such as `10.0.0.0/24`, or undefined if the text is not a range. */
 export function familyOfRange(text: string): 4 | 6 | undefined {
   const [, address = '', bits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   if (checkIpAddress(address).length > 0) return undefined

@@ -1,7 +1,7 @@
 /** IP addresses as numbers, and ranges such as `10.0.0.0/24`. Each address has one canonical spelling. */
 import { ipVersion, withoutLeadingZeros } from './names.ts'
 
-/** The IP versions. */
+/** An IP version, 4 or 6. */
 export type IpFamily = 'IPv4' | 'IPv6'
 
 /** An address as a number within its family. */
@@ -22,10 +22,10 @@ export interface IpRange {
 }
 
 const widths = { IPv4: 32, IPv6: 128 } as const
-/** The prefix of IPv4-mapped addresses: `::ffff:10.0.0.1` stands for 10.0.0.1. */
+/** The prefix of IPv4-mapped addresses. For example, `::ffff:10.0.0.1` stands for 10.0.0.1. */
 const mapped = 0xffffn
 
-/** Parses an address. Returns undefined if the text is not an address. Reads numbers with leading zeros as decimal. */
+/** Parses an address. Returns undefined if the text is not an address. Numbers with leading zeros are decimal. */
 export function parseIp(address: string): IpAddress | undefined {
   const version = ipVersion(address)
   if (version === 0) return undefined
@@ -41,8 +41,8 @@ export function formatIp({ family, number }: IpAddress): string {
 }
 
 /**
- * Parses a range. Returns undefined if the text is not a range. Ignores bits below the mask: 10.0.0.7/24 is
- * 10.0.0.0/24.
+ * Parses a range. Returns undefined if the text is not a range. Bits below the mask are ignored, so 10.0.0.7/24 is the
+ * same range as 10.0.0.0/24.
  */
 export function parseRange(text: string): IpRange | undefined {
   const [, first = '', digits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
@@ -55,7 +55,7 @@ export function parseRange(text: string): IpRange | undefined {
   return { family, base, size, text: `${formatIp({ family, number: base })}/${bits}` }
 }
 
-/** Parses a range in operator configuration. Rejects leading zeros because some programs read them as octal. */
+/** Parses a range in operator configuration. Leading zeros are rejected because some programs read them as octal. */
 export function parsePlainRange(text: string): IpRange | undefined {
   return withoutLeadingZeros(text) === text ? parseRange(text) : undefined
 }
@@ -65,7 +65,7 @@ export function isWithin({ family, number }: IpAddress, range: IpRange): boolean
   return family === range.family && number >= range.base && number < range.base + range.size
 }
 
-/** Whether a range lies within another range and is smaller. */
+/** Whether a range is inside another range and smaller. */
 export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   if (inner.family !== outer.family || inner.size >= outer.size) return false
   return inner.base - (inner.base % outer.size) === outer.base
@@ -101,8 +101,8 @@ function groupsOf(hex: string, digits: number): number[] {
 }
 
 /**
- * Formats an IPv6 address in lower case. Omits the longest run of zero groups if it has more than one group, and the
- * first of several such runs.
+ * Formats an IPv6 address in lower case. The longest run of zero groups is omitted if it has more than one group. If
+ * several runs are equally long, the first one is omitted.
  */
 function shortIpv6(groups: readonly number[]): string {
   let start = 0

@@ -24,7 +24,7 @@ export function dayOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10)
 }
 
-/** Returns the start of a day in milliseconds. Undefined if the text is not a day. */
+/** Returns the start of a day in milliseconds, or undefined if the text is not a day. */
 export function startOfDay(day: string | undefined): number | undefined {
   if (day === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined
   const start = Date.parse(`${day}T00:00:00Z`)

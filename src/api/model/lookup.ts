@@ -3,22 +3,22 @@
  * and authorizers look up roles. Each result includes the revision of the object, so that a write can require that the
  * object has not changed (docs/decisions/0008).
  *
- * Objects come from this server's cache and are shared: callers must not modify them.
+ * Objects come from this server's cache and are shared, so callers must not modify them.
  */
 import type { ApiObject } from './object.ts'
 
 /**
- * A stored kind, by the short ID of its group: `{ group: 'core', plural: 'namespaces' }`. `T` is the type of its
- * objects: see `api/kinds/stored-types.ts`.
+ * A stored kind, by the short ID of its group, such as `{ group: 'core', plural: 'namespaces' }`. `T` is the type of
+ * its objects (see `api/kinds/stored-types.ts`).
  */
 export interface StoredType<T = ApiObject> {
   readonly group: string
   readonly plural: string
-  /** Has the type of the objects. Never set at run time. */
+  /** A field with the type of the objects, which is never set at run time. */
   readonly infer?: T
 }
 
-/** The name of an object. The namespace is empty for cluster-scoped kinds. */
+/** The name of an object. The namespace is '' for cluster-scoped kinds. */
 export interface ObjectName {
   readonly namespace: string
   readonly name: string
@@ -35,38 +35,43 @@ export interface StoredObject<T = ApiObject> {
 export interface Lookup {
   /** Returns the object from the cache, which may lag briefly if several servers share a store. */
   getCached<T = ApiObject>(type: StoredType<T>, name: ObjectName): StoredObject<T> | undefined
-  /** Returns the most recent state. Returns a promise only if the store must be queried first. */
+  /** Returns the most recent state. The result is a promise only if the store must be queried first. */
   getLatest<T = ApiObject>(
     type: StoredType<T>,
     name: ObjectName,
   ): StoredObject<T> | undefined | Promise<StoredObject<T> | undefined>
-  /** Resolves when the cache is as recent as the store is now. Returns undefined if it already is. */
+  /**
+   * Resolves when the cache is as recent as the store at the time of the call. Returns undefined if the cache is
+   * already up to date.
+   */
   waitUntilCurrent(): Promise<void> | undefined
-  /** Lists a namespace, or all namespaces with `undefined`, from the cache. */
+  /** Lists the objects of a namespace from the cache. With `undefined`, lists the objects of all namespaces. */
   list<T = ApiObject>(type: StoredType<T>, query: ListQuery): StoredObject<T>[]
   /**
-   * Registers a listener for every change of the kind from now on, as soon as this server receives the change. For
-   * callers that derive data from the objects. Must be called before the caches are loaded. Returns false if this
-   * server does not store the kind.
+   * Registers a listener for every later change of the kind. The listener is called as soon as this server receives the
+   * change. Intended for callers that derive data from the objects. Must be called before the caches are loaded.
+   * Returns false if this server does not store the kind.
    */
   follow(type: StoredType, follower: Follower): boolean
   /**
    * Returns the names of all objects of the kind, or of the objects in a namespace, as far as this server knows them.
    */
   names(type: StoredType, namespace?: string): Iterable<ObjectName>
-  /** Decodes an object without caching the result. For callers that keep only data derived from the object. */
+  /**
+   * Decodes an object without caching the result. Intended for callers that store only data derived from the object.
+   */
   readUncached<T = ApiObject>(type: StoredType<T>, name: ObjectName): T | undefined
   /**
-   * Decodes all objects of the kind without caching them, as of the call. Decodes each object when the iteration
-   * reaches it.
+   * Decodes all objects of the kind without caching them. The objects belong to the state at the time of the call. Each
+   * object is decoded when the iteration reaches it.
    */
   readAllUncached<T = ApiObject>(type: StoredType<T>): Iterable<readonly [ObjectName, T]>
 }
 
 export interface Follower {
-  /** Called when an object has been created, changed or deleted. */
+  /** Handles an object that has been created, changed or deleted. */
   changed(name: ObjectName): void
-  /** Called when any object may have changed because all objects were reloaded. */
+  /** Handles a reload of all objects, any of which may have changed. */
   reset(): void
 }
 
@@ -74,9 +79,10 @@ export interface Follower {
 export interface ListQuery {
   readonly namespace: string | undefined
   /**
-   * Whether to throw if any object is unreadable. For policies that restrict requests and must therefore fail closed.
+   * Whether to throw an error if any object is unreadable. Policies that restrict requests set this option, because
+   * they must fail closed.
    */
   readonly whole?: boolean
-  /** Selects only objects with this label. Uses an index. */
+  /** Selects only objects with the given label. An index is used. */
   readonly label?: { readonly key: string; readonly value: string }
 }

@@ -1,10 +1,10 @@
 /**
- * The formats of names. Each check returns a list of messages, empty if the name is valid. Lengths are checked before
- * patterns, and no pattern can backtrack, so even a megabyte of near matches is cheap.
+ * The formats of names. Each check returns a list of messages, which is empty if the name is valid. Lengths are checked
+ * before patterns, and no pattern can backtrack, so even a megabyte of near matches is cheap.
  */
 import { isIP } from 'node:net'
 
-/** Returns the faults of a name. Empty if the name is valid. */
+/** Returns the errors in a name. The list is empty if the name is valid. */
 export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
@@ -29,19 +29,19 @@ const qualifiedRule =
 const labelValueRule =
   "a valid label must be an empty string or consist of letters, digits, '-', '_' or '.', and must start and end with a letter or digit (e.g. 'MyValue' or 'my_value' or '12345')"
 
-/** Checks a DNS label (RFC 1123): up to 63 lower-case letters, digits and dashes. */
+/** Validates a DNS label (RFC 1123): up to 63 lower-case letters, digits and dashes. */
 export function checkDnsLabel(name: string): string[] {
   if (name.length > 63) return [atMost(63), ...(label.test(name.slice(0, 1000)) ? [] : [labelRule])]
   return label.test(name) ? [] : [labelRule]
 }
 
-/** Checks a DNS label that does not start with a digit (RFC 1035), as required for Service names. */
+/** Validates a DNS label that does not start with a digit (RFC 1035), as required for Service names. */
 export function checkDns1035Label(name: string): string[] {
   if (name.length > 63) return [atMost(63), ...(label1035.test(name.slice(0, 1000)) ? [] : [label1035Rule])]
   return label1035.test(name) ? [] : [label1035Rule]
 }
 
-/** Checks a DNS subdomain (RFC 1123): labels separated by dots, up to 253 characters. */
+/** Validates a DNS subdomain (RFC 1123): labels separated by dots, up to 253 characters. */
 export function checkDnsSubdomain(name: string): string[] {
   if (name.length > 253) return [atMost(253), ...(isSubdomain(name.slice(0, 1000)) ? [] : [subdomainRule])]
   return isSubdomain(name) ? [] : [subdomainRule]
@@ -54,7 +54,7 @@ function isSubdomain(name: string): boolean {
   )
 }
 
-/** Checks a subdomain whose first label is `*`, which matches any single label. */
+/** Validates a subdomain whose first label is `*`, which matches any single label. */
 export function checkWildcardSubdomain(name: string): string[] {
   const isSound = name.length <= 253 && name.startsWith('*.') && isSubdomain(name.slice(2))
   return isSound
@@ -64,7 +64,7 @@ export function checkWildcardSubdomain(name: string): string[] {
       ]
 }
 
-/** Checks a key of labels and annotations: an optional subdomain and slash, then a name of at most 63 characters. */
+/** Validates a key of labels and annotations: an optional subdomain and slash, then a name of at most 63 characters. */
 export function checkQualifiedName(name: string): string[] {
   if (name.length <= 63 && plainQualified.test(name)) return []
   const parts = name.split('/')
@@ -83,7 +83,7 @@ export function checkQualifiedName(name: string): string[] {
   return errors
 }
 
-/** Checks the value of a label. */
+/** Validates the value of a label. */
 export function checkLabelValue(value: string): string[] {
   const errors: string[] = []
   if (value.length > 63) errors.push(atMost(63))
@@ -91,7 +91,7 @@ export function checkLabelValue(value: string): string[] {
   return errors
 }
 
-/** Checks a name that is one segment of a URL path, the minimum requirement for every name. */
+/** Validates a name that is one segment of a URL path, the minimum requirement for every name. */
 export function checkPathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   const errors: string[] = []
@@ -102,13 +102,13 @@ export function checkPathSegment(name: string): string[] {
 
 const maxStoredLength = 512
 
-/** Checks a name as part of a store key. Called even if the kind allows arbitrary names. */
+/** Validates a name as part of a store key. This check runs even if the kind allows arbitrary names. */
 export function checkStoredName(name: string): string[] {
   if (Buffer.byteLength(name) > maxStoredLength) return [`must be no more than ${maxStoredLength} bytes`]
   return name.includes('\0') || !name.isWellFormed() ? ['must be well-formed text without NUL'] : []
 }
 
-/** Checks a key of a ConfigMap or Secret, which becomes a file name in a volume. */
+/** Validates a key of a ConfigMap or Secret, which becomes a file name in a volume. */
 export function checkConfigKey(key: string): string[] {
   const errors: string[] = []
   if (key.length > 253) errors.push(atMost(253))
@@ -123,7 +123,7 @@ export function checkConfigKey(key: string): string[] {
   return errors
 }
 
-/** Checks the name of a port: a short label with at least one letter. */
+/** Validates the name of a port: a short label with at least one letter. */
 export function checkPortName(name: string): string[] {
   const errors: string[] = []
   if (name.length > 15) errors.push(atMost(15))
@@ -134,7 +134,7 @@ export function checkPortName(name: string): string[] {
   return errors
 }
 
-/** Checks the name of an environment variable. */
+/** Validates the name of an environment variable. */
 export function checkEnvironmentName(name: string): string[] {
   const errors: string[] = []
   if (!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name))
@@ -144,7 +144,7 @@ export function checkEnvironmentName(name: string): string[] {
   return errors
 }
 
-/** Checks the name of an environment variable by the rules of later Kubernetes versions. */
+/** Validates the name of an environment variable by the rules of later Kubernetes versions. */
 export function checkRelaxedEnvironmentName(name: string): string[] {
   return /^[ -<>-~]+$/.test(name) ? [] : ["must consist only of printable ASCII characters other than '='"]
 }
@@ -160,13 +160,14 @@ export function withoutLeadingZeros(text: string): string {
 }
 
 /**
- * Returns the IP version of an address, 4 or 6. Returns 0 if the text is not an address. Rejects addresses with a zone.
+ * Returns the IP version of an address, 4 or 6, or 0 if the text is not an address. Addresses with a zone are not
+ * accepted.
  */
 export function ipVersion(text: string): number {
   return text.length <= 45 && !text.includes('%') ? isIP(withoutLeadingZeros(text)) : 0
 }
 
-/** Checks an IPv4 or IPv6 address without a zone. */
+/** Validates an IPv4 or IPv6 address without a zone. */
 export function checkIpAddress(text: string): string[] {
   return ipVersion(text) === 0 ? ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)'] : []
 }

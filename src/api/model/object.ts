@@ -1,7 +1,7 @@
 /** The common parts of all API objects: type and metadata. */
 import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
 
-/** A reference to an owner of the object. The object is deleted after its owner. */
+/** A reference to an owner of the object. When the owner is deleted, the object is deleted too. */
 export interface OwnerReference {
   apiVersion: string
   kind: string
@@ -49,12 +49,12 @@ export interface ObjectBase {
   metadata: ObjectMeta
 }
 
-/** Any API object. To access a kind's own fields, use its inferred type. */
+/** Any API object. The fields of a particular kind are available through its inferred type. */
 export interface ApiObject extends ObjectBase {
   [field: string]: unknown
 }
 
-/** Returns an API object, or a part of one, as plain JSON. The value is the same; only its static type changes. */
+/** Returns an API object, or a part of one, as plain JSON. Only the static type changes, not the value. */
 export function asJson(object: object): JsonObject {
   return object as JsonObject
 }
@@ -71,14 +71,14 @@ export function copyForChange(object: ApiObject): ApiObject {
 }
 
 /**
- * Returns a copy without these fields. If none of the fields is present, as is usual, this costs no more than a plain
- * copy.
+ * Returns a copy without the given fields. If none of the fields is present, as is usual, the function costs no more
+ * than a plain copy.
  */
 export function copyWithout(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {
   if (!fields.some((field) => Object.hasOwn(metadata, field))) return { ...metadata }
   const remainingMetadata: ObjectMeta = {}
-  // Copies the remaining members instead of deleting some, because deletion would make the object permanently slow to
-  // access.
+  // The remaining members are copied instead of deleting some, because deletion would make the object permanently slow
+  // to access.
   for (const [name, value] of Object.entries(metadata))
     if (!(fields as readonly string[]).includes(name)) setKey(remainingMetadata as JsonObject, name, value)
   return remainingMetadata

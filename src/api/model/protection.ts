@@ -1,6 +1,6 @@
 /**
- * The finalizers that protect volumes, claims and ServiceCIDRs while they are used. Admission or controllers add them,
- * and controllers remove them.
+ * The finalizers that protect volumes, claims and ServiceCIDRs while they are used. Admission or controllers add the
+ * finalizers, and controllers remove them.
  */
 import { groupName, type Vendor, vendorKey } from './vendor.ts'
 

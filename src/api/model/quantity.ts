@@ -1,10 +1,10 @@
 /**
- * Quantities: amounts of a resource in their textual form (`500m`, `1.5Gi`, `1e3`), stored exactly in billionths.
+ * Quantities, which are amounts of a resource in textual form (`500m`, `1.5Gi`, `1e3`), stored exactly in billionths.
  *
  * Digits finer than a billionth are rounded away from zero, so that a small request is never zero. Amounts with a
- * binary suffix are capped at 2^63-1. A quantity keeps its family of suffixes. It is formatted with the largest suffix
- * that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Length and exponent are bounded, so
- * that no text costs more than a few microseconds.
+ * binary suffix are capped at 2^63-1. The family of suffixes never changes. A quantity is formatted with the largest
+ * suffix that needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Length and exponent are
+ * bounded, so that no text costs more than a few microseconds.
  */
 export interface Quantity {
   readonly nanos: bigint
@@ -24,8 +24,8 @@ const decimalSuffixes = new Map(Array.from(decimalExponents, ([suffix, exponent]
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 /**
- * The parts of a quantity's text. `-1.50Ki` has a negative sign, the digits 1 and 50, the binary form and the exponent
- * 10.
+ * The parts of a quantity's text. For example, `-1.50Ki` has a negative sign, the digits 1 and 50, the binary form and
+ * the exponent 10.
  */
 interface Parts {
   readonly negative: boolean
@@ -80,8 +80,8 @@ export function formatQuantity({ nanos, form }: Quantity): string {
 }
 
 /**
- * Returns the canonical text of a quantity. Undefined if the text is not a quantity. A text whose scale already matches
- * a suffix is unchanged, so `1.250` is kept and `1.25` becomes `1250m`.
+ * Returns the canonical text of a quantity, or undefined if the text is not a quantity. A text whose scale already
+ * matches a suffix is unchanged, so `1.250` remains `1.250` and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
   if (settled.test(text) || (plainNumber.test(text) && !text.endsWith('000'))) return text
@@ -213,7 +213,7 @@ function trailingZeros(digits: string): number {
   return digits.length - start
 }
 
-// Whether the original text is kept. Kubernetes does not keep the text of longer quantities either.
+// Whether the original text is preserved. Kubernetes does not preserve the text of longer quantities either.
 function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
   if (form === 'binary') {
     const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14

@@ -1,13 +1,13 @@
 /**
- * Checks for a strict spelling of IP addresses and ranges. Older clients could send leading zeros, IPv4 addresses in
- * IPv6 form and ranges with bits beyond the prefix. Other programs read such values differently.
+ * Requires IP addresses and ranges in a strict spelling. Older clients could send leading zeros, IPv4 addresses in IPv6
+ * form and ranges with bits beyond the prefix. Other programs read such values differently.
  */
 import { formatIp, parseIp, parseRange } from './ip-range.ts'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
 const rangeRule = 'must be a valid IP range in CIDR notation (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
-/** Checks the spelling of an address. Accepts IPv6 addresses that are not in canonical form. */
+/** Validates the spelling of an address. IPv6 addresses need not be in canonical form. */
 export function checkStrictIp(text: string): string[] {
   const faults = checkIpAddress(text)
   if (faults.length > 0) return faults
@@ -17,7 +17,7 @@ export function checkStrictIp(text: string): string[] {
   ]
 }
 
-/** Checks the spelling of a range. Accepts IPv6 addresses that are not in canonical form. */
+/** Validates the spelling of a range. IPv6 addresses need not be in canonical form. */
 export function checkStrictRange(text: string): string[] {
   const range = parseRange(text)
   if (range === undefined) return [rangeRule]
@@ -29,14 +29,14 @@ export function checkStrictRange(text: string): string[] {
   ]
 }
 
-/** Checks that a range is in its canonical form. */
+/** Requires that a range is in its canonical form. */
 export function checkCanonicalRange(text: string): string[] {
   const faults = checkStrictRange(text)
   const canonical = parseRange(text)?.text
   return faults.length > 0 || canonical === text ? faults : [`must be in canonical form ("${canonical}")`]
 }
 
-/** Checks that an address is in its canonical form. */
+/** Requires that an address is in its canonical form. */
 export function checkCanonicalIp(text: string): string[] {
   const faults = checkStrictIp(text)
   if (faults.length > 0) return faults

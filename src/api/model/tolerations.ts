@@ -1,4 +1,7 @@
-/** Decides whether a Pod tolerates a taint. Used by the scheduler and by all controllers that assign or evict Pods. */
+/**
+ * Decides whether a Pod tolerates a taint. The scheduler and all controllers that assign or evict Pods use these
+ * functions.
+ */
 
 /** A taint of a node. Absent fields count as empty. */
 interface Taint {
@@ -7,12 +10,15 @@ interface Taint {
   readonly effect?: string
 }
 
-/** A toleration of a Pod. Without a key it matches every taint. Without an effect it matches every effect. */
+/**
+ * A toleration of a Pod. A toleration without a key matches every taint, and one without an effect matches every
+ * effect.
+ */
 interface Toleration extends Taint {
   readonly operator?: string
 }
 
-/** Whether the toleration matches this taint. */
+/** Whether the toleration matches the taint. */
 export function tolerates(toleration: Toleration, { key = '', value = '', effect = '' }: Taint): boolean {
   if ((toleration.effect ?? '') !== '' && toleration.effect !== effect) return false
   if ((toleration.key ?? '') !== '' && toleration.key !== key) return false
@@ -41,7 +47,7 @@ export function isDecimalInt64(text: string): boolean {
   return decimal.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
-/** Whether any of the tolerations matches this taint. */
+/** Whether any of the tolerations matches the taint. */
 export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   return tolerations.some((each) => tolerates(each, taint))
 }

@@ -1,8 +1,8 @@
-/** The user of a request. Only authorizers interpret it. */
+/** The user of a request. Only authorizers interpret the user. */
 import { shorten } from '../../base/text/shorten.ts'
 import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
 
-/** An authenticated user, or the anonymous one. */
+/** An authenticated user, or the anonymous user. */
 export interface User {
   readonly name: string
   readonly uid: string
@@ -42,8 +42,8 @@ export function serviceAccountGroups(namespace: string): string[] {
 }
 
 /**
- * Returns the namespace and name of the service account with this user name. Undefined if the user is not a service
- * account.
+ * Returns the namespace and name of the service account with the given user name, or undefined if the user is not a
+ * service account.
  */
 export function readServiceAccount(user: string): { namespace: string; name: string } | undefined {
   if (!user.startsWith(accountPrefix)) return undefined
@@ -52,7 +52,7 @@ export function readServiceAccount(user: string): { namespace: string; name: str
   return sound ? { namespace, name } : undefined
 }
 
-/** Adds the group `system:authenticated`, which every authenticated user belongs to. */
+/** Adds the group `system:authenticated`, to which every authenticated user belongs. */
 export function authenticated(user: User): User {
   if (user.groups.includes(authenticatedUsers)) return user
   return { ...user, groups: [...user.groups, authenticatedUsers] }
@@ -61,7 +61,7 @@ export function authenticated(user: User): User {
 /** The group of node agents, whose user is `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
 /**
- * The user name of the API server when it connects to node agents. No server accepts this user as an API client,
+ * The user name of the API server when it connects to node agents. Servers do not accept this user as an API client,
  * because a node's address may lead to an API server.
  */
 export const nodeClientName = 'system:apiserver-node-client'

@@ -1,13 +1,13 @@
 /**
  * The vendor profile: the only code that contains a vendor's domain.
  *
- * Code uses short IDs of groups and keys (`storage`, `metadata.name`). A profile converts them to the names on the wire
+ * Code uses short IDs of groups and keys (`storage`, `metadata.name`). A profile converts them to the names in the API
  * (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile permanently, because stored objects
  * contain the names.
  */
 import { keysOf } from '../json/json.ts'
 
-/** The name of a profile. It determines the names in the API. */
+/** The name of a profile, which determines the names in the API. */
 export type ProfileName = 'orch' | 'kubernetes'
 
 /** All names that contain the vendor's domain. */
@@ -38,7 +38,7 @@ export interface Vendor {
     readonly mandatoryObjects: string
     readonly loops: string | undefined
   }
-  /** The word that names use for the node agent: `nodeagent`, `kubelet`. */
+  /** The word that names use for the node agent, such as `nodeagent` or `kubelet`. */
   readonly nodeAgent: string
   /** The environment variable in which a client passes information to a credential plugin. */
   readonly execInfoVariable: string
@@ -59,7 +59,7 @@ export interface Signers {
   readonly nodeClient: string
   /** The signer of serving certificates for node agents. */
   readonly nodeServing: string
-  /** The signer name of requests that were made before signers had names. */
+  /** The signer name of requests that were created before signers had names. */
   readonly legacyUnknown: string
 }
 
@@ -130,7 +130,7 @@ const profiles: Record<ProfileName, Vendor> = {
 /** The names of all profiles. */
 export const profileNames = keysOf(profiles)
 
-/** Returns the profile of this name. */
+/** Returns the profile with the given name. */
 export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }
@@ -139,8 +139,8 @@ export function vendorOf(profile: ProfileName): Vendor {
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
- * Returns the name of an API group in the API: an empty string for `core`, `storage.orch.io` for `storage`. An ID that
- * ends in a dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
+ * Returns the name of an API group in the API, such as '' for `core` and `storage.orch.io` for `storage`. An ID that
+ * ends with a dot is a complete name, as in DNS: `stable.example.com.` belongs to a third party.
  */
 export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''
@@ -157,8 +157,8 @@ export function groupId(vendor: Vendor, name: string): string {
 }
 
 /**
- * For the group name of another profile, returns the corresponding name in this profile, and the other profile. A
- * client that requests such a group expects a server with the other profile. Returns undefined for all other groups.
+ * Translates the group name of another profile. Returns the corresponding name in this profile, and the other profile.
+ * A client that requests such a group expects a server with the other profile. Returns undefined for all other groups.
  */
 export function groupOfOtherProfile(
   vendor: Vendor,
@@ -185,8 +185,8 @@ export function apiVersionOf(vendor: Vendor, group: string, version: string): st
 }
 
 /**
- * Returns the key of a label, annotation or type: `orch.io/metadata.name` for `metadata.name`, or `node.orch.io/...`
- * with the subdomain `node`.
+ * Returns the key of a label, annotation or type, such as `orch.io/metadata.name` for `metadata.name`, or
+ * `node.orch.io/...` with the subdomain `node`.
  */
 export function vendorKey(vendor: Vendor, key: string, subdomain = ''): string {
   return `${subdomain}${subdomain && '.'}${vendor.keyDomain}/${key}`
@@ -200,14 +200,14 @@ export function isVendorKey(vendor: Vendor, key: string): boolean {
 }
 
 /**
- * Returns the profile whose domains contain a group. Prefers the served profile. Returns undefined for groups of third
- * parties.
+ * Returns the profile whose domains contain a group. The served profile takes precedence. Returns undefined for groups
+ * of third parties.
  */
 export function ownerOf(vendor: Vendor, group: string): Vendor | undefined {
   return [vendor, ...Object.values(profiles)].find((each) => isVendorKey(each, group))
 }
 
-/** Returns the default audience of tokens: this server. */
+/** Returns the default audience of tokens, which is this server. */
 export function apiAudience({ apiService }: Vendor): string {
   return `https://${apiService}.default.svc`
 }
@@ -218,8 +218,8 @@ export function legacyTokenIssuer({ apiService }: Vendor): string {
 }
 
 /**
- * Returns the published name of a definition: `io.orch.api.core.v1.ConfigMap` for `core.v1.ConfigMap`. A name that
- * starts with a dot is complete: `.com.example.stable.v1.Widget` belongs to a third party.
+ * Returns the published name of a definition, such as `io.orch.api.core.v1.ConfigMap` for `core.v1.ConfigMap`. A name
+ * that starts with a dot is complete: `.com.example.stable.v1.Widget` belongs to a third party.
  */
 export function definitionName({ definitionPrefixes }: Vendor, name: string): string {
   if (name.startsWith('.')) return name.slice(1)

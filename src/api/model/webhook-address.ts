@@ -1,4 +1,4 @@
-/** Validates the address of a webhook: a URL, or a Service with a path. */
+/** Validates the address of a webhook, which is a URL or a Service with a path. */
 import { child, type FieldError, type FieldPath, invalid, maxFaults, required } from './field-error.ts'
 import { checkDnsSubdomain } from './names.ts'
 
@@ -12,7 +12,7 @@ interface Url {
   readonly fragment: string
 }
 
-/** Checks the URL of a webhook. */
+/** Validates the URL of a webhook. */
 export function checkWebhookUrl(text: string, path: FieldPath): FieldError[] {
   const url = splitUrl(text)
   if (url === undefined) return [required(path, `url must be a valid URL${form}`)]
@@ -59,7 +59,7 @@ export interface WebhookService {
   readonly port?: number
 }
 
-/** Checks the Service of a webhook. */
+/** Validates the Service of a webhook. */
 export function checkWebhookService(service: WebhookService, path: FieldPath): FieldError[] {
   const { name, namespace, path: urlPath = '', port = 443 } = service
   const isPort = port >= 1 && port <= 65535
@@ -73,7 +73,7 @@ export function checkWebhookService(service: WebhookService, path: FieldPath): F
   ]
 }
 
-/** Checks a path such as `/a/b`: each segment must be a DNS subdomain. A trailing slash is allowed. */
+/** Validates a path such as `/a/b`: each segment must be a DNS subdomain. A trailing slash is allowed. */
 function checkUrlPath(urlPath: string, path: FieldPath): FieldError[] {
   const steps = urlPath.slice(1).replace(/\/$/, '').split('/', maxFaults)
   const start = urlPath.startsWith('/') ? [] : [invalid(path, urlPath, "must start with a '/'")]

@@ -1,6 +1,6 @@
 /**
  * The certificate authority that a server creates in its data directory. The pairs are `ca`, `serving`, `admin`,
- * `proxy` and `node-client`, each with a .crt and a .key file. They are created on first use and read afterwards. A
+ * `proxy` and `node-client`, each with a.crt and a.key file. Each pair is created on first use and read later. A
  * certificate that the CA signed is renewed when it is due, when its names change or when the CA changes. Several
  * processes can open one directory at once, and after a crash the next start completes the files. Two rules make this
  * possible: a key is written before its certificate, and a key is never replaced. Any other inconsistency is an error
@@ -34,7 +34,7 @@ export interface CertifiedKey {
 
 /** The server's own CA and the certificates that it signs, which are created on request and renewed when due. */
 export interface Authority extends CertifiedKey {
-  /** Returns the serving certificate of the TLS listener, valid for exactly these names. */
+  /** Returns the serving certificate of the TLS listener, which is valid for exactly the given names. */
   servingCertificate(names: AlternativeNames): Promise<CertifiedKey>
   /** Returns the certificate of a client with all permissions (`orch-admin` in `system:masters`). */
   adminCertificate(): Promise<CertifiedKey>
@@ -60,7 +60,7 @@ export interface AuthorityOptions {
 }
 
 const day = 24 * 60 * 60 * 1000
-// How long before its creation a certificate becomes valid, for machines whose clocks differ or are set back.
+// Time before its creation from which a certificate is valid, for machines whose clocks differ or are set back.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
 /** The files that the directory may contain. `front-proxy` is the directory of another CA. */
@@ -102,13 +102,13 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
 }
 
 /**
- * Makes this pair the CA of a directory. It replaces an existing CA. Certificates that the former CA signed are renewed
+ * Makes the pair the CA of a directory. It replaces an existing CA. Certificates that the former CA signed are renewed
  * on their next use.
  */
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)
   const existingPair = await readPair(files).catch((error: unknown) => {
-    // A damaged CA does not matter here because it is replaced.
+    // A damaged CA is ignored because it is replaced.
     if (!(error instanceof DamagedFile)) throw error
     return {} as Partial<Pair>
   })
@@ -249,8 +249,8 @@ async function makeKey(files: PairFiles): Promise<KeyObject> {
   return (await readKeyFile(files.key)) as KeyObject
 }
 
-// Reads the certificate before the key. If the certificate exists, its key was written earlier, even if another process
-// is writing now.
+// The certificate is read before the key. If the certificate exists, its key was written earlier, even if another
+// process is writing at the same time.
 async function readPair(files: PairFiles): Promise<Partial<Pair>> {
   try {
     const certificate = await readCertificateFile(files.certificate)

@@ -1,6 +1,6 @@
 /**
  * The rules of the four built-in signers, which define which requests each of them signs. Each violation is described
- * in one sentence, so that users see all violations at once. The signer applies the rules before it signs a request.
+ * in one sentence, so that users get all violations at once. The signer applies the rules before it signs a request.
  * The approver applies them before it approves requests of node agents. `describe` and the console apply them to warn
  * in advance, so this code must not depend on Node.js.
  */
@@ -16,7 +16,7 @@ const withKey = ['digital signature', 'key encipherment']
 
 type Judge = (request: JudgedRequest, usages: readonly string[]) => string[]
 
-/** A rule in words, and a function that finds the violations of a request. */
+/** A rule of a signer in words, and a function that finds the violations by a request. */
 type Rule = readonly [rule: string, judge: Judge]
 
 const oneCommonName: Rule = [
@@ -46,16 +46,19 @@ const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
 /** The result of checking one rule on a request. */
 export interface RuleVerdict {
   readonly rule: string
-  /** One sentence per violation. Empty if the request complies. */
+  /** The violations, one sentence each. The list is empty if the request complies. */
   readonly faults: readonly string[]
 }
 
-/** Returns the result of each rule of this signer. */
+/** Returns the result of each rule of the signer. */
 export function signerVerdicts(signer: SignerId, request: JudgedRequest, usages: readonly string[]): RuleVerdict[] {
   return rules[signer].map(([rule, judge]) => ({ rule, faults: judge(request, usages) }))
 }
 
-/** Returns the violations of a request for this signer, one sentence each. Empty if the signer accepts the request. */
+/**
+ * Returns the violations of the signer's rules by a request, one sentence each. The list is empty if the signer accepts
+ * the request.
+ */
 export function signerFaults(signer: SignerId, request: JudgedRequest, usages: readonly string[]): string[] {
   return signerVerdicts(signer, request, usages).flatMap(({ faults }) => faults)
 }

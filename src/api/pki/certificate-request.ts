@@ -1,7 +1,7 @@
 /**
  * Reads untrusted certificate requests (PKCS#10). The request must be the first PEM block, well formed, and signed with
- * the key that the certificate is for. Otherwise throws MalformedInput. The cost is bounded by the size of the text.
- * Callers decide whether to grant the request.
+ * the key for which the certificate is requested. Otherwise the functions throw MalformedInput. The cost is bounded by
+ * the size of the text. Callers decide whether to grant the request.
  */
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { type Algorithm, readAlgorithm, readBits } from './algorithm.ts'
@@ -60,7 +60,9 @@ function readContent(info: Element): CertificateRequest {
   }
 }
 
-/** Returns the extensions that an attribute requests. Empty if the attribute is not an extension request. */
+/**
+ * Returns the extensions that an attribute requests. The list is empty if the attribute is not an extension request.
+ */
 function extensionsOf(attribute: Element): RequestedExtension[] {
   const [id, values] = childrenOf(expectTag(attribute, tags.sequence))
   if (expectTag(id, tags.oid).content.toString('hex') !== extensionRequestId) return []
@@ -79,8 +81,8 @@ function readExtension(element: Element): RequestedExtension {
 }
 
 /**
- * Checks the alternative names in a request. E-mail addresses, DNS names and URIs must be ASCII. IP addresses must have
- * four or sixteen bytes.
+ * Validates the alternative names in a request. E-mail addresses, DNS names and URIs must be ASCII. IP addresses must
+ * have four or sixteen bytes.
  */
 function checkAlternativeNames(value: Buffer): void {
   for (const { tag, content } of childrenOf(readWhole(value, tags.sequence))) {
@@ -143,7 +145,7 @@ function schemeOf({ id, parameters }: Algorithm): Scheme | undefined {
   return hash === undefined ? undefined : { keyType: 'rsa', hash, pss: true }
 }
 
-/** Whether an algorithm has no parameters. Some encoders omit absent parameters, others write null. */
+/** Whether an algorithm has no parameters. Some encoders omit absent parameters, and others write null. */
 function hasNone(parameters: Element | undefined): boolean {
   return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }

@@ -1,6 +1,6 @@
 /**
- * The template of a certificate and the table of usages. Checks that a template is consistent and conforms to RFC 5280.
- * Callers decide who may get which certificate.
+ * The template of a certificate and the table of usages. A template must be consistent and conform to RFC 5280. Callers
+ * decide who may get which certificate.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { publicKeyOf } from './keys.ts'
@@ -45,7 +45,7 @@ export interface CertificateSubject {
 
 /** The issuer of a certificate. */
 export interface Issuer {
-  /** The issuer's certificate as PEM. `self` if the certificate is signed with its own key. */
+  /** The issuer's certificate as PEM, or `self` if the certificate is signed with its own key. */
   readonly certificate: string | 'self'
   readonly key: KeyObject
 }
@@ -56,20 +56,20 @@ export interface CertificateTemplate {
   readonly issuer: Issuer
   readonly usages: readonly Usage[]
   /**
-   * Whether the certificate is for a CA that signs end-entity certificates. No usage implies this, so that no list of
-   * usages can request it.
+   * Whether the certificate is for a CA that signs end-entity certificates. No usage implies this property, so that no
+   * list of usages can request it.
    */
   readonly authority?: boolean
   readonly names?: AlternativeNames
   /** Start of the validity, as wall-clock time in milliseconds. Certificates have a precision of seconds. */
   readonly notBefore: number
   readonly notAfter: number
-  /** The serial number, positive and 1 to 20 bytes long. Random if absent. */
+  /** The serial number, which is positive and 1 to 20 bytes long. Random if undefined. */
   readonly serial?: Buffer
   readonly random?: (size: number) => Buffer
 }
 
-/** Throws if the template is inconsistent or violates RFC 5280. */
+/** Throws an error if the template is inconsistent or violates RFC 5280. */
 export function assertConsistent(template: CertificateTemplate): void {
   const { usages, authority = false, issuer, serial } = template
   if (usages.length === 0) throw new Error('a certificate must have usages')
@@ -86,7 +86,8 @@ function assertSubject({ commonName, organizations }: CertificateSubject): void 
   if (!fits) throw new Error('a common name or organization is empty or not Unicode text')
 }
 
-// Checks a serial number. DER requires the shortest form of a positive number, and RFC 5280, 4.1.2.2, at most 20 bytes.
+// Validates a serial number. DER requires the shortest form of a positive number, and RFC 5280, 4.1.2.2, at most 20
+// bytes.
 function assertSerial(serial: Buffer): void {
   const [first = 0, second = 0] = serial
   const positive = first < 0x80 && (first !== 0 || second >= 0x80)

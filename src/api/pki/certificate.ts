@@ -32,7 +32,7 @@ const ids = {
 const version3 = element(0xa0, element(tags.integer, Buffer.from([2])))
 const yes = element(tags.boolean, Buffer.from([0xff]))
 
-/** Issues a certificate and returns it as PEM. Throws if the template is inconsistent. */
+/** Issues a certificate and returns it as PEM. Throws an error if the template is inconsistent. */
 export function issueCertificate(template: CertificateTemplate): string {
   assertConsistent(template)
   const { subject, names = { dns: [], ips: [] }, ...rest } = template
@@ -94,14 +94,14 @@ function signerOf({ issuer, subject, publicKey }: CertificateContent): { name: B
 }
 
 /**
- * Returns the identifier of a key. RFC 7093, method 1: the first 160 bits of SHA-256 over the bits of the public key.
+ * Returns the identifier of a key: the first 160 bits of SHA-256 over the bits of the public key (RFC 7093, method 1).
  */
 function keyIdOf(publicKey: KeyObject): Buffer {
   return createHash('sha256').update(publicKeyBits(publicKey)).digest().subarray(0, 20)
 }
 
 // Returns the bits that identify a public key. A P-256 point is the last 65 bytes of its SubjectPublicKeyInfo. For
-// other keys, this is the whole structure.
+// other keys, the whole structure is used.
 function publicKeyBits(publicKey: KeyObject): Buffer {
   const spki = spkiOf(publicKey)
   return isP256(publicKey) ? spki.subarray(-65) : spki
@@ -114,7 +114,7 @@ function spkiOf(publicKey: KeyObject): Buffer {
 function extensionsOf(content: CertificateContent, issuerKeyId: Buffer) {
   const { authority = false, publicKey, usages, names, subject } = content
   const noneBelow = element(tags.integer, Buffer.from([0]))
-  // RFC 5280, 4.2.1.6: if the subject is empty, the alternative names are critical.
+  // If the subject is empty, the alternative names are critical (RFC 5280, 4.2.1.6).
   const asNames = subject.length === 2 ? critical : extension
   return [
     critical(ids.basicConstraints, authority ? sequence(yes, noneBelow) : sequence()),

@@ -49,12 +49,12 @@ export function readSeveral<Bytes extends Uint8Array>(bytes: Bytes): Element<Byt
   return readAll(bytes)
 }
 
-/** Returns the elements inside a constructed element. They must fill it exactly. */
+/** Returns the elements inside a constructed element. They must fill the element exactly. */
 export function childrenOf<Bytes extends Uint8Array>(parent: Element<Bytes>): Element<Bytes>[] {
   return readAll(parent.content)
 }
 
-/** Returns the element. Throws MalformedDer unless it has this tag. */
+/** Returns the element. Throws MalformedDer unless it has the given tag. */
 export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | undefined, tag: number): Element<Bytes> {
   if (element?.tag === tag) return element
   throw new MalformedDer(`expected tag ${hex(tag)}, found ${element === undefined ? 'the end' : hex(element.tag)}`)
@@ -77,7 +77,7 @@ function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
 }
 
 // Returns the number of bytes of a length. A length below 128 is one byte. For a greater length, the first byte is 0x80
-// plus the number of bytes that follow. Three such bytes suffice.
+// plus the number of bytes that follow. Three such bytes are sufficient.
 function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === undefined) throw new MalformedDer('a length is truncated')

@@ -14,7 +14,7 @@ import { keyFromPem } from './keys.ts'
 const maxFileBytes = 256 * 1024
 const modes = { certificate: 0o644, key: 0o600 } as const
 
-/** A key or certificate file that cannot be used. */
+/** An error for a key or certificate file that cannot be used. */
 export class PkiFileError extends Error {
   override readonly name = 'PkiFileError'
   readonly file: string
@@ -25,7 +25,7 @@ export class PkiFileError extends Error {
   }
 }
 
-/** The content of a file is invalid, either alone or together with the other file of its pair. */
+/** An error for a file whose content is invalid, either alone or together with the other file of its pair. */
 export class DamagedFile extends PkiFileError {
   readonly problem: string
 
@@ -35,13 +35,16 @@ export class DamagedFile extends PkiFileError {
   }
 }
 
-/** Returns the only certificate in the file. Undefined if the file does not exist. */
+/** Returns the only certificate in the file, or undefined if the file does not exist. */
 export async function readCertificateFile(file: string): Promise<X509Certificate | undefined> {
   const contents = await readBounded(file)
   return contents && parsed(file, 'certificate', () => new X509Certificate(oneBlock(contents.text)))
 }
 
-/** Returns the private key in the file. Undefined if the file does not exist. Rejects a key that everyone can read. */
+/**
+ * Returns the private key in the file, or undefined if the file does not exist. Rejects a key that other users can
+ * read.
+ */
 export async function readKeyFile(file: string): Promise<KeyObject | undefined> {
   const contents = await readBounded(file)
   if (contents === undefined) return undefined
@@ -79,8 +82,8 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   }
 }
 
-// Reads a file up to a size limit. Opens it with O_NONBLOCK: if the file is a pipe by mistake, opening it must not wait
-// for its writer.
+// Reads a file up to a size limit. The file is opened with O_NONBLOCK: if it is a pipe by mistake, opening it must not
+// wait for its writer.
 async function readBounded(file: string): Promise<{ text: string; mode: number } | undefined> {
   try {
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(files.ignoring('ENOENT'))

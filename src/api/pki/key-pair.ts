@@ -3,7 +3,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type PemBlock, readPemBlocks } from './pem.ts'
 
 /**
- * Returns the reason why no TLS server could use the pair. Undefined if the first certificate and the first key match.
+ * Returns the reason why no TLS server could use the pair, or undefined if the first certificate and the first key
+ * match.
  */
 export function keyPairFault(certificates: Buffer, keys: Buffer): string | undefined {
   const certificate = firstBlock(certificates, isCertificate)

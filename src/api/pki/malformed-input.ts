@@ -1,5 +1,5 @@
 /**
- * An error for malformed bytes from outside. The message describes the fault. Callers that read such bytes catch only
+ * An error for malformed bytes from outside. The message describes the problem. Callers that read such bytes catch only
  * this error, because any other error is a bug.
  */
 export class MalformedInput extends Error {

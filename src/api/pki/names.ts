@@ -11,7 +11,7 @@ import { element } from './encode-der.ts'
 
 import { extensionOf } from './tbs.ts'
 
-/** The hosts and addresses that a server certificate is valid for. */
+/** The hosts and addresses for which a server certificate is valid. */
 export interface AlternativeNames {
   readonly dns: readonly string[]
   readonly ips: readonly string[]
@@ -25,15 +25,15 @@ const dnsTag = 0x82
 const ipTag = 0x87
 
 /**
- * Validates names, converts them to canonical form, sorts them and removes duplicates. Throws at the first invalid
- * name.
+ * Validates names, converts them to canonical form, sorts them and removes duplicates. Throws an error for the first
+ * invalid name.
  */
 export function canonicalNames({ dns, ips }: AlternativeNames): AlternativeNames {
   if (dns.length + ips.length > maxNames) throw new Error(`more than ${maxNames} names for one certificate`)
   return { dns: sortedSet(dns.map(canonicalDns)), ips: sortedSet(ips.map(canonicalIp)) }
 }
 
-/** Returns the DNS names and addresses of a certificate in canonical form. Omits names of other types. */
+/** Returns the DNS names and addresses of a certificate in canonical form. Names of other types are omitted. */
 export function readNames(certificate: Buffer): AlternativeNames {
   const extension = extensionOf(certificate, subjectAltNameId)
   const names = extension === undefined ? [] : childrenOf(readWhole(extension, tags.sequence))
@@ -80,8 +80,8 @@ function canonicalIp(text: string): string {
   return address
 }
 
-// Returns an IPv6 address in canonical form. Uses the URL parser, which rejects zones and leading zeros and produces
-// one spelling for each address. `isIP` would compile a pattern at each start, which takes six milliseconds.
+// Returns an IPv6 address in canonical form. The URL parser is used because it rejects zones and leading zeros and
+// produces one spelling for each address. `isIP` would compile a pattern at each start, which takes six milliseconds.
 function canonicalIpv6(text: string): string | undefined {
   const plausible = text.length <= 45 && /^[0-9a-fA-F:.]+$/.test(text)
   return plausible ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined

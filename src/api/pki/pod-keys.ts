@@ -1,19 +1,19 @@
 /**
- * Checks the keys in requests for pod certificates: the algorithms, and the proofs that the requester has the private
- * key.
+ * Validates the keys in requests for pod certificates: the algorithms, and the proofs that the requester has the
+ * private key.
  */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { readRequestDer } from './certificate-request.ts'
 import { MalformedInput } from './malformed-input.ts'
 
-/** Checks a PKIX public key and the signature of the pod UID. Throws MalformedInput. */
+/** Validates a PKIX public key and the signature of the pod UID. Throws MalformedInput. */
 export function checkPodKey(der: Buffer, { podUID, proof }: { podUID: string; proof: Buffer }): void {
   const key = readKey(der)
   checkAlgorithm(key)
   if (!isProof(key, Buffer.from(podUID), proof)) throw new MalformedInput('the proof of possession is not valid')
 }
 
-/** Checks a PKCS #10 request in DER format: its signature and the algorithm of its key. Throws MalformedInput. */
+/** Validates a PKCS #10 request in DER format: its signature and the algorithm of its key. Throws MalformedInput. */
 export function checkStubRequest(der: Buffer): void {
   checkAlgorithm(readRequestDer(der).publicKey)
 }

@@ -1,8 +1,8 @@
 /**
- * Keeps the certificates of a running server valid. At intervals, it lets the authority renew due certificates, and
- * installs each certificate that differs from the one in use, even if another process on the same directory created it.
- * If a check fails, the error is passed to `onError`, the certificates in use remain in use, and the check is repeated
- * at the next interval.
+ * Renews the certificates of a running server before they expire. At intervals, the authority renews certificates that
+ * are due, and each certificate that differs from the one in use is installed, even if another process on the same
+ * directory created it. If a check fails, the error is passed to `onError`, the certificates in use remain in use, and
+ * the check is repeated at the next interval.
  */
 import type { CertifiedKey } from './authority.ts'
 
@@ -12,21 +12,21 @@ export interface Renewed {
   readonly current: CertifiedKey
   /** Returns the current certificate and key, renewed if due. */
   readonly read: () => Promise<CertifiedKey>
-  /** Installs a new pair. If this throws, the same pair is installed at the next interval. */
+  /** Installs a new pair. If the function throws an error, the same pair is installed again at the next interval. */
   readonly use: (pair: CertifiedKey) => void | Promise<void>
 }
 
 export interface RenewalOptions {
   readonly pairs: readonly Renewed[]
-  /** Called with the error of a failed check. Must not throw. */
+  /** A callback that receives the error of a failed check. It must not throw an error. */
   readonly onError: (error: unknown) => void
-  /** Aborting this signal stops the renewal. */
+  /** A signal that stops the renewal when it aborts. */
   readonly signal: AbortSignal
   readonly everyMilliseconds?: number
   readonly schedule?: Schedule
 }
 
-/** Runs a function once after a delay. Returns a function that cancels it. */
+/** Runs a function once after a delay. Returns a function that cancels the call. */
 export type Schedule = (run: () => Promise<void>, milliseconds: number) => () => void
 
 type Look = () => Promise<void>
@@ -34,8 +34,8 @@ type Look = () => Promise<void>
 const hour = 60 * 60 * 1000
 
 /**
- * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a check in
- * progress. After the signal has aborted and that function has resolved, no file is read or written.
+ * Renews the certificates of a running server until the signal aborts. Returns a function that waits for an active
+ * check. After the signal has aborted and that function has resolved, no file is read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options

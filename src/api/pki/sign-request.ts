@@ -1,6 +1,6 @@
 /**
- * Signs certificate requests. Subject, names and key come from the request and usages from the caller. No other part of
- * the request is copied, so no request can obtain the CA bit. `built-in-signers.ts` decides who may get which
+ * Signs certificate requests. Subject, names and key are taken from the request, and usages from the caller. No other
+ * part of the request is copied, so no request can obtain the CA bit. `built-in-signers.ts` decides who may get which
  * certificate.
  *
  * A certificate is valid from five minutes ago, for machines whose clocks are behind. These five minutes are part of
@@ -24,7 +24,9 @@ export interface SigningOrder {
 const backdateMs = 5 * 60_000
 const shortMs = 8 * 3_600_000
 
-/** Signs a request and returns the certificate as PEM. Throws if the issuer has expired or a usage is unknown. */
+/**
+ * Signs a request and returns the certificate as PEM. Throws an error if the issuer has expired or a usage is unknown.
+ */
 export function signRequest({ request, usages, issuer, lifeMs, now }: SigningOrder): string {
   const issuerEnd = new X509Certificate(issuer.certificate).validToDate.getTime()
   if (now >= issuerEnd) throw new Error(`the CA expired at ${new Date(issuerEnd).toISOString()}`)

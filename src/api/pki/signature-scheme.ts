@@ -1,4 +1,6 @@
-/** How a private key signs certificates: the hash algorithm, and the identifier of the signature algorithm. */
+/**
+ * The way in which a private key signs certificates: the hash algorithm, and the identifier of the signature algorithm.
+ */
 import type { KeyObject } from 'node:crypto'
 import { tags } from './der.ts'
 import { element, identifier, sequence } from './encode-der.ts'
@@ -20,7 +22,7 @@ const curves: { readonly [curve: string]: SignatureScheme } = {
   secp521r1: { hash: 'sha512', identifier: sequence(identifier('2a8648ce3d040304')) },
 }
 
-/** Returns the scheme for a key. Throws if keys of this type cannot sign certificates here. */
+/** Returns the scheme for a key. Throws an error if keys of its type cannot sign certificates. */
 export function schemeOfKey(key: KeyObject): SignatureScheme {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
   const scheme =

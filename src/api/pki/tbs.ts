@@ -10,9 +10,7 @@ export function subjectOf(certificate: Buffer): Element {
   return expectTag(fields[first + 4], tags.sequence)
 }
 
-/**
- * Returns the value of the extension with this object identifier (given as DER content). Undefined if there is none.
- */
+/** Returns the value of the extension with the given object identifier (DER content), or undefined if there is none. */
 export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefined {
   const wrapped = fieldsOf(certificate).fields.find((field) => field.tag === 0xa3)
   if (wrapped === undefined) return undefined

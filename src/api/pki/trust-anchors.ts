@@ -1,5 +1,5 @@
 /**
- * Checks root certificates in PEM format. Each block must be a CERTIFICATE without header lines, contain the
+ * Validates root certificates in PEM format. Each block must be a CERTIFICATE without header lines, contain the
  * certificate of a certificate authority, and occur only once.
  */
 import { X509Certificate } from 'node:crypto'
@@ -9,7 +9,7 @@ import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 
 /**
- * Checks a bundle of root certificates. Throws MalformedInput. Yields after each certificate, because a bundle can
+ * Validates a bundle of root certificates. Throws MalformedInput. Yields after each certificate, because a bundle can
  * contain thousands.
  */
 export function* checkTrustAnchors(pem: Buffer): Sliced<void> {

@@ -1,7 +1,7 @@
 /**
  * Finds the CA that issued a certificate, through the intermediate certificates that the client sent. TLS has already
  * verified the certificate as a whole (constraints, usages, algorithms). This code determines which of several CAs
- * issued it, and the validity period of the chain. TLS does not report either.
+ * issued it, and the validity period of the chain, because TLS does not report them.
  *
  * The number of checks is bounded: if a client sent certificates that all seem to have signed one another, every path
  * through them would cost a signature check.
@@ -22,7 +22,7 @@ export interface Chain {
 const maxSent = 10
 const maxChecks = 50
 
-/** Finds the chain from a certificate to a CA. Returns undefined if there is none. */
+/** Finds the chain from a certificate to a CA. Returns undefined if there is no chain. */
 export function chainTo(
   authorities: readonly X509Certificate[],
   certificate: X509Certificate,

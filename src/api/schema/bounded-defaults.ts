@@ -1,6 +1,6 @@
 /**
  * Defaults of user-defined schemas. Defaulted values count against the same size limits as the values that clients
- * send. The limits are enforced while defaults are applied, so an oversized object is never built.
+ * send. The limits are enforced while defaults are applied, so an oversized object is never created.
  */
 
 import type { Json } from '../json/json.ts'
@@ -11,8 +11,8 @@ import { fillSliced, hasDefaults, Room, sizeSliced } from './defaults.ts'
 import type { ObjectSchema } from './schema.ts'
 
 /**
- * Applies defaults to `value` in place. Returns an error if the value would exceed a limit. The value must not be used
- * then. Yields wherever it can be interrupted.
+ * Applies defaults to `value` in place. Returns an error if the value would exceed a limit, in which case the value
+ * must not be used. Yields wherever the work can be interrupted.
  */
 export function* fillWithinLimits(
   schema: ObjectSchema,

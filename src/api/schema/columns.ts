@@ -12,8 +12,8 @@ export interface Column<T = ApiObject> extends Availability {
   readonly format: string
   readonly description: string
   /**
-   * The priority of the column. 0 means that it is always shown. Columns with a higher priority appear only in wide
-   * tables.
+   * The priority of the column. A column with priority 0 is always shown. Columns with a higher priority appear only in
+   * wide tables.
    */
   readonly priority: number
   /** Returns the cell for an object. `now` is the current time in milliseconds. */

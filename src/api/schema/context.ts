@@ -10,7 +10,7 @@ import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/featur
 /** The context that rules receive in addition to the object. */
 export interface RuleContext {
   readonly vendor: Vendor
-  /** The subresource of the request. Empty for the object itself. */
+  /** The subresource of the request, or '' for the object itself. */
   readonly subresource: string
   /** Group ID and version that the request uses, such as `core/v1` or `events/v1`. */
   readonly through?: string
@@ -18,7 +18,7 @@ export interface RuleContext {
   readonly gates?: Gates
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
-  /** Returns the labels of the object's namespace. Undefined for cluster-scoped objects and outside a server. */
+  /** Returns the labels of the object's namespace, or undefined for cluster-scoped objects and outside a server. */
   readonly namespaceLabels?: () => { readonly [key: string]: string } | undefined
 }
 
@@ -58,7 +58,7 @@ export interface PrepareContext extends RuleContext {
   readonly now: number
   /** Adds a warning to the response. */
   readonly warn?: ((text: string) => void) | undefined
-  /** Called for every field that is dropped because its feature gate is disabled. */
+  /** A callback for every field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
 }
 

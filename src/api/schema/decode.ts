@@ -3,7 +3,7 @@
  *
  * Returns a new value in normal form: it contains only known fields, all values have the declared type, nulls and zero
  * values are handled as the field specifies, and scalars are in canonical form (read-scalars.ts). A value of the wrong
- * type causes a 400 error that names its path. Unknown fields are omitted and reported; the caller decides how to
+ * type causes a 400 error that contains its path. Unknown fields are omitted and reported. The caller decides how to
  * handle them.
  */
 
@@ -31,22 +31,22 @@ export interface Decoded {
 export type OtherVersions = ReadonlyMap<FieldPath, Availability>
 
 export interface DecodeOptions {
-  /** The vendor. Required for types that are decoded by their published description. */
+  /** The vendor, which is required for types that are decoded by their published description. */
   readonly vendor?: Vendor
   /**
-   * Whether to keep disallowed nulls in values of user-defined schemas, so that validation can reject them. A null is
-   * never kept in a field with a default.
+   * Whether to preserve disallowed nulls in values of user-defined schemas, so that validation can reject them. A null
+   * is never preserved in a field with a default.
    */
   readonly keepsNull?: boolean
 }
 
-/** Decodes JSON by a schema. Omits and reports unknown fields. Throws if a value has the wrong type. */
+/** Decodes JSON by a schema. Omits and reports unknown fields. Throws an error if a value has the wrong type. */
 export function decode(schema: Schema, value: Json, options: DecodeOptions = {}): Decoded {
   const decoder = new Decoder(options)
   return { value: decoder.read(schema, value, ''), unknown: decoder.unknown, otherVersions: decoder.otherVersions }
 }
 
-/** Like `decode`, but yields wherever it can be interrupted. */
+/** Does the same as `decode`, but yields wherever it can be interrupted. */
 export function* decodeSliced(schema: Schema, value: Json, options: DecodeOptions = {}): Generator<void, Decoded> {
   const decoder = new Decoder(options)
   const read = yield* decoder.readSliced(schema, value, '')
@@ -188,7 +188,7 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** Returns the schema by which `#readPruned` decodes an object. Undefined if there is none. */
+  /** Returns the schema by which `#readPruned` decodes an object, or undefined if there is none. */
   #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
     if (pruned === undefined || this.#vendor === undefined) return undefined
     return described?.(this.#vendor) ?? alternatives?.object.schema
@@ -246,7 +246,7 @@ class Decoder {
     return items
   }
 
-  /** Decodes small items without yielding, because most parts of a large value are small. */
+  /** Small items are decoded without yielding, because most parts of a large value are small. */
   *#readItemSliced(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
     return isLarge(item) ? yield* this.readSliced(schema, item, path) : this.#readItem(schema, item, path)
   }
@@ -312,7 +312,7 @@ function isZero(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
 }
 
-/** Whether an object has any keys. Iterates over the keys to avoid allocating an array of them. */
+/** Whether an object has any keys. Iterating over the keys avoids allocating an array of them. */
 function hasKeys(object: JsonObject): boolean {
   for (const _ in object) return true
   return false

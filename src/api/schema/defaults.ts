@@ -1,7 +1,7 @@
 /**
- * Applies defaults. Some are in the schema, and a type can derive others from sibling fields.
+ * Applies defaults. Some defaults are in the schema, and a type can derive others from sibling fields.
  *
- * In a user-defined schema, defaults can contain further defaults and turn a few bytes into many. Their size is
+ * In a user-defined schema, defaults can contain further defaults and expand a few bytes to many. Their size is
  * therefore counted while they are applied, up to a limit (`Room`).
  */
 
@@ -49,11 +49,11 @@ export class Room {
 /** Context for applying defaults. */
 export interface Filling {
   readonly context: RuleContext
-  /** The remaining size. If unset, the size is unlimited. */
+  /** The remaining size. If undefined, the size is unlimited. */
   readonly room?: Room
 }
 
-/** The elements of a path in reverse order: the last element comes first. */
+/** The elements of a path in reverse order: the last element is the first in the list. */
 type PathElements = (string | number)[]
 
 /** The fields that have a default, and the fields that contain fields with defaults. */
@@ -86,7 +86,7 @@ export function fillDefaults(schema: Schema, value: Json, filling: Filling): Pat
   }
 }
 
-/** Like `fillDefaults`, but yields wherever it can be interrupted. */
+/** Does the same as `fillDefaults`, but yields wherever it can be interrupted. */
 export function* fillSliced(schema: Schema, value: Json, filling: Filling): Generator<void, PathElements | undefined> {
   if (!hasDefaults(schema) || !isLarge(value)) return fillDefaults(schema, value, filling)
   yield
@@ -159,7 +159,7 @@ function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   return true
 }
 
-/** Replaces nulls in a list or map by their default. Then applies defaults to all elements or values. */
+/** Replaces nulls in a list or map with their default. Then applies defaults to all elements or values. */
 function fillAll(schema: Schema, whole: Json[] | JsonObject, filling: Filling): PathElements | undefined {
   for (const [key, item] of Array.isArray(whole) ? whole.entries() : Object.entries(whole)) {
     const value = fillNull(schema, { whole, key, item: item! }, filling)
@@ -216,16 +216,14 @@ export function copyOf(value: Json): Json {
   return copy
 }
 
-/**
- * Returns the approximate size of a value as JSON. Does not count escape sequences. Adds `more` bytes to the result.
- */
+/** Returns the approximate size of a value as JSON, plus `more` bytes. Escape sequences are not counted. */
 export function sizeOf(value: Json | undefined, more = 0): Size {
   const size = { bytes: more, values: 0 }
   addSize(value, size)
   return size
 }
 
-/** Like `sizeOf`, but yields wherever it can be interrupted. */
+/** Does the same as `sizeOf`, but yields wherever it can be interrupted. */
 export function* sizeSliced(value: Json | undefined): Generator<void, Size> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) return sizeOf(value)
   yield

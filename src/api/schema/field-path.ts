@@ -1,6 +1,6 @@
 /**
- * Field paths in the query of a list: `spec.nodeName`, `metadata.labels['app.orch.io/name']`. Paths name fields as
- * `orchctl explain` does, without indexes. A path through a list therefore names the field of every element.
+ * Field paths in the query of a list, such as `spec.nodeName` or `metadata.labels['app.orch.io/name']`. As in `orchctl
+ * explain`, paths contain no indexes. A path through a list therefore refers to the field of every element.
  */
 import { badRequest } from '../model/api-error.ts'
 
@@ -13,7 +13,7 @@ const maxSteps = 32
 /** Matches a plain name, or a key in brackets and quotes. */
 const step = /([^.,[\]'"]+)|\[(?:'([^']*)'|"([^"]*)")\]/y
 
-/** Parses comma-separated paths. `parameter` names the query parameter in errors. */
+/** Parses comma-separated paths. `parameter` is the name of the query parameter for errors. */
 export function parseFieldPaths(text: string, parameter: string): FieldSteps[] {
   const paths: FieldSteps[] = []
   for (let at = 0; at <= text.length; ) {
@@ -25,7 +25,7 @@ export function parseFieldPaths(text: string, parameter: string): FieldSteps[] {
   return paths
 }
 
-/** Parses the path that starts at this position, up to the next comma or the end. */
+/** Parses the path that starts at the given position, up to the next comma or the end. */
 function parsePath(text: string, start: number, parameter: string): { steps: FieldSteps; end: number } {
   const steps: string[] = []
   let at = start

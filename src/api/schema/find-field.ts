@@ -3,7 +3,10 @@ import { badRequest } from '../model/api-error.ts'
 import { type FieldSteps, fieldPathText } from './field-path.ts'
 import type { Schema } from './schema.ts'
 
-/** The type of a field, and whether its path leads through a list. In that case an object can have several values. */
+/**
+ * The type of a field, and whether the field's path leads through a list. If it does, an object can have several
+ * values.
+ */
 export interface FoundField {
   readonly schema: Schema
   readonly isRepeated: boolean

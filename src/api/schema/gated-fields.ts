@@ -1,7 +1,8 @@
 /**
- * Drops the fields whose feature gate is disabled before an object is stored, as kube-apiserver does. A field stays if
- * the stored object has the same field anywhere: the gate may have been enabled when the object was written. Unlike
- * kube-apiserver, the server warns the client. The schema declares these fields with the option `gate`.
+ * Drops the fields whose feature gate is disabled before an object is stored, as kube-apiserver does. A field is
+ * preserved if the stored object has the same field anywhere, because the gate may have been enabled when the object
+ * was written. Unlike kube-apiserver, the server warns the client. The schema declares these fields with the option
+ * `gate`.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
@@ -39,7 +40,7 @@ export function dropGatedFields(
 /** The position of a value. */
 interface Place {
   readonly path: FieldPath
-  /** Removes the object at this position. Set if the object is the value of a field. */
+  /** Removes the object at the given position. Undefined unless the object is the value of a field. */
   readonly dropOwner?: () => void
 }
 
@@ -62,7 +63,8 @@ interface NamedField {
 }
 
 /**
- * Finds the fields of disabled features. Caches which types contain such fields, so that all other types cost nothing.
+ * Finds the fields of disabled features. The types that contain such fields are cached, so that all other types cost
+ * nothing.
  */
 class GatedFieldFinder {
   readonly #gates: Gates
@@ -103,7 +105,7 @@ class GatedFieldFinder {
     }
   }
 
-  /** Whether the type contains disabled fields, at any depth. */
+  /** Whether the type contains disabled fields at any depth. */
   #concerns(schema: Schema): boolean {
     if (schema.type === 'list') return this.#concerns(schema.items)
     if (schema.type === 'map') return this.#concerns(schema.values)

@@ -1,10 +1,10 @@
 /**
  * The definition of a kind, written once in `kinds/`: names, fields and three optional groups. `rules` prepare and
- * validate writes, `lifecycle` describes the verbs and the lifecycle of objects, `views` describes tables, selectors and
- * subresources. A kind without these groups is plain data.
+ * validate writes, `lifecycle` describes the verbs and the lifecycle of objects, `views` describes tables, selectors
+ * and subresources. A kind without these groups is plain data.
  *
  * Functions in the groups receive objects of the type `ObjectOf<typeof fields>`, so `fields` must be a separate
- * constant above the kind. Rules for a part of an object belong to the type of that part: see `check` in schema.ts.
+ * constant above the kind. Rules for a part of an object belong to the type of that part (see `check` in schema.ts).
  */
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import { defined, type JsonObject } from '../json/json.ts'
@@ -25,7 +25,7 @@ import { typeMeta } from './type-meta.ts'
 /** Whether objects of a kind are namespaced. */
 export type Scope = 'Namespaced' | 'Cluster'
 
-/** The type of objects with these fields. */
+/** The type of objects with the given fields. */
 export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
 
 /** The definition of a kind, as written in its file in `kinds/`. Empty groups are omitted. */
@@ -36,9 +36,9 @@ export interface KindDefinition<T> extends KindAvailability {
   readonly rules?: KindRules<T>
   readonly lifecycle?: KindLife<T>
   readonly views?: KindViews<T>
-  /** Values of objects that must be unique, such as addresses. Only one object at a time can hold them. */
+  /** Values of objects that must be unique, such as addresses. Only one object at a time can reserve such a value. */
   readonly reservations?: KindReservations<T>
-  /** The deprecation of this version. If set, clients receive a warning that names the replacement. */
+  /** The deprecation of this version. If defined, clients receive a warning that names the replacement. */
   readonly deprecated?: Deprecation
 }
 
@@ -55,23 +55,25 @@ export interface KindNames {
   readonly version: string
   readonly kind: string
   readonly plural: string
-  /** The singular name on the command line. The lower-case kind is always accepted. */
+  /** The singular name for the command line. The lower-case kind is always accepted. */
   readonly singular?: string
   /** The kind of lists. Defaults to the name of the kind with the suffix `List`. */
   readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** A group name for error responses about invalid objects, for versions whose clients expect an older group. */
+  /**
+   * A group name for error responses about invalid objects. Defined for versions whose clients expect an older group.
+   */
   readonly faultGroup?: { readonly name: string; readonly until: KubeVersion }
   /** Validates object names. Defaults to DNS subdomains. */
   readonly nameFormat?: NameFormat
 }
 
-/** Validates an object name. Returns a list of its faults. */
+/** Validates an object name. Returns a list of the errors in the name. */
 export type NameFormat = (name: string, context?: RuleContext) => string[]
 
-/** Preparation and validation of writes, beyond the schema. */
+/** Functions that prepare and validate writes, beyond the schema. */
 export interface KindRules<T> {
   /**
    * Paths of the fields that writes to the main resource cannot set. Such writes neither change these fields nor own
@@ -91,7 +93,7 @@ export interface KindRules<T> {
   /** Validates new objects only. Existing objects are not validated against these rules again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
-  /** Runs expensive or asynchronous rules. Called even if other rules report errors. */
+  /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
   /** Adds fields that every version of a valid object contains, after validation. Modifies the object in place. */
   readonly canonicalize?: (object: T, context: RuleContext) => void
@@ -136,14 +138,15 @@ export interface KindLife<T> {
   readonly ownsNothing?: boolean
   /**
    * Returns the grace period of a deletion in seconds, for kinds whose objects must terminate before they are removed.
-   * `requested` is the grace period that the client requested, if any. Objects of other kinds are removed immediately.
+   * `requested` is the grace period that the client requested, or undefined. Objects of other kinds are removed
+   * immediately.
    */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Whether the deletion must wait even if the metadata has no finalizers left. */
   readonly holdsDeletion?: (object: T) => boolean
   /**
-   * Returns the type whose objects exist only as long as the object with this name. For kinds whose names identify a
-   * type.
+   * Returns the type whose objects exist only as long as the object with the given name. Defined for kinds whose names
+   * identify a type.
    */
   readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
   /** Makes additional changes when a deletion starts. Modifies `next`, which is already marked as terminating. */
@@ -155,7 +158,8 @@ export interface KindViews<T> {
   /** The table columns. Defaults to name and creation time. */
   readonly columns?: readonly Column<T>[]
   /**
-   * The first version whose field selectors support the fields in `selectable`. If unset, every version supports them.
+   * The first version whose field selectors support the fields in `selectable`. If undefined, every version supports
+   * them.
    */
   readonly selectableSince?: KubeVersion
   /** Returns the conditions of an object's table row, such as completion. */
@@ -203,11 +207,11 @@ export function removalOf({ deprecated, until }: Pick<Kind, 'deprecated' | 'unti
 /** A subresource that is a view of the object. */
 export interface Subresource<T> extends Availability {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
-  /** Restores all fields that writes to this subresource must not change. Modifies `next` in place. */
+  /** Restores all fields that writes to the subresource must not change. Modifies `next` in place. */
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
-  /** Paths of the fields that writes through this subresource cannot set. */
+  /** Paths of the fields that writes through the subresource cannot set. */
   readonly readOnly: readonly string[]
-  /** Different read-only paths for later versions, and the first version that uses them. */
+  /** Other read-only paths for later versions, and the first version that uses them. */
   readonly laterReadOnly?: { readonly since: KubeVersion; readonly paths: readonly string[] }
   /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
@@ -218,14 +222,14 @@ export interface ShownAs<T> {
   readonly kind: Kind
   readonly read: (object: T) => ApiObject
   /**
-   * Returns the reason why the representation cannot be read. Undefined if it can. The response to a write always
-   * contains it.
+   * Returns the reason why the representation cannot be read, or undefined if it can. The response to a write always
+   * contains the representation.
    */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
   /** Copies the fields of the sent representation to `object`, in place. */
   readonly write: (sent: ApiObject, object: T, context: RuleContext) => void
   /**
-   * Converts an applied configuration of the other kind to a configuration of the object itself. If unset, the
+   * Converts an applied configuration of the other kind to a configuration of the object itself. If undefined, the
    * subresource does not support apply.
    */
   readonly configOf?: (config: JsonObject) => JsonObject
@@ -253,15 +257,15 @@ export interface Kind extends KindNames, KindAvailability {
   /** Conversion of a version that is not the stored version. */
   readonly conversion?: Conversion & { readonly stored: Kind }
   /**
-   * Reads objects that were stored under other definitions. Set for kinds whose definition can change while objects
-   * exist.
+   * Reads objects that were stored under other definitions. Undefined unless the definition of the kind can change
+   * while objects exist.
    */
   readonly evolution?: Evolution
 }
 
 /** A kind whose object type is known at compile time. */
 export interface KindOf<T> extends Kind {
-  /** Has the type of the objects. Never set at run time. */
+  /** A field with the type of the objects, which is never set at run time. */
   readonly infer?: T
 }
 
@@ -269,13 +273,16 @@ export interface KindOf<T> extends Kind {
 export interface StoredJson {
   readonly json: Buffer
   /**
-   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written, if
-   * known.
+   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written.
+   * Undefined if it is unknown.
    */
   readonly completeFor?: string | undefined
 }
 
-/** An object ready for storage, and the schema for which it is complete, if known. */
+/**
+ * An object that is ready for storage, and the schema for which it is complete. The schema is undefined if it is
+ * unknown.
+ */
 export interface ReadyToStore {
   readonly object: ApiObject
   readonly completeFor: string | undefined
@@ -287,7 +294,7 @@ export interface Evolution {
   readonly id: string
   /**
    * Identifies the schema of this version and the schema interpreter of this program. The server returns an object as
-   * stored if it was complete for this schema when it was written.
+   * stored if it was complete for the same schema when it was written.
    */
   readonly schemaId: string
   /** The apiVersion of stored objects. It does not depend on the version through which they are written. */
@@ -302,21 +309,25 @@ export interface Evolution {
   /** Converts an object to the current form of this version. */
   readonly read: (object: ApiObject) => Sliced<ApiObject>
   /**
-   * Like `read`, but takes and returns JSON. Returns the same buffer if nothing changes. The result is cached, so an
-   * object is normally inspected only once. If conversion needs a webhook, the caller must await `prepare` first.
+   * Converts JSON like `read`, and returns JSON. Returns the same buffer if nothing changes. The result is cached, so
+   * an object is normally inspected only once. If conversion needs a webhook, the caller must await `prepare` first.
    */
   readonly readJson: (stored: StoredJson) => Buffer
   /**
-   * Like `readJson`, but works in steps for large objects. Afterwards, `readJson` returns the same result immediately.
+   * Converts JSON like `readJson`, but works in steps for large objects. After that, `readJson` returns the same result
+   * immediately.
    */
   readonly readJsonSliced: (stored: StoredJson) => Sliced<Buffer>
-  /** Calls the webhook for all objects that need conversion, in batches. Returns undefined if no object needs it. */
+  /**
+   * Calls the webhook for all objects that need conversion, in batches. Returns undefined if no object needs the
+   * webhook.
+   */
   readonly prepare: (all: readonly StoredJson[]) => Promise<void> | undefined
   /** Converts a value from another version for merging. The result contains only known fields, and no defaults. */
   readonly convert: (object: JsonObject) => Sliced<JsonObject>
   /**
-   * Whether the object is read without its missing defaults because they would make it too large. Without an argument,
-   * whether any such object has been found so far.
+   * Whether the object is read without its missing defaults because they would make it too large. If called without an
+   * argument, returns whether any such object has been found so far.
    */
   readonly lacksDefaults: (json?: Buffer) => boolean
 }
@@ -340,7 +351,7 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
    * version cannot represent may be copied from `previous`, so that an unmodified update changes nothing.
    */
   readonly toStored: (object: T, vendor: Vendor, previous?: S) => S
-  /** Returns the reason why this version of a stored object cannot be read. Undefined if it can. */
+  /** Returns the reason why this version of a stored object cannot be read, or undefined if it can. */
   readonly unreadable?: ((object: S) => string | undefined) | undefined
 }
 
@@ -391,9 +402,9 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
 
 /**
  * Creates another version of a kind from its fields and conversions. The conversions may be omitted if both versions
- * have the same fields. Everything else is inherited from the stored version: objects are converted before validation,
- * storage and table output. The only rules of a version are therefore its defaults, and the functions of `lifecycle`
- * and `views` receive stored objects. Deprecation and availability apply to one version only.
+ * have the same fields. All other properties are inherited from the stored version: objects are converted before
+ * validation, storage and table output. The only rules of a version are therefore its defaults, and the functions of
+ * `lifecycle` and `views` receive stored objects. Deprecation and availability apply to one version only.
  */
 export function defineVersion<F extends Fields, S>(
   stored: KindOf<S>,
@@ -427,7 +438,7 @@ function unchanged<T>(object: T): T {
   return object
 }
 
-/** Checks that a version without conversions has the same fields as the stored version. */
+/** Requires that a version without conversions has the same fields as the stored version. */
 function assertSameFields({ kind, schema }: Kind, version: string, fields: Fields): void {
   const differing = Object.keys({ ...schema.fields, ...fields }).find(
     (name) => !isCommon(name) && Object.hasOwn(schema.fields, name) !== Object.hasOwn(fields, name),

@@ -1,4 +1,4 @@
-/** Checks whether a JSON value has the type of a schema, regardless of other constraints. */
+/** Determines whether a JSON value has the type of a schema, regardless of other constraints. */
 
 import { isObject, type Json, own } from '../json/json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
@@ -34,13 +34,14 @@ export function matchesType(schema: Schema, value: Json): boolean {
 }
 
 /**
- * Whether a value is a 64-bit integer. Numbers in exponent notation beyond the exact range, such as 1e20, do not count.
+ * Whether a value is a 64-bit integer. Numbers in exponent notation beyond the exact range, such as 1e20, are not
+ * accepted.
  */
 export function isInt64(value: Json): boolean {
   return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
 }
 
-/** Returns the path of the first value whose type does not match the schema. Undefined if all types match. */
+/** Returns the path of the first value whose type does not match the schema, or undefined if all types match. */
 export function firstMisfit(schema: Schema, value: Json, path: FieldPath): FieldPath | undefined {
   if (value === null || schema.anyType) return undefined
   if (!matchesType(schema, value)) return path

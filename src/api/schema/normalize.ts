@@ -1,11 +1,11 @@
 /**
- * Turns JSON into a complete object. All objects pass through this module before they are stored: those in requests,
+ * Converts JSON to a complete object. All objects pass through this module before they are stored: those in requests,
  * the results of patch and apply, JSON changes by admission plugins, and writes of the server itself.
  *
- * A complete object is in the normal form of its schema (known fields of the right types: decode.ts), lists each owner
- * once and has all defaults: first those of the schema, then those of the kind. Objects are validated and stored in the
- * stored version, and they are also complete in that version. This module does not validate objects. The caller checks
- * the kind and handles unknown fields.
+ * A complete object is in the normal form of its schema (known fields of the right types, see decode.ts), lists each
+ * owner once and has all defaults: first those of the schema, then those of the kind. Objects are validated and stored
+ * in the stored version, and they are also complete in that version. This module does not validate objects. The caller
+ * checks the kind and handles unknown fields.
  *
  * Large objects are processed in steps, so that other requests can run in between:
  * `timeSlice.run(normalizeSliced(...))`.
@@ -41,7 +41,7 @@ export interface Normalized {
   readonly ownersRepeated: boolean
 }
 
-/** Returns the complete object. A value of the wrong type causes a 400 error that names its path. */
+/** Returns the complete object. A value of the wrong type causes a 400 error that contains its path. */
 export function* normalizeSliced(
   { kind, context }: ObjectType,
   value: JsonObject,
@@ -64,7 +64,7 @@ export function* normalizeSliced(
   return { object, unknown, otherVersions, ownersRepeated }
 }
 
-/** Applies defaults. Limits their size for user-defined schemas. Built-in kinds add little and need no limit. */
+/** Applies defaults. For user-defined schemas, their size is limited. Built-in kinds add little and need no limit. */
 function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<void, void> {
   if (kind.origin === 'built-in') {
     fillDefaults(kind.schema, asJson(object), { context })
@@ -77,7 +77,7 @@ function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<v
 }
 
 /**
- * Applies the kind's defaults again after a value that they depend on was set, such as a generated name. Modifies
+ * Applies the kind's defaults again after a value on which they depend was set, such as a generated name. Modifies
  * `object` in place.
  */
 export function refillDefaults({ kind, context }: ObjectType, object: ApiObject): void {
@@ -98,14 +98,14 @@ function identityOf({ apiVersion, kind, name, uid, controller, blockOwnerDeletio
   return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
 }
 
-/** A version, and the stored version if that is a different one. */
+/** A version, and the stored version if the two differ. */
 export interface VersionType extends ObjectType {
   readonly stored: ObjectType | undefined
 }
 
 /**
  * Converts a complete object of this version to a complete object of the stored version. `previous` is the stored
- * object, if any.
+ * object, or undefined if there is none.
  */
 export function* decodeStoredSliced(
   version: VersionType,

@@ -1,8 +1,8 @@
 /**
  * Derives the schemas and kinds of one Kubernetes version from their definitions, which describe all versions. The
- * result contains only the fields, enum values, columns and sub-resources of the version. If a version does not differ
+ * result contains only the fields, enum values, columns and subresources of the version. If a version does not differ
  * from the definition, the result is the definition itself. Results are cached per version, because other caches use
- * schemas and kinds as keys. Feature gates have no effect here: a field behind a disabled gate stays in the schema.
+ * schemas and kinds as keys. Feature gates have no effect: a field behind a disabled gate stays in the schema.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -45,7 +45,9 @@ class Derivation {
     return derived as S
   }
 
-  /** Returns the form that a kind has in the version. Also works for kinds that the version does not serve. */
+  /**
+   * Returns the form that a kind has in the version. The function also supports kinds that the version does not serve.
+   */
   kind<K extends Kind>(kind: K): K {
     let derived = this.#kinds.get(kind)
     if (derived === undefined) {

@@ -1,7 +1,7 @@
 /**
  * Writes schemas as OpenAPI schema objects.
  *
- * A named type becomes a definition and is referenced; an unnamed type is written inline. Merge markers of lists and
+ * A named type becomes a definition and is referenced. An unnamed type is written inline. Merge markers of lists and
  * maps have the vendor's prefix. Versions 2 and 3 differ only in the location of definitions, in the keywords allowed
  * next to a reference, and in the description of values with two types.
  */
@@ -45,7 +45,7 @@ export class Definitions {
   }
 
   /**
-   * Records the kinds (group, version and kind) that use this type. Does nothing if the document does not define the
+   * Records the kinds (group, version and kind) that use the type. Does nothing if the document does not define the
    * type.
    */
   mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
@@ -216,7 +216,7 @@ interface PublishedType {
   readonly doc: string | undefined
 }
 
-/** Returns the name under which a type is published, if any. */
+/** Returns the name under which a type is published, or undefined if it has none. */
 function publishedType(schema: Schema): PublishedType | undefined {
   switch (schema.type) {
     case 'time':
@@ -246,7 +246,9 @@ function publishedType(schema: Schema): PublishedType | undefined {
   }
 }
 
-/** Returns the package of a type name: `meta.v1` for `meta.v1.ObjectMeta`. Undefined for a short name. */
+/**
+ * Returns the package of a type name, such as `meta.v1` for `meta.v1.ObjectMeta`. Returns undefined for a short name.
+ */
 function packageOf(name: string): string | undefined {
   const dot = name.lastIndexOf('.')
   return dot < 0 ? undefined : name.slice(0, dot)

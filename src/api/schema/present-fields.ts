@@ -15,7 +15,10 @@ export class PresentFields<T extends { readonly name: string }> {
   /** Indexes of the fields whose absence matters. */
   readonly #always: readonly number[]
 
-  /** `all` contains the fields in schema order. `countsAbsent` returns whether the absence of a field matters. */
+  /**
+   * Creates the selection. `all` contains the fields in schema order. `countsAbsent` returns whether the absence of a
+   * field matters.
+   */
   constructor(all: readonly T[], countsAbsent: (field: T) => boolean) {
     this.#all = all
     this.#places = new Map(all.length <= few ? [] : all.map(({ name }, place) => [name, place]))

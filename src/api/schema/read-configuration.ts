@@ -1,6 +1,6 @@
 /**
  * Reads a part of a configuration file, such as the configuration of one admission plugin. The schema has the same form
- * as the schemas of kinds. Unknown fields, values of the wrong type and violated rules cause errors that name the
+ * as the schemas of kinds. Unknown fields, values of the wrong type and violated rules cause errors that contain the
  * field. The caller adds the name of the file.
  *
  *     const fields = { limits: field(1, s.list(limit), { required: true, doc: 'Limits to enforce.' }) }
@@ -15,7 +15,7 @@ import { decode } from './decode.ts'
 import { type Fields, type InferFields, s } from './schema.ts'
 import { validate } from './validate.ts'
 
-/** An error in a configuration. The message names the path of the field, if there is one. */
+/** An error in a configuration. The message contains the path of the field, if there is one. */
 export class ConfigurationFault extends Error {
   override readonly name = 'ConfigurationFault'
   readonly path: FieldPath
@@ -49,7 +49,7 @@ export function readConfiguration<F extends Fields>(value: Json, form: Configura
   return readFields(withoutType(value), form)
 }
 
-/** Like `readConfiguration`, for configurations without apiVersion and kind. */
+/** Reads a configuration without apiVersion and kind. Otherwise equal to `readConfiguration`. */
 export function readFields<F extends Fields>(value: Json, { vendor, fields }: ConfigurationFields<F>): InferFields<F> {
   const schema = s.object(fields)
   const { value: read, unknown } = decode(schema, value)

@@ -1,6 +1,6 @@
 /**
  * Decodes scalars: integers of a given size, base64, times and quantities. Returns them in canonical form. A value of
- * the wrong type causes a 400 error that names its path.
+ * the wrong type causes a 400 error that contains its path.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, typeName } from '../json/json.ts'
@@ -31,12 +31,15 @@ export function readBase64(value: string, path: FieldPath): string {
 const short = 64
 const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 
-/** Matches the last characters of padded base64, which may contain unused bits: `YR==` and `YQ==` both mean `a`. */
+/**
+ * Matches the last characters of padded base64, which may contain unused bits. For example, `YR==` and `YQ==` both mean
+ * `a`.
+ */
 const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
 /**
- * Returns base64 in canonical form. Undefined if the text is not base64. Node ignores invalid characters, so the text
- * must equal its re-encoding, except for unused bits in the last characters.
+ * Returns base64 in canonical form, or undefined if the text is not base64. Node ignores invalid characters, so the
+ * text must equal its re-encoding, except for unused bits in the last characters.
  */
 function canonicalBase64(text: string): string | undefined {
   if (text.length <= short && canonicalForm.test(text)) return text
@@ -53,7 +56,7 @@ export function readTime(value: string, micro: boolean, path: FieldPath): string
   throw badRequest(`${path}: ${JSON.stringify(shorten(value, 100))} is not a time: use RFC 3339, as in ${form}`)
 }
 
-/** Decodes a quantity. Accepts a number as a quantity without a suffix. */
+/** Decodes a quantity. A number is accepted as a quantity without a suffix. */
 export function readQuantity(value: Json, path: FieldPath): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
     return wrongType(path, value, 'quantity')

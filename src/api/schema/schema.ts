@@ -3,7 +3,8 @@
  *
  * All code that depends on fields uses this structure: decoding, defaults, validation, merging, OpenAPI, Protobuf,
  * tables. Each reader is an exhaustive switch on `type`, so a new node type fails to compile until every reader
- * supports it. Kinds use the constructors in `s` and `field`; custom resources are translated at run time.
+ * supports it. Kinds use the constructors in `s` and `field`. The schemas of custom resources are translated at run
+ * time.
  *
  *     s.object({
  *       data: field(2, s.map(s.string(), { key: checkConfigKey }), { doc: 'Text, by key.' }),
@@ -44,7 +45,7 @@ export type Schema<T = unknown> =
   | ObjectSchema<T>
 
 interface Typed<T> {
-  /** Has the TypeScript type of the values. Never set at run time. */
+  /** A field with the TypeScript type of the values, which is never set at run time. */
   readonly infer?: T
   /**
    * Validates the value beyond its type. For an object, validates the relations between fields. Called after defaulting
@@ -62,17 +63,18 @@ interface Typed<T> {
    */
   check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Sliced<FieldError[]>
   /**
-   * Used for user-defined schemas. Decoding then keeps values of the wrong type, so that validation rejects them, and
-   * drops nulls that are not allowed. Before Kubernetes 1.25, errors name the list instead of the element.
+   * Whether the schema is user-defined. Decoding then preserves values of the wrong type, so that validation rejects
+   * them, and drops nulls that are not allowed. Before Kubernetes 1.25, errors contain the path of the list instead of
+   * the element.
    */
   readonly lenient?: boolean
   /** Whether null is a valid value. */
   readonly nullable?: boolean
-  /** The replacement for nulls in lists and maps. Used for user-defined schemas. */
+  /** The replacement for nulls in lists and maps of user-defined schemas. */
   readonly ifNull?: Json
-  /** Whether values of other types are also valid. They are kept unchanged. */
+  /** Whether values of other types are also valid. They are preserved unchanged. */
   readonly anyType?: boolean
-  /** Returns the errors for a value of the wrong type, which may be none. Used for user-defined schemas. */
+  /** Returns the errors for a value of the wrong type in a user-defined schema. The list may be empty. */
   misfit?(value: Json, path: FieldPath, context: RuleContext): FieldError[]
   /** Whether to skip validation of a value's parts because the value as a whole is invalid. */
   skipsParts?(value: Json, context: RuleContext): boolean
@@ -114,7 +116,7 @@ export interface BytesSchema<T = unknown> extends Typed<T> {
    */
   readonly atomic?: boolean
 }
-/** Times in RFC 3339 format, with six decimals if `micro` is set, and otherwise with whole seconds. */
+/** Times in RFC 3339 format, with six decimals if `micro` is set, and with whole seconds otherwise. */
 export interface TimeSchema<T = unknown> extends Typed<T> {
   readonly type: 'time'
   readonly micro: boolean
@@ -125,36 +127,37 @@ export interface QuantitySchema<T = unknown> extends Typed<T> {
 export interface IntOrStringSchema<T = unknown> extends Typed<T> {
   readonly type: 'intOrString'
 }
-/** Any JSON value. It is kept unchanged. */
+/** Any JSON value. It is preserved unchanged. */
 export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'any'
   /**
-   * Whether apply tracks the ownership of each object key. Otherwise the value is owned as a whole. Lists are always
-   * owned as a whole.
+   * Whether server-side apply tracks the ownership of each object key. If false, the value is owned as a whole. Lists
+   * are always owned as a whole.
    */
   readonly granular?: boolean
   /** Whether OpenAPI publishes the type without `type` instead of as an object. */
   readonly untyped?: boolean
-  /** Whether the members of objects keep the order in which they were sent. */
+  /** Whether the members of objects stay in the order in which they were sent. */
   readonly asSent?: boolean
-  /** The published fields of a type that other code decodes. In Protobuf, these are the fields of its message. */
+  /** The published fields of a type that other code decodes. In Protobuf, they are the fields of its message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
   /** Whether the described fields differ between versions. */
   readonly versioned?: boolean
   /**
-   * Whether decoding drops members that neither the description nor the alternatives contain. Otherwise they are kept.
+   * Whether decoding drops members that neither the description nor the alternatives contain. If false, such members
+   * are preserved.
    */
   readonly pruned?: boolean
   /** The first version in which the type is pruned. Earlier versions keep unknown members. */
   readonly prunedSince?: KubeVersion
   /**
-   * The Protobuf message of the type, with one field per possible form of the value. Without it, the value is encoded
+   * The Protobuf message of the type, with one field per possible type of the value. If undefined, the value is encoded
    * as JSON bytes.
    */
   readonly alternatives?: Alternatives
 }
 
-/** The Protobuf fields of the forms: a boolean, a list, or an object of this type. */
+/** The Protobuf fields for the possible types of the value: a boolean, a list, or an object of this type. */
 export interface Alternatives {
   readonly boolean?: number
   readonly list?: { readonly tag: number; readonly items: Schema }
@@ -165,20 +168,24 @@ export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
   readonly values: Schema
   readonly key?: NameCheck
-  /** Whether apply owns and replaces the map as a whole. */
+  /** Whether server-side apply owns and replaces the map as a whole. */
   readonly atomic?: boolean
 }
 /** Lists. */
 export interface ListSchema<T = unknown> extends Typed<T> {
   readonly type: 'list'
   readonly items: Schema
-  /** How apply handles the list: as an atomic value, as a set of scalars, or as a map keyed by the fields in `keys`. */
+  /**
+   * The way in which server-side apply handles the list: as an atomic value, as a set of scalars, or as a map keyed by
+   * the fields in `keys`.
+   */
   readonly list: 'atomic' | 'set' | 'map'
   readonly keys?: readonly string[]
-  /** Whether duplicates in a set or keyed list are rejected. Otherwise the rules of the kind decide. */
+  /** Whether duplicates in a set or keyed list are rejected. If false, the rules of the kind decide. */
   readonly unique?: boolean
   /**
-   * How a strategic merge patch handles the list: it replaces the list, or merges it by `mergeKey` (scalars by value).
+   * The way in which a strategic merge patch handles the list: it replaces the list, or merges it by `mergeKey`
+   * (scalars by value).
    */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
@@ -199,12 +206,14 @@ export interface ListSchema<T = unknown> extends Typed<T> {
 export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'object'
   readonly fields: Fields
-  /** The fields that exist only in other versions, by name. Set only in schemas that were derived for one version. */
+  /**
+   * The fields that exist only in other versions, by name. Undefined in schemas that were not derived for one version.
+   */
   readonly otherVersions?: { readonly [name: string]: Availability }
   readonly atomic?: boolean
   /** Whether unknown fields are preserved instead of pruned. */
   readonly open?: boolean
-  /** Whether this is a complete object embedded in a custom resource, with its own type and metadata. */
+  /** Whether the schema describes a complete object in a custom resource, with its own type and metadata. */
   readonly embedded?: boolean
   /** A group of fields of which exactly one must be set. */
   readonly choice?: Choice
@@ -213,13 +222,13 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   /** Whether validation skips the rules of the field types. */
   readonly unvalidated?: boolean
   /**
-   * Whether writes keep fields whose gate is disabled: `own` for the fields of this type itself, `all` for all fields
-   * below it as well.
+   * Whether writes preserve fields whose gate is disabled: `own` for the fields of this type itself, `all` for all
+   * fields below it as well.
    */
   readonly keepsDisabledFields?: 'own' | 'all'
   /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
   readonly publish?: Publish
-  /** Returns the path at which errors of the fields are reported. Set if it differs from the path of the object. */
+  /** Returns the path at which errors of the fields are reported. Undefined if it is the path of the object. */
   faultsAt?(path: FieldPath, context: RuleContext): FieldPath
   /** Applies defaults that depend on sibling fields. Modifies the newly decoded value in place. */
   fill?(value: T, context: RuleContext): void
@@ -243,7 +252,7 @@ export interface Publishing {
  */
 export interface Choice {
   readonly among: readonly string[]
-  /** The noun for such a field in error messages, for example `volume type`. */
+  /** The noun for such a field in error messages, such as `volume type`. */
   readonly noun: string
 }
 
@@ -253,8 +262,8 @@ export interface Field<T = unknown> extends Availability {
   /** The Protobuf field number. */
   readonly tag: number
   /**
-   * The numbers of the nested Protobuf messages that contain the field, outermost first. Set if the field is inline in
-   * JSON.
+   * The numbers of the nested Protobuf messages that contain the field, outermost first. Undefined unless the field is
+   * inline in JSON.
    */
   readonly within?: readonly number[]
   /** Whether validation rejects a missing or zero value. */
@@ -266,16 +275,17 @@ export interface Field<T = unknown> extends Availability {
   /** The first version that publishes the field as optional. */
   readonly optionalSince?: KubeVersion
   /**
-   * How decoding handles a zero value (`false`, `0`, `""`, an empty list, map or object). `omit` drops the value,
-   * `keep` keeps it if the client sent it, and `write` adds it even if the client did not send it.
+   * The way in which decoding handles a zero value (`false`, `0`, `""`, an empty list, map or object). `omit` drops the
+   * value, `keep` preserves it if the client sent it, and `write` adds it even if the client did not send it.
    */
   readonly zeroValue: 'omit' | 'keep' | 'write'
-  /** Whether to record that the client sent an empty list or map before it is dropped: see `explicit-empty.ts`. */
+  /** Whether to record that the client sent an empty list or map before it is dropped (see `explicit-empty.ts`). */
   readonly emptyCounts?: boolean
   readonly default?: Json
   /**
-   * When a disabled gate removes the field from objects: since a version, `never`, only from new objects (`onCreate`),
-   * or only in writes to the object itself and not to its status (`main`). If unset, always.
+   * Determines when a disabled gate removes the field from objects: since a version, `never`, only from new objects
+   * (`onCreate`), or only in writes to the object itself and not to its status (`main`). If undefined, the field is
+   * always removed.
    */
   readonly gateDrops?: KubeVersion | 'never' | 'onCreate' | 'main'
   /**
@@ -284,13 +294,13 @@ export interface Field<T = unknown> extends Availability {
    */
   readonly dropsEmptyOwner?: boolean
   /**
-   * How a strategic merge patch handles an object in this field. `replace` replaces the object as a whole. `retainKeys`
-   * merges it, and the patch can list the keys to retain.
+   * The way in which a strategic merge patch handles an object in this field. `replace` replaces the object as a whole.
+   * `retainKeys` merges it, and the patch can list the keys to retain.
    */
   readonly patch?: 'replace' | 'retainKeys'
   /** Purpose of the field in one or two sentences. */
   readonly doc?: string
-  /** The type under which Kubernetes versions before `until` published the field. Set if it was different. */
+  /** The type under which Kubernetes versions before `until` published the field. Undefined if it was the same type. */
   readonly earlier?: EarlierType
 }
 
@@ -307,7 +317,7 @@ export interface Fields {
 
 /** The TypeScript type of the values of a schema. */
 export type Infer<S> = S extends Typed<infer T> ? T : never
-/** The TypeScript type of objects with these fields. */
+/** The TypeScript type of objects with the given fields. */
 export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F[K]['schema']> }
 
 export interface FieldOptions extends Availability {
@@ -359,12 +369,15 @@ export function withVersions<V extends string>(
   return { ...schema, availability: availability as { readonly [value: string]: Availability } }
 }
 
-/** Returns the type without validation of its content. For values that are completed later, before they are used. */
+/**
+ * Returns the type without validation of its content. Intended for values that are completed later, before they are
+ * used.
+ */
 export function unvalidated<T>({ check: _check, choice: _choice, ...schema }: ObjectSchema<T>): ObjectSchema<T> {
   return { ...schema, unvalidated: true }
 }
 
-/** Marks fields that are inline in JSON but belong to a nested Protobuf message with this field number. */
+/** Marks fields that are inline in JSON but belong to a nested Protobuf message with the given field number. */
 export function inlined<F extends Fields>(number: number, fields: F): F {
   const entries = Object.entries(fields)
   return Object.fromEntries(

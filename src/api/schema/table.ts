@@ -27,7 +27,7 @@ export function tableRow(object: Schema): ObjectSchema {
   })
 }
 
-/** Returns the schema of a table with objects of this type. */
+/** Returns the schema of a table with objects of the given type. */
 export function tableOf(object: Schema): ObjectSchema {
   return s.object({
     ...typeMeta,

@@ -2,8 +2,8 @@
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * Returns the time in UTC with whole seconds. Undefined if the text is invalid. If `micro` is set, the text must have
- * and the result has six decimals.
+ * Returns the time in UTC with whole seconds, or undefined if the text is invalid. If `micro` is set, both the text and
+ * the result have six decimals.
  */
 export function normalTime(text: string, micro: boolean): string | undefined {
   if (text.length > 40) return undefined
@@ -13,7 +13,7 @@ export function normalTime(text: string, micro: boolean): string | undefined {
   if (Number.isNaN(whole)) return undefined
   const iso = new Date(whole).toISOString()
   if (iso.length !== 24) return undefined
-  // Date.parse turns 31 February into a day in March. Such dates are rejected instead.
+  // `Date.parse` converts 31 February to a day in March. Such dates are rejected instead.
   if (!isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined
   return `${iso.slice(0, 19)}${micro ? `.${match[7]}` : ''}Z`
 }

@@ -71,7 +71,7 @@ export function validate(schema: Schema, value: Json, { previous, ...context }: 
   return validation.errors
 }
 
-/** Like `validate`, but yields wherever it can be interrupted. */
+/** Does the same as `validate`, but yields wherever it can be interrupted. */
 export function* validateSliced(
   schema: Schema,
   value: Json,
@@ -86,7 +86,7 @@ export function* validateSliced(
 interface Judged {
   readonly value: Json
   readonly path: FieldPath
-  /** The value that this value replaces, if known. */
+  /** The value that this value replaces. Undefined if it is unknown. */
   readonly previous: Json | undefined
 }
 
@@ -126,7 +126,7 @@ class Validation {
     yield* this.#checkWholeSliced(schema, value, path)
   }
 
-  /** Lets other requests run. The time that they take does not count as effort for this value. */
+  /** Yields to other requests. The time that they need does not count as effort for this value. */
   *#rest(): Generator<void, void> {
     if (this.#effort.began === undefined) return yield
     const before = threadMicroseconds()
@@ -138,7 +138,7 @@ class Validation {
     return hasRules(schema) && this.errors.length < maxFaults && this.#changes?.isSame(value, previous) !== true
   }
 
-  /** Returns the path of a list element. For user-defined schemas, this may be the path of the list itself. */
+  /** Returns the path of a list element. For user-defined schemas, the result may be the path of the list itself. */
   #elementPath({ lenient }: ListSchema, path: FieldPath, index: number): FieldPath {
     return lenient && !this.#namesElements ? path : at(path, index)
   }
@@ -350,7 +350,7 @@ interface JudgedObject {
   /** Names of those fields of the choice that are set. */
   readonly setFields: readonly string[]
   readonly unvalidated: readonly string[] | undefined
-  /** The members of the object that is replaced, if known. */
+  /** The members of the object that is replaced. Undefined if they are unknown. */
   readonly before: JsonObject | undefined
 }
 

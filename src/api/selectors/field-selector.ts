@@ -1,7 +1,7 @@
 /**
- * Field selectors: `metadata.name=a,type!=b`. Each kind defines its selectable fields. A backslash escapes a comma, `=`
- * or backslash in a value. `FieldMatcher` is a selector prepared for many objects: each object costs one lookup per
- * selected field.
+ * Field selectors, such as `metadata.name=a,type!=b`. Each kind defines its selectable fields. A backslash escapes a
+ * comma, `=` or backslash in a value. `FieldMatcher` is a selector that is prepared for many objects: each object costs
+ * one lookup per selected field.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -16,7 +16,7 @@ export interface FieldRequirement {
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
-/** Returns the requirements of a selector, in order. Throws 400. */
+/** Returns the requirements of a selector, in order. Throws 400 if the selector is invalid. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   if (text.length > maxLength) throw badRequest(`the field selector is longer than ${maxLength} characters`)
   const terms = splitTerms(text).filter((term) => term !== '')
@@ -71,7 +71,7 @@ function unescaped(value: string, term: string): string {
 
 /** All requirements on one field. */
 interface Demand {
-  /** The values that the field must equal. No object matches if there is more than one. */
+  /** The values that the field must equal. No object matches if there are several. */
   readonly equal: ReadonlySet<string>
   readonly unequal: ReadonlySet<string>
 }

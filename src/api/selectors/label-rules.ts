@@ -1,4 +1,4 @@
-/** Validation of labels and annotations, wherever they occur. Errors name the map, not the key. */
+/** Validation of labels and annotations, wherever they occur. Errors contain the path of the map, not of the key. */
 import { type FieldError, type FieldPath, invalid, maxFaults, tooLong } from '../model/field-error.ts'
 import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 
@@ -7,12 +7,12 @@ type Texts = { readonly [key: string]: string }
 /** Maximum total size of the keys and values of an object's annotations, in bytes. */
 export const maxAnnotationBytes = 256 * 1024
 
-/** Checks the key of a label or annotation. */
+/** Validates the key of a label or annotation. */
 export function checkLabelKey(key: string, path: FieldPath): FieldError[] {
   return checkQualifiedName(key).map((text) => invalid(path, key, text))
 }
 
-/** Checks the keys and values of labels. */
+/** Validates the keys and values of labels. */
 export function checkLabels(labels: Texts = {}, path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   for (const key of Object.keys(labels)) {
@@ -24,7 +24,7 @@ export function checkLabels(labels: Texts = {}, path: FieldPath): FieldError[] {
   return errors
 }
 
-/** Checks the keys and the total size of annotations. */
+/** Validates the keys and the total size of annotations. */
 export function checkAnnotations(annotations: Texts = {}, path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   let bytes = 0

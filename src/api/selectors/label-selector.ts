@@ -1,7 +1,7 @@
 /**
- * Label selectors in query syntax: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The parser makes one pass in linear time. It
- * reports a syntax error as 400 with the position. `LabelMatcher` is a selector prepared for many objects: the cost per
- * object depends on the object's labels, not on the length of the selector.
+ * Label selectors in query syntax, such as `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The parser makes one pass in linear
+ * time. It reports a syntax error as 400 with the position. `LabelMatcher` is a selector that is prepared for many
+ * objects: the cost per object depends on the object's labels, not on the length of the selector.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -21,7 +21,7 @@ export type Requirement =
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
-/** Returns the requirements of a selector, in order. Throws 400. */
+/** Returns the requirements of a selector, in order. Throws 400 if the selector is invalid. */
 export function parseLabelSelector(text: string): Requirement[] {
   if (text.length > maxLength) throw badRequest(`the label selector is longer than ${maxLength} characters`)
   const parser = new Parser(text)
@@ -36,7 +36,7 @@ export function parseLabelSelector(text: string): Requirement[] {
   return requirements
 }
 
-/** A selector in an object: labels that must match, and expressions that must hold. */
+/** A selector in an object: labels that must match, and expressions that must be met. */
 export interface SelectorObject {
   readonly matchLabels?: { readonly [key: string]: string } | undefined
   readonly matchExpressions?:

@@ -36,7 +36,7 @@ export function selectsNode(terms: readonly NodeSelectorTerm[], node: Selectable
   return terms.some((term) => termSelectsNode(term, node))
 }
 
-/** Whether this term matches the node. */
+/** Whether the term matches the node. */
 export function termSelectsNode(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: SelectableNode,
@@ -67,7 +67,7 @@ function isMet({ operator, values = [] }: NodeRequirement, value: string | undef
   }
 }
 
-/** Parses an integer. Returns NaN, which is neither greater nor less than any number, if the text is not an integer. */
+/** Parses an integer. If the text is not an integer, returns NaN, which is neither greater nor less than any number. */
 function wholeNumber(text = ''): number {
   return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
 }

@@ -4,8 +4,8 @@ import type { SelectorObject } from './label-selector.ts'
 type Expression = NonNullable<SelectorObject['matchExpressions']>[number]
 
 /**
- * Formats a selector as `a=b,c in (d,e),!f`, sorted by key. Throws for an unknown operator. Does not validate anything
- * else.
+ * Formats a selector in query syntax, such as `a=b,c in (d,e),!f`, sorted by key. Throws an error for an unknown
+ * operator. No other validation is done.
  */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: SelectorObject): string {
   const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` }))

@@ -13,7 +13,7 @@ import type { FeatureGate, Gates } from './feature-gates.ts'
 
 /** The versions that have a part of the API, and the feature gate that it needs. */
 export interface Availability {
-  /** The first version that has the part. If unset, all versions up to `until` have it. */
+  /** The first version that has the part. If undefined, all versions up to `until` have it. */
   readonly since?: KubeVersion
   /** The first version that no longer has the part. */
   readonly until?: KubeVersion

@@ -1,6 +1,6 @@
 /**
- * The Kubernetes versions that the server can emulate (`--emulated-version`), and how versions compare. Each version
- * has a patch release, the newest one, which appears only in `/version` and in the version of simulated nodes.
+ * The Kubernetes versions that the server can emulate (`--emulated-version`), and their order. Each version has its
+ * newest patch release, which appears only in `/version` and in the version of simulated nodes.
  */
 
 /** A minor version of Kubernetes in a definition, such as `1.25`. It may be later than every emulated version. */
@@ -30,7 +30,9 @@ export type EmulatedVersion = keyof typeof patches
 /** All versions that the server can emulate, oldest first. */
 export const emulatedVersions = Object.keys(patches) as readonly EmulatedVersion[]
 
-/** The oldest version that the server can emulate. Definitions without `since` exist from this version on. */
+/**
+ * The oldest version that the server can emulate. Definitions without `since` exist in this version and all later ones.
+ */
 export const oldestVersion: EmulatedVersion = '1.23'
 
 /** The newest version that the server can emulate. */
@@ -41,7 +43,7 @@ export function isAtLeast(version: KubeVersion, since: KubeVersion): boolean {
   return minorOf(version) >= minorOf(since)
 }
 
-/** Returns the minor version as a number: 25 for `1.25`. */
+/** Returns the minor version as a number, such as 25 for `1.25`. */
 export function minorOf(version: KubeVersion): number {
   return Number(version.slice(2))
 }

@@ -1,6 +1,6 @@
 /**
  * Feature gates of the emulated version, under their Kubernetes names: stage, default and lock of each gate
- * (`gate-facts.ts`), and the set of enabled gates. Rules find the enabled gates in their context.
+ * (`gate-facts.ts`), and the set of enabled gates. Rules read the enabled gates from their context.
  */
 import { keysOf } from '../json/json.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from './emulated-version.ts'
@@ -27,7 +27,7 @@ export interface GateState {
 /** The names of all gates of all versions. */
 const featureGateNames: readonly FeatureGate[] = keysOf(gateFacts)
 
-/** Whether any version has a gate of this name. */
+/** Whether any version has a gate with the given name. */
 export function isFeatureGate(name: string): name is FeatureGate {
   return Object.hasOwn(gateFacts, name)
 }
@@ -83,7 +83,9 @@ export function defaultGatesOf(version: EmulatedVersion): Gates {
   return gates
 }
 
-/** Returns the features that are enabled by default in the oldest version. For code that runs without a server. */
+/**
+ * Returns the features that are enabled by default in the oldest version. Intended for code that runs without a server.
+ */
 export function defaultGates(): Gates {
   return defaultGatesOf(oldestVersion)
 }

@@ -12,7 +12,7 @@ const anonymousUser: User = {
 }
 
 export interface AnonymousParts {
-  /** Returns whether a request without credentials is accepted at this path. */
+  /** Returns whether a request without credentials is accepted at the given path. */
   readonly isAllowedAt: (path: string) => boolean
   /** Whether the server warns clients whose token is ignored because of an extra space. */
   readonly warnsOfSpaces: boolean

@@ -138,7 +138,10 @@ function headOf({ destination, method, path, headers, body, upgrade }: RelayedRe
   ])
 }
 
-/** Returns the upgraded connection. Throws if the other server chose a protocol that the client did not request. */
+/**
+ * Returns the upgraded connection. Throws an error if the other server chose a protocol that the client did not
+ * request.
+ */
 function switchedConnection({ headers, switched }: StreamedAnswer, asked: string | undefined): Duplex | undefined {
   if (switched === undefined) return undefined
   const { socket, rest } = switched

@@ -8,8 +8,8 @@ export function nodeOf({ spec }: Pod): string {
 }
 
 /**
- * Returns the requested container, or the only container of the pod. Throws if the container does not exist, or if the
- * request names no container and the pod has several.
+ * Returns the requested container, or the only container of the pod. Throws an error if the container does not exist,
+ * or if the request names no container and the pod has several.
  */
 export function chooseContainer({ metadata, spec }: Pod, containerName: string): string {
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec ?? {}

@@ -104,8 +104,8 @@ export class NodeConnector {
   }
 
   /**
-   * Returns the destination for requests to a port of a pod. Throws if the pod has no address or the address is not
-   * allowed.
+   * Returns the destination for requests to a port of a pod. Throws an error if the pod has no address or the address
+   * is not allowed.
    */
   toPod(pod: Pod, target: Target): Destination {
     const { name = '', namespace = '' } = pod.metadata

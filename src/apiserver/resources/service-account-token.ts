@@ -80,8 +80,8 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
 }
 
 /**
- * Returns the metadata of the response: the metadata in the request, from 1.24 on with the name of the account and the
- * time, and from 1.34 on with the UID.
+ * Returns the metadata of the response: the metadata in the request, since 1.24 with the name of the account and the
+ * time, and since 1.34 with the UID.
  */
 function metadataOf(
   { object: { metadata }, namespace, name }: EndpointRequest<TokenRequest>,
@@ -95,8 +95,8 @@ function metadataOf(
 }
 
 /**
- * Throws if the request body contains another name than that of the account. Versions before 1.24 do not check the
- * name.
+ * Throws an error if the request body contains another name than that of the account. Versions before 1.24 do not check
+ * the name.
  */
 function assertName({ emulation }: ServiceAccountTokenParts, { object, name }: EndpointRequest<TokenRequest>): void {
   const { name: sent = '' } = object.metadata

@@ -24,7 +24,9 @@ export async function createMissing(resource: Resource, name: ObjectName, rest: 
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
 }
 
-/** Like `createMissing`, but with the context of the caller, so that the caller's admission plugins apply. */
+/**
+ * Does the same as `createMissing`, but with the context of the caller, so that the caller's admission plugins apply.
+ */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
   await fetchObject(resource, keyOf(resource, namespace, name))
@@ -45,7 +47,7 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   })
 }
 
-/** Returns the cached object with this name. */
+/** Returns the cached object with the given name. */
 export function getCached(resource: Resource, { namespace, name }: ObjectName): ApiObject | undefined {
   const cached = resource.cache.get(keyOf(resource, namespace, name))
   return cached && readObject(cached.json)

@@ -296,7 +296,7 @@ export class KindCache {
     this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
     // The prefix ends in a slash. Replacing the slash with `0`, the next character, yields the first string after all
-    // keys with this prefix.
+    // keys with the given prefix.
     return this.#objects.countBetween(after ?? prefix, `${prefix.slice(0, -1)}0`)
   }
 

@@ -15,7 +15,7 @@ import type { CacheEvent, EventForm, EventType, Matches } from './event.ts'
 export interface Selection {
   /** Selects only objects of this namespace. Undefined means all namespaces. */
   readonly namespace: string | undefined
-  /** Selects only the object with this name. Undefined means all names. */
+  /** Selects only the object with the given name. Undefined means all names. */
   readonly name: string | undefined
   readonly matches: Matches | undefined
 }

@@ -1,5 +1,5 @@
 /**
- * Functions that query the authorizer, available from Kubernetes 1.27 on. A check is an immutable description of a
+ * Functions that query the authorizer, available since Kubernetes 1.27. A check is an immutable description of a
  * request. The caller provides a function that asks the authorizer and returns its decision synchronously, or throws
  * `AnswerPending` if the decision is not yet available.
  */
@@ -8,10 +8,10 @@ import { type Costs, define, type Functions, type Implementation } from '../over
 import { times, traversal } from '../size.ts'
 import { CelError, Opaque, type Value } from '../values.ts'
 
-/** CheckedAttributes describes a request to authorize. */
+/** A request to authorize. */
 export interface CheckedAttributes {
   readonly user?: { readonly namespace: string; readonly serviceAccount: string } | undefined
-  /** The URL path. Set if the request is not for an API resource. */
+  /** The URL path. Undefined if the request is for an API resource. */
   readonly path?: string
   readonly group: string
   readonly resource: string
@@ -23,15 +23,15 @@ export interface CheckedAttributes {
   readonly labelSelector?: string
 }
 
-/** AuthorizerAnswer is the decision of the authorizer on a check. */
+/** The decision of the authorizer on a check. */
 export interface AuthorizerAnswer {
   readonly isAllowed: boolean
   readonly reason: string
-  /** The error message. Set if the authorizer failed. */
+  /** The error message. Undefined unless the authorizer failed. */
   readonly error?: string | undefined
 }
 
-/** Thrown while the authorizer is still deciding. The evaluation is repeated once the decision is known. */
+/** Thrown while the authorizer is still deciding. The evaluation is repeated when the decision is known. */
 export class AnswerPending {
   readonly answer: Promise<unknown>
 
@@ -43,7 +43,7 @@ export class AnswerPending {
 /** Returns the decision of the authorizer on a check. Throws `AnswerPending` if the decision is not yet available. */
 export type AskAuthorizer = (attributes: CheckedAttributes) => AuthorizerAnswer
 
-/** Check is the authorizer, or a check that an expression is building. */
+/** The authorizer, or a check that an expression is building. */
 class Check extends Opaque {
   readonly kind: 'authorizer' | 'path_check' | 'group_check' | 'resource_check'
   readonly attributes: CheckedAttributes

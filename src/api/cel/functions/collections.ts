@@ -1,6 +1,4 @@
-/**
- * Functions on sets (available from Kubernetes 1.29 on), additional list functions (1.34) and optional values (1.28).
- */
+/** Functions on sets (available since Kubernetes 1.29), additional list functions (1.34) and optional values (1.28). */
 import { order } from '../compare.ts'
 import {
   type CallEstimate,
@@ -72,7 +70,7 @@ const sets: Functions = new Map([
   ],
 ])
 
-/** Returns the cost of creating a list of this size. */
+/** Returns the cost of creating a list of the given size. */
 function newList(size: Size, factor = 1): CallEstimate {
   return { cost: traversal(size.max, factor) + listCallCost, size }
 }

@@ -1,5 +1,5 @@
 /**
- * Functions that validate strings against named formats, available from Kubernetes 1.31 on. For example,
+ * Functions that validate strings against named formats, available since Kubernetes 1.31. For example,
  * `format.dns1123Label().validate(text)` returns an optional with the errors.
  */
 import {
@@ -18,7 +18,7 @@ import { ArrayList, CelError, none, Opaque, Optional, type Value } from '../valu
 
 interface FormatRule {
   readonly check: (text: string) => readonly string[]
-  /** Length of the equivalent regular expression, which determines the cost. */
+  /** Length of the equivalent regular expression, which determines the cost of the format. */
   readonly patternSize: number
 }
 
@@ -76,7 +76,7 @@ const rules: { readonly [name: string]: FormatRule } = {
   date: { check: must(isReadable(readDate), 'invalid date'), patternSize: 21 },
   datetime: { check: must(isReadable(readDateTime), 'invalid datetime'), patternSize: 60 },
 }
-/** Length of a regular expression that the estimate assumes for every format. */
+/** Length of the regular expression that the cost estimate assumes for every format. */
 const maxPatternSize = 128
 
 const formats = new Map(Object.entries(rules).map(([name, rule]) => [name, new Format(name, rule)]))

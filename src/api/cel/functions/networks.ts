@@ -1,6 +1,6 @@
 /**
- * Functions on IP addresses and address ranges, available from Kubernetes 1.30 on. The functions reject addresses with
- * a zone and IPv4-mapped IPv6 addresses.
+ * Functions on IP addresses and address ranges, available since Kubernetes 1.30. The functions reject addresses with a
+ * zone and IPv4-mapped IPv6 addresses.
  */
 import { formatIp, type IpAddress, parseIp } from '../../model/ip-range.ts'
 import { sizeOf } from '../compare.ts'
@@ -92,7 +92,7 @@ function cidrOf(text: Value | undefined): Cidr {
 }
 
 /**
- * Returns the cost of parsing a text. The estimate is one unit regardless of the length of the text, as in Kubernetes.
+ * Returns the cost of parsing a text. As in Kubernetes, the estimate is one unit regardless of the length of the text.
  */
 function reading(factor = 0.1): Costs {
   return { actual: ([text]) => traversal(sizeOf(text!), factor) }

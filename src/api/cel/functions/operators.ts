@@ -49,7 +49,7 @@ const joining: Costs = {
   },
 }
 
-/** All pairs of different number types. Numbers of different types can be compared from Kubernetes 1.28 on. */
+/** All pairs of different number types. Numbers of different types can be compared since Kubernetes 1.28. */
 const mixedNumbers = ['int', 'uint', 'double'].flatMap((a, _, all) => all.filter((b) => b !== a).map((b) => [a, b]))
 
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
@@ -94,7 +94,7 @@ export function toUint(value: bigint): Uint {
   return new Uint(value)
 }
 
-/** Returns the divisor. Throws if the divisor is zero. */
+/** Returns the divisor. Throws an error if the divisor is zero. */
 function divisor<T extends number | bigint>(value: T, fault: string): T {
   if (Number(value) === 0) throw new CelError(fault)
   return value

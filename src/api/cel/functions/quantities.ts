@@ -1,4 +1,4 @@
-/** Quantities (available from Kubernetes 1.28 on) and semantic versions (1.33) as CEL types. */
+/** Quantities (available since Kubernetes 1.28) and semantic versions (1.33) as CEL types. */
 import {
   addQuantities,
   compareQuantities,
@@ -30,7 +30,7 @@ class Amount extends Opaque {
 const one = 1_000_000_000n
 const maxShown = 100
 
-/** The cost of parsing a quantity. The estimate is one unit regardless of the length, as in Kubernetes. */
+/** The cost of parsing a quantity. As in Kubernetes, the estimate is one unit regardless of the length. */
 const reading: Costs = { actual: ([text]) => traversal(sizeOf(text!)) }
 
 function amountOf(text: Value | undefined): Amount {

@@ -65,7 +65,7 @@ const includes: Implementation = (run, args) => {
 }
 
 /**
- * Returns each character as a separate string. A separate string takes as much memory as ten characters of a long
+ * Returns each character as a separate string. A separate string needs as much memory as ten characters of a long
  * string.
  */
 function lettersOf(budget: Budget, text: string): string[] {
@@ -74,8 +74,8 @@ function lettersOf(budget: Budget, text: string): string[] {
 }
 
 /**
- * Returns the characters of a string for access by position. A string without surrogate pairs is returned unchanged,
- * because its UTF-16 code units are its characters.
+ * Returns the characters of a string for access by position. If the string has no surrogate pairs, the result is the
+ * string itself, because its UTF-16 code units are its characters.
  */
 function characters(
   { budget }: Run,

@@ -1,4 +1,4 @@
-/** The function `strings.quote` and the string method `format`, available from Kubernetes 1.29 on. */
+/** The function `strings.quote` and the string method `format`, available since Kubernetes 1.29. */
 import { sizeOf } from '../compare.ts'
 import { define, type Functions, type Implementation, introducedIn, type Run } from '../overload.ts'
 import { traversal } from '../size.ts'

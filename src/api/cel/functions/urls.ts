@@ -49,7 +49,7 @@ function escapePath(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu, (found) => encodeURIComponent(found.toWellFormed()))
 }
 
-/** Whether a text is a URL. The cost is one unit regardless of the length of the text, as in Kubernetes. */
+/** Whether a text is a URL. As in Kubernetes, the cost is one unit regardless of the length of the text. */
 function isUrl(budget: Budget, text: string): boolean {
   budget.work(text.length)
   return parseUrl(text) !== undefined

@@ -39,7 +39,7 @@ const lengthBytes = 4
 /** Maximum size of a document in bytes, which is larger than any object that this server stores. */
 const maxFrameBytes = 16 * 1024 * 1024
 
-/** ProtobufDocuments encodes and decodes documents of the given kinds. */
+/** Encodes and decodes documents of the given kinds. */
 export class ProtobufDocuments {
   readonly mediaType: string
   readonly #vendor: Vendor
@@ -95,7 +95,7 @@ export class ProtobufDocuments {
   }
 }
 
-/** Yields the frames of a stream without their length fields. A frame is yielded once it is complete. */
+/** Yields the frames of a stream without their length fields. A frame is yielded when it is complete. */
 async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = []
   let size = 0

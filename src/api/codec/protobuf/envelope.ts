@@ -4,7 +4,7 @@
  */
 import { WireError, WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 
-/** DocumentType contains the `apiVersion` and the `kind` of a document. Both are empty if absent. */
+/** The `apiVersion` and the `kind` of a document. Both are '' if absent. */
 export interface DocumentType {
   readonly apiVersion: string
   readonly kind: string
@@ -31,7 +31,7 @@ export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): 
   return { before, after: end }
 }
 
-/** Wraps a message in an envelope with this type. */
+/** Wraps a message in an envelope with the given type. */
 export function seal(type: DocumentType, message: Buffer): Buffer {
   const { before, after } = envelopeOf(type, message.length)
   return Buffer.concat([before, message, after])

@@ -24,8 +24,8 @@ export interface MessageField {
   readonly schema: Schema
   /**
    * Whether the field is written even if it is absent or zero. Kubernetes writes every plain value for which absence
-   * has no meaning of its own, and every object that JSON always includes. A field that distinguishes zero from absent
-   * is written only if present.
+   * has no separate meaning, and every object that JSON always includes. A field that distinguishes zero from absent is
+   * written only if present.
    */
   readonly always: boolean
   /** Whether zero has the same meaning as absent. The decoder then omits a zero. */
@@ -33,7 +33,7 @@ export interface MessageField {
   readonly inlined?: undefined
 }
 
-/** Inlined is a message whose fields are inline in the JSON object. */
+/** A message whose fields are inline in the JSON object. */
 export interface Inlined {
   readonly number: number
   readonly inlined: Message

@@ -127,7 +127,7 @@ class MessageReader {
     }
   }
 
-  /** Counts one additional member or element. */
+  /** Counts an additional member or element. */
   #count(): void {
     if (++this.#values > maxValues) throw tooManyValues()
   }
@@ -350,7 +350,7 @@ function placed(error: unknown, name: string): unknown {
     return new PlacedError(inner === '' ? name : `${name}.${inner}`, what)
   }
   if (!(error instanceof ApiError) || error.code !== 400) return error
-  // The error comes from embedded JSON.
+  // The error comes from JSON that is embedded in the message.
   return new PlacedError(name, error.message)
 }
 

@@ -1,6 +1,6 @@
 /**
- * A watch event in Protobuf. Its length in four bytes is followed by the message `WatchEvent`, which contains the type
- * of the event and the complete document of the object, including the envelope.
+ * A watch event in Protobuf: a length in four bytes, followed by the message `WatchEvent`, which contains the type of
+ * the event and the complete document of the object, including the envelope.
  */
 import { delimitedSize, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 

@@ -3,7 +3,7 @@
  *
  * All objects in this server are in the normal form of their schema (api/schema/decode.ts), so the encoder never
  * rejects a value. Types that differ between JSON and Protobuf (times, quantities, bytes, arbitrary JSON) are listed in
- * `#plain`. A message with very many values takes a while, so the encoder yields periodically.
+ * `#plain`. A message with very many values needs a long time, so the encoder yields periodically.
  *
  * JSON that is stored as sent but is a typed message in Protobuf, such as the schema of a custom resource, may contain
  * values that do not fit the message. The encoder omits such values.
@@ -199,10 +199,10 @@ class MessageWriter {
   }
 }
 
-/** Holder is a schema whose values can contain very many other values. */
+/** A schema whose values can contain very many other values. */
 type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
 
-/** KeptSchema is the schema of JSON that is a typed message in Protobuf. */
+/** The schema of JSON that is a typed message in Protobuf. */
 type KeptSchema = AnySchema & ({ readonly described: object } | { readonly alternatives: object })
 
 function holdsValues(schema: Schema): schema is Holder {

@@ -1,4 +1,4 @@
-/** The validation rules, columns and deprecation notice that both kinds of webhook configurations share. */
+/** The validation rules, columns and deprecation notice of both kinds of webhook configurations. */
 
 import type { ObjectMeta } from '../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -28,7 +28,7 @@ export const configurationColumns: readonly Column<Configuration>[] = [
 
 /**
  * Returns the deprecation notice of v1beta1, which names v1 as the replacement. Kubernetes removed v1beta1 in 1.22, but
- * this server still supports it in 1.23.
+ * this server still supports v1beta1 when it emulates 1.23.
  */
 export function olderVersion(kind: string) {
   return {

@@ -165,7 +165,7 @@ function addStoredVersion(object: CustomResourceDefinition): void {
 function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   const { vendor, gates = defaultGates() } = context
   const keyword = `${vendor.extensionPrefix}validations`
-  // From Kubernetes 1.25 on, the server enforces CEL rules and drops fields that it does not support.
+  // Since Kubernetes 1.25, the server enforces CEL rules and drops fields that it does not support.
   if (isSince('1.25', context)) return []
   const isEnforced = gates.has('CustomResourceValidationExpressions')
   return versions.flatMap(({ name, schema }) => {

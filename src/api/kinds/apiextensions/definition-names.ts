@@ -12,7 +12,7 @@ export function resourceNames({ plural = '', singular = '', shortNames = [] }: D
   return [plural, singular, ...shortNames].filter((name) => name !== '')
 }
 
-/** Returns the `kind` values of the objects and lists of a resource. */
+/** Returns the kinds of the objects and lists of a resource, for the field `kind`. */
 export function kindNames({ kind = '', listKind = '' }: DefinitionNames): string[] {
   return [kind, listKind].filter((name) => name !== '')
 }

@@ -49,7 +49,7 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const expectedName = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  // A missing name is already reported by the validation that all kinds share.
+  // A missing name is already reported by the validation that all kinds have in common.
   const { name = expectedName, generateName = expectedName } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [
@@ -140,7 +140,7 @@ export function checkAcceptedNames(names: DefinitionNames): FieldError[] {
 const maxShortNames = 500
 
 /**
- * Maximum number of versions. The server builds a kind for every version, so the work per definition must be limited.
+ * Maximum number of versions. The server creates a kind for every version, so the work per definition must be limited.
  */
 export const maxVersions = 50
 

@@ -161,7 +161,7 @@ function checkPriority(value: number, highest: number, path: FieldPath): FieldEr
   return value > 0 && value <= highest ? [] : [invalid(path, value, `must be positive and at most ${highest}`)]
 }
 
-/** Rejects TLS settings in an APIService without a Service, which has no TLS connection. */
+/** Rejects TLS settings in an APIService without a Service, because such an APIService has no TLS connection. */
 function checkLocal({ caBundle = '', insecureSkipTLSVerify = false }: Spec, path: FieldPath): FieldError[] {
   const bytes = Buffer.byteLength(caBundle, 'base64')
   return [

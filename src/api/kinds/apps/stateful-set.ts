@@ -2,7 +2,7 @@
  * StatefulSet runs pods with stable identities. A replaced pod keeps its name and its volumes.
  *
  * The controller completes the template when it creates a pod, because volume mounts may refer to volume claim
- * templates of the set. Until 1.33, validation therefore covers only the labels, the annotations and a few fields of
+ * templates of the set. Before 1.34, validation therefore covers only the labels, the annotations and a few fields of
  * the template. Later versions validate the completed template (`types/stateful-template.ts`).
  */
 
@@ -313,7 +313,7 @@ function historyWarnings({ spec = {} }: StatefulSet, context: RuleContext): stri
   return ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
 }
 
-/** The Kubernetes version from which on the Service name, the claims and the completed template are validated. */
+/** The first Kubernetes version that validates the Service name, the claims and the completed template. */
 const completeRulesSince = '1.34'
 
 function* checkCreate({ metadata, spec = {} }: StatefulSet, context: RuleContext): Sliced<FieldError[]> {

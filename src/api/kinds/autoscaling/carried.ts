@@ -21,7 +21,7 @@ function annotationOf(vendor: Vendor, part: CarriedPart): string {
   return vendorKey(vendor, part, 'autoscaling.alpha')
 }
 
-/** Returns the metadata with annotations for exactly these parts. */
+/** Returns the metadata with annotations for exactly the given parts. */
 export function withCarried(
   metadata: ObjectMeta,
   carried: { readonly [P in CarriedPart]?: string | undefined },
@@ -46,7 +46,7 @@ export function dropCarried(metadata: ObjectMeta, vendor: Vendor): void {
   if (Object.keys(annotations).length === 0) delete metadata.annotations
 }
 
-/** Returns the decoded value of an annotation. Returns undefined if the annotation is missing or malformed. */
+/** Returns the decoded value of an annotation, or undefined if the annotation is missing or malformed. */
 export function readCarried<S extends Schema>(
   { annotations = {} }: ObjectMeta,
   { part, schema, vendor }: { part: CarriedPart; schema: S; vendor: Vendor },

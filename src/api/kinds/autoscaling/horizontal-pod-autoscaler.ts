@@ -170,8 +170,8 @@ export const horizontalPodAutoscaler = defineKind({
 })
 
 /**
- * The Kubernetes version from which on objects are stored as v2. Earlier versions store objects as v1, so every API
- * version shows what a conversion from v1 adds or reorders.
+ * The first Kubernetes version that stores objects as v2. Earlier versions store objects as v1, so every API version
+ * shows what a conversion from v1 adds or reorders.
  */
 const storedAsV2Since = '1.26'
 
@@ -195,7 +195,7 @@ function orderMetrics(spec: Spec): void {
   spec.metrics = [...metrics.filter((metric) => !isCpuTarget(metric)), ...metrics.filter(isCpuTarget)]
 }
 
-/** Whether v1 has a field for a metric. */
+/** Whether v1 has a field for the metric. */
 export function isCpuTarget({ type, resource }: MetricSpec): boolean {
   return type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
 }
@@ -222,7 +222,7 @@ function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: F
 }
 
 /**
- * Validates the target of an autoscaler. From 1.34 on, a new target must name its API group. Core kinds other than
+ * Validates the target of an autoscaler. Since 1.34, a new target must name its API group. Core kinds other than
  * ReplicationController cannot be scaled.
  */
 function checkTarget(

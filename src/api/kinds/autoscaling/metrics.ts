@@ -283,7 +283,7 @@ export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: nu
 
 /**
  * Sets an unset target value of an Object metric to 0, because v1 and v2beta1 always have this field and all versions
- * must return the same data. Validation rejects the 0 if a client writes it back. Changes the metric in place.
+ * must return the same data. Validation rejects the 0 if a client writes it back. Modifies the metric in place.
  */
 export function fillAskedValue({ object }: MetricSpec): void {
   if (object !== undefined) object.target = { ...object.target, value: object.target?.value ?? '0' }
@@ -291,7 +291,7 @@ export function fillAskedValue({ object }: MetricSpec): void {
 
 /**
  * Sets the unset current value of each source to 0, because v1 and v2beta1 always have this field and all versions must
- * return the same data. Changes the metric in place.
+ * return the same data. Modifies the metric in place.
  */
 export function fillSeenValues({ object, external, pods, resource, containerResource }: MetricStatus): void {
   for (const seen of [object, external])

@@ -217,7 +217,7 @@ function checkLength(name: string): FieldError[] {
     : [invalid('metadata.name', name, `must be no more than ${maxNameLength} characters`)]
 }
 
-/** The Kubernetes version from which on a new schedule cannot contain a time zone. */
+/** The first Kubernetes version in which a new schedule cannot contain a time zone. */
 const onlyFieldSince = '1.29'
 
 /**

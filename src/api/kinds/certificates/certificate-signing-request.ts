@@ -294,7 +294,7 @@ function checkConditionStatus({ type = '', status = '' }: { type?: string; statu
 }
 
 /**
- * Rejects several conditions of the same type, and Approved together with Denied. From 1.34 on, the latter error is
+ * Rejects several conditions of the same type, and Approved together with Denied. Since 1.34, the latter error is
  * reported for the whole list.
  */
 function checkTypes(conditions: readonly Condition[], path: FieldPath, context: RuleContext): FieldError[] {

@@ -173,8 +173,8 @@ function checkExpiration(
 }
 
 /**
- * Validates the public key and the proof of possession of the private key. From 1.36 on, a certificate signing request
- * in stub form contains both.
+ * Validates the public key and the proof of possession of the private key. Since 1.36, a certificate signing request in
+ * stub form contains both.
  */
 function checkKey(value: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const { pkixPublicKey = '', proofOfPossession = '', stubPKCS10Request = '', podUID = '' } = value

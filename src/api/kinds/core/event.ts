@@ -186,8 +186,8 @@ const maxMessageLength = 1024
 const withoutNamespace = ['default', 'kube-system']
 
 /**
- * Validates an event of a newer client. Errors use the field name of the events group (`reportingController`). From
- * 1.24 on, errors for writes through the core group use the field name of the core group.
+ * Validates an event of a newer client. Errors use the field name of the events group (`reportingController`). Since
+ * 1.24, errors for writes through the core group use the field name of the core group.
  */
 function checkNewer(object: Event, context: RuleContext): FieldError[] {
   const isCore = context.through !== 'events/v1' && isAtLeast(emulationOf(context).version, '1.24')

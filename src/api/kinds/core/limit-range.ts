@@ -226,8 +226,8 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
 }
 
 /**
- * Whether a part of an item is compared. The defaults of a Pod item are not, because `checkPlaces` already rejects
- * them.
+ * Whether a part of an item is compared. The defaults of a Pod item are not compared, because `checkPlaces` already
+ * rejects them.
  */
 function isCompared({ type }: Item, part: string): boolean {
   return !(type === 'Pod' && isDefault(part))

@@ -227,8 +227,8 @@ function checkFeatures({ declaredFeatures: names = [] }: NodeStatus): FieldError
 }
 
 /**
- * Returns warnings about a node. From 1.26 on, there are warnings about deprecated fields, and from 1.33 on about
- * address ranges that are not in canonical form.
+ * Returns warnings about a node. Since 1.26, there are warnings about deprecated fields, and since 1.33 about address
+ * ranges that are not in canonical form.
  */
 function warningsFor(node: Node, context: RuleContext): string[] {
   const { version } = emulationOf(context)

@@ -223,7 +223,7 @@ function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeS
   return same ? [] : [forbidden('spec', 'the volume source may not change after creation')]
 }
 
-/** Rejects a change of the node affinity. From 1.25 on, a deprecated node label may be replaced with its successor. */
+/** Rejects a change of the node affinity. Since 1.25, a deprecated node label may be replaced with its successor. */
 function checkSameNodes(
   { nodeAffinity: next }: PersistentVolumeSpec,
   { nodeAffinity: previous }: PersistentVolumeSpec,

@@ -196,7 +196,7 @@ function keepAllButResources(next: Pod, previous: Pod, context: PrepareContext):
 }
 
 /**
- * Increments the generation of a pod. Pods have a generation from 1.33 on. An older pod gets a generation when its spec
+ * Increments the generation of a pod. Pods have a generation since 1.33. An older pod gets a generation when its spec
  * changes.
  */
 function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): void {

@@ -158,8 +158,8 @@ function checkAmounts(list: ResourceList = {}, path: FieldPath, vendor: Vendor):
 }
 
 /**
- * The resources that a quota with a given scope can count. BestEffort pods have no requests, so only their number
- * counts. VolumeAttributesClass selects claims.
+ * The resources that a quota with a given scope can count. BestEffort pods have no requests, so only their number is
+ * counted. VolumeAttributesClass selects claims.
  */
 const counted: { readonly [scope: string]: (name: string) => boolean } = {
   Terminating: ofPods,
@@ -184,8 +184,8 @@ function isScope(scope: string, context: RuleContext): boolean {
 }
 
 /**
- * Whether every standard resource in `hard` can be counted in this scope. For example, services have no scope. Custom
- * resource names always fit.
+ * Whether the scope can count every standard resource in `hard`. For example, services have no scope. Custom resource
+ * names are valid in every scope.
  */
 function fitsLimits(scope: string, { hard = {} }: Spec, context: RuleContext): boolean {
   if (!isScope(scope, context)) return true
@@ -217,7 +217,10 @@ function checkScopes(quotaSpec: Spec, path: FieldPath, context: RuleContext): Fi
   ]
 }
 
-/** Checks the scope selector. Errors name the list instead of the element, because clients expect that path. */
+/**
+ * Validates the scope selector. Errors contain the path of the list instead of the element, because clients expect that
+ * path.
+ */
 function checkSelector(quotaSpec: Spec, path: FieldPath, context: RuleContext): FieldError[] {
   const expressions = quotaSpec.scopeSelector?.matchExpressions ?? []
   const names = new Set(expressions.map(({ scopeName = '' }) => scopeName))

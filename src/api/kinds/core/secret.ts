@@ -1,4 +1,4 @@
-/** Secret: confidential data, stored as bytes. Some types require certain keys. */
+/** Secret contains confidential data as bytes. Some types of Secrets require certain keys. */
 
 import { isObject, own, setKey } from '../../json/json.ts'
 import { parseNative } from '../../json/native-json.ts'
@@ -118,7 +118,7 @@ function checkJsonKey(object: Secret, key: string): FieldError[] {
   return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
 }
 
-/** Accepts `null` because clients read it as an empty object. */
+/** The value `null` is accepted because clients read it as an empty object. */
 function isJsonObject(text: string): boolean {
   try {
     const value = parseNative(text)
@@ -138,7 +138,7 @@ function decodedText({ data = {} }: Secret, key: string): string | undefined {
   return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : undefined
 }
 
-/** Warns about a certificate and key that no TLS server could use. The server stores them anyway. */
+/** Returns a warning about a certificate and key that no TLS server could use. The server stores them anyway. */
 function keyPairWarnings({ data = {} }: Secret): string[] {
   const bytesOf = (key: string) => Buffer.from(String(own(data, key) ?? ''), 'base64')
   const fault = keyPairFault(bytesOf('tls.crt'), bytesOf('tls.key'))

@@ -1,6 +1,6 @@
 /**
- * ServiceAccount: an identity for processes that run in pods. A pod names an account or gets the account `default`. The
- * account provides its pods with Secrets and image pull secrets.
+ * ServiceAccount is an identity for processes that run in pods. A pod names an account or gets the account `default`.
+ * The account provides its pods with Secrets and image pull secrets.
  */
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -67,7 +67,10 @@ export const serviceAccount = defineKind({
   },
 })
 
-/** Stores only the names because the Secrets are always in the namespace of the account. Mutates the object. */
+/**
+ * Removes everything except the names, because the Secrets are always in the namespace of the account. Modifies the
+ * object.
+ */
 function keepNames(object: ServiceAccount): void {
   if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name ? { name } : {}))
 }

@@ -1,6 +1,6 @@
 /**
- * Service: a stable name and address for a set of pods. The server reserves cluster IPs and node ports for one Service
- * at a time: see `reservations`.
+ * Service is a stable name and address for a set of pods. The server reserves cluster IPs and node ports for one
+ * Service at a time (see `reservations`).
  */
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { emulationOf, type RuleContext } from '../../schema/context.ts'
@@ -85,7 +85,7 @@ export const service = defineKind({
   },
 })
 
-/** Sets the default mode of load balancer addresses, which have a mode since 1.29. */
+/** Sets the default mode of load balancer addresses. The mode exists since 1.29. */
 function fillModes({ spec, status }: Service, context: RuleContext): void {
   if (spec?.type !== 'LoadBalancer' || !emulationOf(context).gates.has('LoadBalancerIPMode')) return
   for (const each of status?.loadBalancer?.ingress ?? []) if (each.ip) each.ipMode ??= 'VIP'

@@ -1,5 +1,5 @@
 /**
- * EndpointSlice v1beta1: records the location of an endpoint in `topology`, a map keyed by node labels. The stored
+ * EndpointSlice v1beta1 records the location of an endpoint in `topology`, a map keyed by node labels. The stored
  * version has separate fields for zone and node.
  */
 import { defined } from '../../json/json.ts'
@@ -67,7 +67,7 @@ function olderEndpoint({ deprecatedTopology, zone, ...rest }: Endpoint, vendor: 
   return { ...rest, ...(Object.keys(topology).length === 0 ? {} : { topology }) }
 }
 
-/** Keeps a host name in the topology that differs from the node name. */
+/** A host name in the topology is preserved if it differs from the node name. */
 function storedEndpoint({ topology = {}, ...rest }: OlderEndpoint, vendor: Vendor): Endpoint {
   const host = vendorKey(vendor, 'hostname')
   const zoneKey = vendorKey(vendor, 'zone', 'topology')

@@ -1,4 +1,7 @@
-/** EndpointSlice: a subset of the endpoints of a Service. All have the same address type and the same ports. */
+/**
+ * EndpointSlice contains a subset of the endpoints of a Service. All of them have the same address type and the same
+ * ports.
+ */
 
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { sameJson } from '../../json/json.ts'
@@ -53,7 +56,7 @@ const portFields = {
 
 type Port = InferFields<typeof portFields>
 
-/** Returns the port type. `atomic` differs between versions: v1 ports are owned as a whole. */
+/** Returns the port type. `atomic` differs between versions: in v1, server-side apply owns each port as a whole. */
 export const portOf = (options: { readonly atomic?: boolean }) =>
   s.object(portFields, {
     name: 'EndpointPort',
@@ -129,7 +132,10 @@ export const endpointSlice = defineKind({
   views: { columns },
 })
 
-/** Requires canonical IPv4 addresses, except those that the stored slice already has. IPv6 addresses always are. */
+/**
+ * Requires IPv4 addresses in canonical form, except those that the stored slice already has. IPv6 addresses are always
+ * required to be canonical.
+ */
 function checkSpelling(next: EndpointSlice, previous: EndpointSlice | undefined, context: RuleContext): FieldError[] {
   if (next.addressType !== 'IPv4' || !emulationOf(context).gates.has('StrictIPCIDRValidation')) return []
   const stored = new Set(previous === undefined ? [] : addressesOf(previous).map(([, ip]) => ip))

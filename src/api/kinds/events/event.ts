@@ -1,6 +1,6 @@
 /**
- * Event in the `events` group: an alternative representation of the core Event. Fields that exist only in the core
- * version carry the prefix `deprecated`, so conversion loses nothing.
+ * Event in the `events` group is an alternative representation of the core Event. Fields that exist only in the core
+ * version have the prefix `deprecated`, so conversion loses nothing.
  */
 import { defined } from '../../json/json.ts'
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
@@ -71,7 +71,7 @@ const conversion = {
         regarding: involvedObject,
         note: message,
         series: series && { count: 0, ...series },
-        // The core version shows these fields even if they are empty.
+        // The core version contains these fields even if they are empty.
         reportingController: reportingComponent || undefined,
         reportingInstance: reportingInstance || undefined,
         deprecatedSource: source,
@@ -101,7 +101,7 @@ const conversion = {
 
 const parts = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
-/** Field selector names in this group, mapped to those of the core kind. */
+/** Field selector names in the `events` group, mapped to those of the core kind. */
 const selectable = {
   ...Object.fromEntries(parts.map((part) => [`regarding.${part}`, `involvedObject.${part}`])),
   reason: 'reason',

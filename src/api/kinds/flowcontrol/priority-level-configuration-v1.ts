@@ -1,6 +1,6 @@
 /**
- * PriorityLevelConfiguration v1beta3 and v1: the share of the concurrency is called `nominalConcurrencyShares`, as in
- * v1. The stored version calls it `assuredConcurrencyShares`.
+ * PriorityLevelConfiguration in v1beta3 and v1, in which the share of the concurrency is called
+ * `nominalConcurrencyShares`. The stored version calls it `assuredConcurrencyShares`.
  */
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -47,7 +47,7 @@ const fields = {
 
 type Newer = ObjectOf<typeof fields>
 
-/** Shows the shares under their newer name. */
+/** Returns the object with the shares under their newer name. */
 function fromStored({ spec: stored, ...rest }: PriorityLevelConfiguration): Newer {
   if (stored?.limited === undefined) return { ...rest, ...(stored && { spec: stored as Newer['spec'] }) } as Newer
   const { assuredConcurrencyShares, ...others } = stored.limited
@@ -65,7 +65,7 @@ function toStored({ spec: sent, ...rest }: Newer): PriorityLevelConfiguration {
   return { ...rest, spec: { ...sent, limited: limits } } as PriorityLevelConfiguration
 }
 
-/** Key of the annotation for levels with 0 shares. Without it, 0 means the default in v1beta3. */
+/** Key of the annotation for levels with 0 shares. Without the annotation, 0 means the default in v1beta3. */
 const zeroSharesKey = (vendor: Vendor) => vendorKey(vendor, 'v1beta3-preserve-zero-concurrency-shares', 'flowcontrol')
 
 /** Sets the annotation on a level without shares, so that a client can write back what it has read. */

@@ -1,6 +1,6 @@
 /**
- * PriorityLevelConfiguration: limits how many requests of a priority level run concurrently, and queues or rejects the
- * excess.
+ * PriorityLevelConfiguration limits the number of requests of a priority level that run concurrently, and queues or
+ * rejects the excess.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -25,7 +25,7 @@ import { mandatoryLevels } from './types/mandatory.ts'
 const types = ['Exempt', 'Limited']
 const responses = ['Queue', 'Reject']
 const maxQueues = 10_000_000
-/** Number of hash bits available for dealing a hand of queues. */
+/** Number of hash bits that are available for selecting the queues of a flow. */
 const maxBits = 60
 
 const queuingFields = {
@@ -83,7 +83,7 @@ export const limitedFields = {
   }),
 }
 
-/** Whether levels of v1 may have no shares of their own and only borrow from others. True since 1.30. */
+/** Whether levels of v1 may have 0 shares and only borrow seats from other levels. True since 1.30. */
 const allowsNoShares = (context: RuleContext) => isSince('1.30', context)
 
 const limited = s.object(limitedFields, {
@@ -213,7 +213,7 @@ function checkExempt({ metadata, spec = {} }: PriorityLevelConfiguration, contex
   ]
 }
 
-/** Removes the concurrency of the exempt level, which users may change. */
+/** Removes the concurrency of the exempt level, because users may change it. */
 function withoutExempt({ exempt: _, ...rest }: InferFields<typeof specFields>) {
   return rest
 }
@@ -300,8 +300,8 @@ function checkQueuing(value: InferFields<typeof queuingFields>, path: FieldPath)
 }
 
 /**
- * Returns why a hand size is invalid. Each queue of a hand is dealt from bits of one hash, so the hash must have enough
- * bits for the whole hand.
+ * Returns the reason why a hand size is invalid. The hash of a flow selects a hand of queues, so the hash must have
+ * enough bits for the whole hand.
  */
 function faultOfHand(queues: number, handSize: number): string | undefined {
   if (handSize <= 0) return 'must be positive'

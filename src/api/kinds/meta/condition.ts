@@ -1,4 +1,4 @@
-/** Condition: the condition type of newer kinds, at most one entry per type. */
+/** Condition is the condition type of newer kinds, with at most one condition per type. */
 import {
   at,
   child,

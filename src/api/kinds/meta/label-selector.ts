@@ -16,7 +16,7 @@ const requirementNames = {
   doc: 'A requirement on the value of a label.',
 }
 
-/** A requirement without validation. */
+/** A requirement of a label selector, without validation. */
 export const labelSelectorRequirement = s.object(requirementFields, requirementNames)
 
 /** A requirement on a field, without validation. */
@@ -40,7 +40,7 @@ const selectorNames = {
 const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that an object must have, with exactly these values.' })
 const expressionsDoc = { doc: 'Additional requirements on labels, all of which an object must meet.' }
 
-/** A selector without validation. The controller that uses the selector interprets it. */
+/** A label selector without validation. The controller that uses the selector interprets it. */
 export const freeLabelSelector = s.object(
   { matchLabels, matchExpressions: field(2, s.list(labelSelectorRequirement), expressionsDoc) },
   selectorNames,

@@ -8,8 +8,8 @@ import type { LabelSelector } from './label-selector.ts'
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number]
 
 /**
- * Reports whether the selector matches the labels, or undefined if the selector is invalid. An unset selector matches
- * nothing, an empty selector matches everything.
+ * Returns whether the selector matches the labels, or undefined if the selector is invalid. An undefined selector
+ * matches nothing, and an empty selector matches everything.
  */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean | undefined {
   if (selector === undefined) return false
@@ -49,8 +49,8 @@ function isSound(requirement: Requirement): boolean {
 }
 
 /**
- * Returns the selector in query syntax, such as `a=b,c in (d,e),!f`, sorted by key. Returns an empty string for an
- * empty or invalid selector.
+ * Returns the selector in query syntax, such as `a=b,c in (d,e),!f`, sorted by key. Returns '' for an empty or invalid
+ * selector.
  */
 export function selectorText(selector: LabelSelector | undefined): string {
   return selector === undefined || requirementsOf(selector) === undefined ? '' : textOf(selector)

@@ -1,4 +1,4 @@
-/** IPAddress: an IP address that an object has allocated. */
+/** IPAddress is an IP address that an object has allocated. */
 import { sameJson } from '../../json/json.ts'
 import { child, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'
@@ -66,7 +66,8 @@ export const ipAddress = defineKind({
 const parentPath = 'spec.parentRef'
 
 /**
- * Checks the reference to the owner of an address. The group may be empty, because Services belong to the core group.
+ * Validates the reference to the owner of an address. The group may be empty, because Services belong to the core
+ * group.
  */
 function checkParent({ spec }: IPAddress): FieldError[] {
   if (spec?.parentRef === undefined) return [required(parentPath)]

@@ -1,6 +1,6 @@
 /**
- * NetworkPolicy: the traffic allowed to and from the selected pods. A pod that no policy selects may send and receive
- * all traffic.
+ * NetworkPolicy defines the traffic that is allowed to and from the selected pods. A pod that no policy selects may
+ * send and receive all traffic.
  */
 
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'

@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: a container runtime configuration that nodes provide and pods select by name. Declares the overhead per
- * pod and the nodes that support the runtime. The handler is immutable.
+ * RuntimeClass is a container runtime configuration that nodes provide and pods select by name. It declares the
+ * overhead per pod and the nodes that support the runtime. The handler is immutable.
  */
 import { child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { checkDnsLabel } from '../../model/names.ts'
@@ -31,8 +31,8 @@ const overhead = s.object(
 )
 
 /**
- * Before 1.36, faults are reported one level deeper than the list, such as `tolerations.tolerations[0]`, because clients
- * expect this path.
+ * Before 1.36, errors are reported one level deeper than the list, such as `tolerations.tolerations[0]`, because
+ * clients expect this path.
  */
 const toleration: ObjectSchema<Toleration> = {
   ...podToleration,
@@ -119,7 +119,7 @@ function checkScheduling(
   ]
 }
 
-/** Identifies a toleration by all fields except `tolerationSeconds`. */
+/** Returns a key that identifies a toleration by all fields except `tolerationSeconds`. */
 function tolerationKey({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect])
 }

@@ -1,6 +1,6 @@
 /**
- * AccessExplanation: explains why a user may or may not perform an action. Computed on request by
- * `apiserver/resources/access-questions.ts` and never stored.
+ * AccessExplanation explains why a user may or may not perform an action. `apiserver/resources/access-questions.ts`
+ * computes it on request. It is never stored.
  */
 
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

@@ -1,6 +1,6 @@
 /**
- * AdmissionControl: a built-in admission control and whether it is enabled on the responding server. Computed by
- * `apiserver/resources/admission-controls.ts` and never stored.
+ * AdmissionControl is a built-in admission control with its state on the responding server, such as whether it is
+ * enabled. `apiserver/resources/admission-controls.ts` computes it on request. It is never stored.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

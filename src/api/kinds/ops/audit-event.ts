@@ -1,6 +1,7 @@
 /**
- * AuditEvent: a recent request that the responding server recorded: its user, action and outcome. Served from memory by
- * `apiserver/resources/audit-events.ts` and never stored. Its name is the `Audit-Id` of the response.
+ * AuditEvent is a recent request that the responding server recorded, with its user, action and outcome.
+ * `apiserver/resources/audit-events.ts` serves it from memory. It is never stored. Its name is the `Audit-Id` of the
+ * response.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

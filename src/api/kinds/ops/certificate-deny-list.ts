@@ -1,6 +1,6 @@
 /**
- * CertificateDenyList: client certificates that are rejected although they are trusted and have not expired. All lists
- * apply together, and every server enforces them immediately (`apiserver/authn/denied-certificates.ts`).
+ * CertificateDenyList contains client certificates that are rejected although they are trusted and have not expired.
+ * All lists apply together, and every server enforces them immediately (`apiserver/authn/denied-certificates.ts`).
  */
 import { child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -62,7 +62,7 @@ export const certificateDenyList = defineKind({
   views: { columns },
 })
 
-/** Normalizes a hexadecimal number for comparison: lower case, without colons and leading zeros. */
+/** Normalizes a hexadecimal number for comparison: converts it to lower case, and removes colons and leading zeros. */
 export function plainHex(text: string): string {
   return text
     .replaceAll(':', '')

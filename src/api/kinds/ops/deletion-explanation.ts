@@ -1,6 +1,6 @@
 /**
- * DeletionExplanation: reports what blocks the deletion of an object. Computed on request by
- * `apiserver/resources/deletion-explanation.ts` and never stored.
+ * DeletionExplanation reports what blocks the deletion of an object. `apiserver/resources/deletion-explanation.ts`
+ * computes it on request. It is never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

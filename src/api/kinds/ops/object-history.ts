@@ -1,6 +1,7 @@
 /**
- * ObjectHistory: the changes to an object, newest first, with author, time, verb and changed fields. Read from the
- * journal by `apiserver/resources/object-history.ts` and never stored. Requires permission to get the object.
+ * ObjectHistory contains the changes to an object, newest first, with author, time, verb and changed fields.
+ * `apiserver/resources/object-history.ts` reads it from the journal. It is never stored. Users need permission to get
+ * the object.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

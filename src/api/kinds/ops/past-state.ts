@@ -1,6 +1,7 @@
 /**
- * PastState: an object, or all objects of a type, at an earlier resourceVersion or time. Read from the journal by
- * `apiserver/resources/past-state.ts` and never stored. Requires permission to get or list the objects.
+ * PastState contains an object, or all objects of a type, at an earlier resourceVersion or time.
+ * `apiserver/resources/past-state.ts` reads it from the journal. It is never stored. Users need permission to get or
+ * list the objects.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

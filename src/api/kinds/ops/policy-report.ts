@@ -1,6 +1,6 @@
 /**
- * PolicyReport: the number of existing objects that a ValidatingAdmissionPolicy would reject. Computed in the background
- * by `apiserver/resources/policy-reports.ts` and never stored.
+ * PolicyReport contains the number of existing objects that a ValidatingAdmissionPolicy would reject.
+ * `apiserver/resources/policy-reports.ts` computes it in the background. It is never stored.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

@@ -1,6 +1,6 @@
 /**
- * WebhookPreview: lists the existing objects that a webhook configuration would match. Computed on request by
- * `apiserver/resources/webhook-preview.ts` and never stored.
+ * WebhookPreview lists the existing objects that a webhook configuration would match.
+ * `apiserver/resources/webhook-preview.ts` computes it on request. It is never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -42,7 +42,10 @@ const status = s.object(
   { name: 'WebhookPreviewStatus', doc: 'Objects that a webhook configuration would match.' },
 )
 
-/** Refers to the type that is published with the webhook configurations instead of publishing it twice. */
+/**
+ * The published schema refers to the type that is published with the webhook configurations instead of publishing it
+ * twice.
+ */
 const webhook = { ...mutatingWebhookOf('v1'), name: 'admissionregistration.v1.MutatingWebhook' }
 
 const spec = s.object(

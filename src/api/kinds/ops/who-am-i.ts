@@ -1,6 +1,6 @@
 /**
- * WhoAmI: the identity of the requesting user. It is computed by `apiserver/resources/access-questions.ts` and never
- * stored.
+ * WhoAmI is the identity of the requesting user. `apiserver/resources/access-questions.ts` computes it on request. It
+ * is never stored.
  */
 
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

@@ -1,6 +1,6 @@
 /**
- * WhoCan: lists the subjects that may perform an action, and the roles that permit it. Computed on request by
- * `apiserver/resources/access-questions.ts` and never stored.
+ * WhoCan lists the subjects that may perform an action, and the roles that permit it.
+ * `apiserver/resources/access-questions.ts` computes it on request. It is never stored.
  */
 
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

@@ -1,9 +1,10 @@
 /**
- * PodDisruptionBudget: limits how many pods can be evicted concurrently through `pods/eviction`.
+ * PodDisruptionBudget limits the number of pods that can be evicted concurrently through `pods/eviction`.
  *
  * An empty selector means all pods of the namespace in v1, but no pods in v1beta1. The conversion therefore uses a
- * reserved label that no pod has. v1 shows an empty v1beta1 selector as a requirement for the label. v1beta1 shows an
- * empty v1 selector as a requirement for its absence. In v1 a strategic merge patch replaces the selector.
+ * reserved label that no pod has. v1 represents an empty v1beta1 selector as a requirement for the label. v1beta1
+ * represents an empty v1 selector as a requirement for its absence. In v1, a strategic merge patch replaces the
+ * selector.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -150,7 +151,10 @@ export const podDisruptionBudgetV1beta1 = defineVersion(podDisruptionBudget, {
 
 type Operator = 'Exists' | 'DoesNotExist'
 
-/** Returns the reserved label key that no pod has. `Exists` on it matches no pods, `DoesNotExist` matches all pods. */
+/**
+ * Returns the reserved label key that no pod has. The operator `Exists` with the given key matches no pods, and
+ * `DoesNotExist` matches all pods.
+ */
 function markKey(vendor: Vendor): string {
   return vendorKey(vendor, 'deprecated-v1beta1-empty-selector-match', 'pdb')
 }
@@ -178,7 +182,7 @@ function fromV1beta1(selector: LabelSelector, vendor: Vendor): LabelSelector {
   return isMarked(selector, 'DoesNotExist', vendor) ? {} : withoutMark(selector, vendor)
 }
 
-/** Removes the reserved label from selectors that contain anything else. */
+/** Removes the reserved label from selectors that contain other requirements. */
 function dropMark(spec: InferFields<typeof specFields> | undefined, vendor: Vendor): void {
   if (spec?.selector === undefined || isMarked(spec.selector, 'Exists', vendor)) return
   spec.selector = withoutMark(spec.selector, vendor)

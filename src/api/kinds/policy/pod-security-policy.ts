@@ -1,6 +1,6 @@
 /**
- * PodSecurityPolicy: security settings that pods may request. The kind is deprecated, and only the admission control of
- * the same name uses it.
+ * PodSecurityPolicy defines the security settings that pods may request. The kind is deprecated, and only the admission
+ * control of the same name uses it.
  */
 
 import type { Json } from '../../json/json.ts'
@@ -285,7 +285,7 @@ const volumeKinds = new Set(
   portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume`.split(/\s+/),
 )
 
-/** Checks the capabilities. Error paths omit `spec` because clients expect that. */
+/** Validates the capabilities. Error paths omit `spec` because clients expect such paths. */
 function checkCapabilities(value: Spec): FieldError[] {
   const dropped = new Set(value.requiredDropCapabilities)
   const all = value.allowedCapabilities?.includes('*') && dropped.size > 0
@@ -306,7 +306,7 @@ function checkEscalation(
   return [invalid(path, true, 'cannot be true unless allowPrivilegeEscalation is')]
 }
 
-/** Checks the paths. The check stops at the first path without a prefix. */
+/** Validates the paths. The check stops at the first path without a prefix. */
 function checkHostPaths(paths: NonNullable<Spec['allowedHostPaths']>, path: FieldPath): FieldError[] {
   const prefixes = paths.map(({ pathPrefix = '' }) => pathPrefix)
   const missing = prefixes.indexOf('')

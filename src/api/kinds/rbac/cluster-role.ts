@@ -1,6 +1,6 @@
 /**
- * ClusterRole: permissions in the whole cluster, or in one namespace if granted by a RoleBinding. If a ClusterRole has
- * an aggregation rule, a controller combines its rules from other ClusterRoles.
+ * ClusterRole contains permissions for the whole cluster, or for one namespace if a RoleBinding grants it. If a
+ * ClusterRole has an aggregation rule, a controller combines its rules from other ClusterRoles.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'

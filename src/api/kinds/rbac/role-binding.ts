@@ -1,4 +1,7 @@
-/** RoleBinding: grants a Role, or a ClusterRole limited to its namespace, to users, groups and service accounts. */
+/**
+ * RoleBinding grants a Role, or a ClusterRole limited to the namespace of the binding, to users, groups and service
+ * accounts.
+ */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { bindingColumns, bindingFields, checkBinding, checkSameRole } from './types/binding.ts'

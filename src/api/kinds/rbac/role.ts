@@ -1,4 +1,4 @@
-/** Role: permissions in one namespace, granted by a RoleBinding. */
+/** Role contains permissions in one namespace. A RoleBinding grants them. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { checkRules, policyRules } from './types/policy-rule.ts'

@@ -1,4 +1,7 @@
-/** ResourceSlice: devices that a driver offers, on one node or for several nodes. The slices of a pool belong together. */
+/**
+ * ResourceSlice contains devices that a driver offers, on one node or for several nodes. The slices of a pool belong
+ * together.
+ */
 import { at, child, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { timestamp } from '../../model/object.ts'

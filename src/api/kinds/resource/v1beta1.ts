@@ -1,6 +1,6 @@
 /**
- * Version v1beta1 of dynamic resource allocation. Requests contain the fields that v1 groups under `exactly`, and
- * devices contain under `basic` what v1 has in the device itself.
+ * Version v1beta1 of dynamic resource allocation. Requests contain the fields that v1 groups under `exactly`. Devices
+ * have a field `basic` for the fields that v1 has in the device itself.
  */
 import { defined } from '../../json/json.ts'
 import { defineVersion } from '../../schema/kind.ts'

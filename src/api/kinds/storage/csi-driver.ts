@@ -1,4 +1,4 @@
-/** CSIDriver: a Container Storage Interface driver and its requirements. */
+/** CSIDriver describes a Container Storage Interface driver and its requirements. */
 
 import { type Json, sameJson } from '../../json/json.ts'
 import {
@@ -38,7 +38,7 @@ const tokenRequest = s.object(
   },
 )
 
-/** The gate of the field that ties pods to nodes with the driver. It is older than the field. */
+/** The feature gate of the field that restricts pods to nodes with the driver. The gate is older than the field. */
 const placementGate = 'VolumeLimitScaling'
 
 const spec = s.object(
@@ -212,8 +212,8 @@ function changesFreely(context: RuleContext): boolean {
 }
 
 /**
- * Increments the generation for changes to the spec. Before 1.29, only changes that nodes must apply count. A new object
- * has no generation.
+ * Increments the generation for changes to the spec. Before 1.29, only changes that nodes must apply increment the
+ * generation. A new object has no generation.
  */
 function countChanges(next: CSIDriver, previous: CSIDriver, context: RuleContext): void {
   const counted = ({ spec = {} }: CSIDriver): Json =>

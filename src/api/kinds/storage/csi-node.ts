@@ -1,4 +1,4 @@
-/** CSINode: the Container Storage Interface drivers installed on a node. The object has the name of the node. */
+/** CSINode lists the Container Storage Interface drivers installed on a node. The object has the name of the node. */
 
 import { defined, sameJson } from '../../json/json.ts'
 import {
@@ -136,7 +136,7 @@ function checkDriver(
   ]
 }
 
-/** Reports faults at the driver instead of its topologyKeys because clients expect that. */
+/** Errors are reported at the driver instead of its topologyKeys because clients expect that path. */
 function checkTopologyKeys(keys: readonly string[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(keys)
   return keys
@@ -153,7 +153,10 @@ function checkNames(drivers: readonly Driver[], path: FieldPath): FieldError[] {
   return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]!))
 }
 
-/** Drivers can be added and removed. Of an existing driver, only the volume limits may change, if the gate allows it. */
+/**
+ * Drivers can be added and removed. The volume limits of an existing driver may change if the feature gate is enabled.
+ * Its other fields are immutable.
+ */
 function checkSameDrivers(next: readonly Driver[], previous: readonly Driver[], context: RuleContext): FieldError[] {
   const { version, gates } = emulationOf(context)
   const mayChangeLimits = gates.has('MutableCSINodeAllocatableCount')

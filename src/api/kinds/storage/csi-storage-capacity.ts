@@ -1,6 +1,6 @@
 /**
- * CSIStorageCapacity: the available capacity of a storage class in one topology segment. Reported by the CSI driver and
- * used by the scheduler.
+ * CSIStorageCapacity is the available capacity of a storage class in one topology segment. The CSI driver reports it,
+ * and the scheduler uses it.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'

@@ -1,5 +1,5 @@
 /**
- * StorageClass: provisions volumes on demand. The provisioner, parameters, reclaim policy and volume binding mode are
+ * StorageClass provisions volumes on demand. The provisioner, parameters, reclaim policy and volume binding mode are
  * immutable, so they describe existing volumes correctly.
  */
 
@@ -51,7 +51,7 @@ const fields = {
 
 export type StorageClass = ObjectOf<typeof fields>
 
-/** Reports whether claims that name no class use this one. Also honors the older beta annotation. */
+/** Returns whether claims that name no class use this class. The older beta annotation is supported too. */
 function isDefaultClass({ metadata }: Pick<StorageClass, 'metadata'>, vendor: Vendor): boolean {
   const marks = ['storageclass', 'storageclass.beta'].map((part) => vendorKey(vendor, 'is-default-class', part))
   return marks.some((mark) => metadata.annotations?.[mark] === 'true')
@@ -115,7 +115,7 @@ export const storageClass = defineKind({
 
 const immutableNames = ['parameters', 'provisioner', 'reclaimPolicy'] as const
 
-/** Rejects changes of immutable fields. Since 1.36, all immutable fields report the same cause. */
+/** Rejects changes of immutable fields. Since 1.36, the errors of all immutable fields have the same reason. */
 function checkUpdate(next: StorageClass, previous: StorageClass, context: RuleContext): FieldError[] {
   const isUniform = isAtLeast(emulationOf(context).version, '1.36')
   const changed = immutableNames.filter((name) => !sameJson(next[name], previous[name]))
@@ -129,7 +129,7 @@ function checkUpdate(next: StorageClass, previous: StorageClass, context: RuleCo
   ]
 }
 
-/** Accepts an empty policy, which means that none was specified. */
+/** An empty policy is valid and means that none was specified. */
 function checkReclaimPolicy(policy: string): FieldError[] {
   if (policy === '' || reclaimPolicies.includes(policy)) return []
   return [notSupported('reclaimPolicy', policy, reclaimPolicies)]

@@ -1,6 +1,6 @@
 /**
- * VolumeAttachment: a request to attach a volume to a node. The spec is immutable, and the attacher reports the outcome
- * in `status`.
+ * VolumeAttachment is a request to attach a volume to a node. The spec is immutable, and the attacher reports the
+ * outcome in `status`.
  */
 
 import { keysOf } from '../../json/json.ts'
@@ -163,7 +163,7 @@ function checkSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: S
     : []
 }
 
-/** Validates immutable names only on creation. */
+/** Immutable names are validated only on creation. */
 function checkNames({ spec = {} }: VolumeAttachment, context: RuleContext): FieldError[] {
   const { attacher = '', source: { persistentVolumeName: name } = {} } = spec
   const faults = name === undefined ? [] : checkDnsSubdomain(name)

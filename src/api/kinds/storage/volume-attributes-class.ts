@@ -1,5 +1,6 @@
 /**
- * VolumeAttributesClass: parameters of a volume that can change during its lifetime. A class itself is immutable.
+ * VolumeAttributesClass contains parameters of a volume that can change during the volume's lifetime. The class itself
+ * is immutable.
  */
 import { sameJson } from '../../json/json.ts'
 import { forbidden } from '../../model/field-error.ts'

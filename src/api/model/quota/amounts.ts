@@ -1,11 +1,11 @@
-/** Amounts of resources by name, as quotas count them: `requests.cpu`, `count/configmaps`. */
+/** Amounts of resources by the names that quotas use, such as `requests.cpu` or `count/configmaps`. */
 import { own } from '../../json/json.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../quantity.ts'
 
 /** Quantities by the name of the resource. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
-/** Amounts in the form that objects contain: a text for each resource. */
+/** Amounts in the form that objects contain, with a text for each resource. */
 export interface WrittenAmounts {
   readonly [name: string]: string
 }
@@ -13,7 +13,7 @@ export interface WrittenAmounts {
 export const one: Quantity = { nanos: 1_000_000_000n, form: 'decimal' }
 const none: Quantity = { nanos: 0n, form: 'decimal' }
 
-/** Returns a quantity of this number of whole units. */
+/** Returns a quantity of the given number of whole units. */
 export function wholes(count: number): Quantity {
   return { nanos: BigInt(count) * one.nanos, form: 'decimal' }
 }
@@ -23,7 +23,7 @@ export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity>
   return new Map(Object.keys(written).map((name) => [name, readAmount(written, name) ?? none]))
 }
 
-/** Returns one quantity of a list of amounts. Undefined if it is absent or malformed. */
+/** Returns one quantity of a list of amounts, or undefined if it is absent or malformed. */
 export function readAmount(written: WrittenAmounts | undefined, name: string): Quantity | undefined {
   const text = written && own(written, name)
   return typeof text === 'string' ? parseQuantity(text) : undefined
@@ -74,7 +74,7 @@ export function atLeastNone(amount: Quantity): Quantity {
   return amount.nanos < 0n ? none : amount
 }
 
-/** Formats amounts sorted by name: `limits.memory=1Gi,requests.cpu=600m`. */
+/** Formats amounts sorted by name, such as `limits.memory=1Gi,requests.cpu=600m`. */
 export function describe(amounts: Amounts): string {
   return [...amounts.keys()]
     .sort()

@@ -46,7 +46,7 @@ interface CountedClaim {
 
 /**
  * Whether a claim meets a condition on its VolumeAttributesClass. A claim that changes its class refers to several
- * classes, and one of them is enough.
+ * classes, and it is sufficient that one of them meets the condition.
  */
 function hasAttributesClass(object: ApiObject & CountedClaim, requirement: Requirement): boolean {
   const { spec = {}, status = {} } = object
@@ -81,7 +81,7 @@ function hasDeadline({ spec = {} }: CountedPod): boolean {
   return spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0
 }
 
-/** Whether the pod has any requests or limits. Resources of the pod itself count instead of those of its containers. */
+/** Whether the pod has any requests or limits. Resources of the pod itself replace those of its containers. */
 function asksForAnything(pod: CountedPod): boolean {
   const parts = hasPodResources(pod) ? [pod.spec!] : containersOf(pod)
   return parts.some(({ resources = {} }) =>

@@ -26,7 +26,7 @@ export interface CountedType {
   readonly plural: string
 }
 
-/** The facts that usage depends on, in addition to the object. */
+/** The facts on which usage depends, in addition to the object. */
 export interface UsageContext {
   readonly vendor: Vendor
   /** Wall-clock time in milliseconds. */
@@ -65,7 +65,7 @@ function isResourceClaims({ group, plural }: CountedType, vendor: Vendor): boole
   return plural === 'resourceclaims' && group === groupName(vendor, 'resource')
 }
 
-/** Whether quotas count objects of this type. They do not count events, which expire on their own. */
+/** Whether quotas count objects of the type. Events are not counted, because they expire on their own. */
 export function isCounted({ group, plural }: CountedType, vendor: Vendor): boolean {
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
@@ -113,7 +113,7 @@ function podUsage(object: ApiObject, context: UsageContext): Amounts {
 }
 
 /**
- * Whether a pod uses nothing any more: it has terminated, or its node should have terminated it by now and has not
+ * Whether a pod no longer uses resources: it has terminated, or its node should have terminated it by now and has not
  * responded.
  */
 function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number): boolean {
@@ -123,7 +123,7 @@ function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number):
   return now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
 }
 
-/** Returns the names of the counted resources that a container has requests or limits for. */
+/** Returns the names of the counted resources for which a container has requests or limits. */
 export function namesStated({ resources = {} }: CountedContainer, vendor: Vendor): Set<string> {
   const usage = computeUsage(readAmounts(resources.requests), readAmounts(resources.limits), vendor)
   return new Set(usage.map(([name]) => name))
@@ -142,7 +142,7 @@ function computeUsage(requests: Amounts, limits: Amounts, vendor: Vendor): [stri
   return usage
 }
 
-/** Whether this is an extended resource, which nodes advertise. */
+/** Whether the resource is an extended resource, which nodes advertise. */
 function isAdvertised(name: string, vendor: Vendor): boolean {
   return name.includes('/') && !isVendorKey(vendor, name) && !name.startsWith('requests.')
 }

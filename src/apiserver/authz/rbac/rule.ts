@@ -3,8 +3,8 @@
  *
  *   pods             pods without their subresources
  *   pods/log         only the subresource
- *   * / scale        (written as one word) the subresource of every resource
- *   /logs/*          every path with this prefix
+ *   * / scale (written as one word) the subresource of every resource
+ *   /logs/*          every path with the given prefix
  *
  * Rules only allow. A rule with resource names does not apply to requests without a name, such as lists.
  */

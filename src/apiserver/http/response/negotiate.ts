@@ -132,7 +132,7 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
   return type
 }
 
-/** Like `chooseType`, but returns undefined if the client accepts none of the types. */
+/** Does the same as `chooseType`, but returns undefined if the client accepts none of the types. */
 export function acceptedType(headers: RequestHeaders, types: readonly string[]): string | undefined {
   const accept = headers.list('accept')
   const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)

@@ -58,7 +58,7 @@ export class Catalogue {
     return this.#types
   }
 
-  /** Adds types. Throws if the catalogue already has a type with the same group, version and plural. */
+  /** Adds types. Throws an error if the catalogue already has a type with the same group, version and plural. */
   add(types: readonly ServedType[]): void {
     this.replace([], types)
   }

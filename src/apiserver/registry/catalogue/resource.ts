@@ -116,7 +116,7 @@ function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endp
 interface Serving {
   readonly parts: RegistryParts
   readonly endpoints?: readonly Endpoint[]
-  /** The memory limit for Protobuf encodings. Unset for custom kinds, which have no Protobuf encoding. */
+  /** The memory limit for Protobuf encodings. Undefined for custom kinds, which have no Protobuf encoding. */
   readonly room?: EncodedObjectBudget
 }
 

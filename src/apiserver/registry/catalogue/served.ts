@@ -50,9 +50,9 @@ export function originOf({ kind, stored }: Served & { readonly stored: Served | 
 /** A subresource as clients see it. */
 export interface ServedSubresource {
   readonly verbs: readonly Verb[]
-  /** The kind of the request and response bodies. Unset if it is the parent kind. */
+  /** The kind of the request and response bodies. Undefined if it is the parent kind. */
   readonly type: Kind | undefined
-  /** Handles the requests for a subresource. Unset for a view of the stored object, such as `scale`. */
+  /** Handles the requests for a subresource. Undefined for a view of the stored object, such as `scale`. */
   readonly endpoint: Endpoint | undefined
 }
 

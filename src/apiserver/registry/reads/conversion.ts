@@ -65,7 +65,7 @@ export function* jsonSliced(resource: Resource, stored: StoredJson): Sliced<Buff
 }
 
 /**
- * Throws if the object cannot be represented in the version or view of this resource. The caller must await
+ * Throws an error if the object cannot be represented in the version or view of this resource. The caller must await
  * `prepareJson` or `prepareObjects` first.
  */
 export function assertReadable({ kind, stored }: Resource, held: StoredJson): void {

@@ -99,8 +99,8 @@ function storedFields(resource: Resource, fields: readonly FieldRequirement[]): 
 }
 
 /**
- * Converts the field of a requirement to its path in the storage version. Throws if the kind does not support the field
- * in selectors.
+ * Converts the field of a requirement to its path in the storage version. Throws an error if the kind does not support
+ * the field in selectors.
  */
 function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
   const path = names.get(field.path)

@@ -142,7 +142,7 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 /**
  * Removes a damaged object immediately, because its finalizers are unknown. The same commit releases its reservations,
  * which are found by their holder. Objects that depend on the damaged object, such as the custom objects of a
- * definition, are removed first. Throws if a newer version of the server wrote the object.
+ * definition, are removed first. Throws an error if a newer version of the server wrote the object.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
@@ -243,7 +243,7 @@ async function storeMark(
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
 
-/** Throws unless the object meets the preconditions. */
+/** Throws an error unless the object meets the preconditions. */
 export function assertPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {
   for (const precondition of preconditions) assertPrecondition(resource, object, precondition)
 }

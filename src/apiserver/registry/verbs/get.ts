@@ -21,7 +21,7 @@ export function get(resource: Resource, query: GetQuery): CachedObject | Promise
 export interface GetQuery {
   readonly namespace: string
   readonly name: string
-  /** The requested view, such as `scale`. Unset for the object itself. */
+  /** The requested view, such as `scale`. Undefined for the object itself. */
   readonly subresource?: string
   readonly resourceVersion: string
 }

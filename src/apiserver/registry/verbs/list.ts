@@ -62,7 +62,7 @@ export interface ListPage {
  */
 export interface At {
   readonly exact?: number | undefined
-  /** The key after which the list starts. Unset for the start of the list. */
+  /** The key after which the list starts. Undefined for the start of the list. */
   readonly after?: string
   /** The sort values of the object with the key `after`. Set only for a sorted list. */
   readonly values?: readonly (SortValue | null)[]

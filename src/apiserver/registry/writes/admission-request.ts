@@ -13,7 +13,7 @@ export interface AdmittedWrite {
   readonly name: string
   readonly object: ApiObject | undefined
   readonly oldObject: ApiObject | undefined
-  /** The prefix (`generateName`) of a generated name. Unset if the client specified the name. */
+  /** The prefix (`generateName`) of a generated name. Undefined if the client specified the name. */
   readonly drawnFrom?: string | undefined
   /** Collects the preconditions for the commit and the follow-up actions that admission plugins add. */
   readonly conditions: WriteConditions

@@ -122,8 +122,8 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
 }
 
 /**
- * Throws if the object has too many values. Writes by the server itself are exempt, so that the server can repair an
- * object at the limit.
+ * Throws an error if the object has too many values. Writes by the server itself are exempt, so that the server can
+ * repair an object at the limit.
  */
 function boundValues({ write }: Attempt, object: ApiObject): Promise<undefined> | undefined {
   if (write.own || !isLarge(asJson(object))) return undefined

@@ -226,9 +226,9 @@ export async function commitObject(
 }
 
 /**
- * Throws if the deadline of the request has passed. The client then receives a timeout, so nothing may be stored. A
- * deadline that passes during the commit has no effect. Uses the machine's clock, even if a test controls the time in
- * objects.
+ * Throws an error if the deadline of the request has passed. The client then receives a timeout, so nothing may be
+ * stored. A deadline that passes during the commit has no effect. Uses the machine's clock, even if a test controls the
+ * time in objects.
  */
 export function assertInTime({ deadline }: WriteContext): void {
   if (deadline !== undefined && systemClock.monotonic() >= deadline)

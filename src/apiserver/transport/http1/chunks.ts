@@ -53,7 +53,7 @@ export class ChunkReader {
     return { used: i, content: joined(bytes, contentRanges) }
   }
 
-  /** Processes one byte outside of the chunk data. Returns false if the byte is not allowed at this position. */
+  /** Processes one byte outside of the chunk data. Returns false if the byte is not allowed at the given position. */
   #step(byte: number): boolean {
     switch (this.#place) {
       case 'digit':

@@ -306,7 +306,7 @@ function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
   return replacedBy(tables, readRevision(replacedAt, 0), { key, revision })
 }
 
-/** Returns the value that a change replaced. Checks that the record is for this version of this key. */
+/** Returns the value that a change replaced. Checks that the record is for this version of the given key. */
 function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buffer; revision: Revision }): Lent {
   const { replaced, ...record } = logRecordAt(tables, at)
   if (!record.key.equals(key) || record.previous !== revision)

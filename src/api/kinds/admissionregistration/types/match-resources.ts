@@ -70,7 +70,7 @@ export const matchResources = s.object(fields, {
 
 export type MatchResources = InferFields<typeof fields>
 
-/** Validates the constraints of a policy or a binding. Only the constraints of a policy must name resources. */
+/** Validates the match constraints of a policy or a binding. Only the constraints of a policy must name resources. */
 export function checkConstraints(constraints: MatchResources | undefined, path: FieldPath): FieldError[] {
   if (constraints === undefined) return [required(path)]
   return (constraints.resourceRules ?? []).length === 0 ? [required(child(path, 'resourceRules'))] : []

@@ -34,7 +34,7 @@ const fields = {
   ...inlined(2, resourceFields),
 }
 
-/** Returns the fields of a rule for a message that inlines the whole rule with this tag. */
+/** Returns the fields of a rule for a message that inlines the whole rule with the given tag. */
 export function ruleFields(tag: number) {
   return inlined(tag, fields)
 }

@@ -1,6 +1,6 @@
 /**
  * The selector and the pod labels that the server generates for a Job. The labels contain the name and the UID of the
- * Job. From 1.27 on, there are also labels whose keys have a prefix.
+ * Job. Since 1.27, there are also labels whose keys have a prefix.
  */
 import { at, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkLabelValue } from '../../../model/names.ts'

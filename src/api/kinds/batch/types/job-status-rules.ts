@@ -30,7 +30,7 @@ export function checkStatusUpdate(next: JobState, previous: JobState, context: R
   ]
 }
 
-/** Transition is a change of the status of a Job. */
+/** A change of the status of a Job. */
 class Transition {
   readonly spec: JobSpec
   readonly status: JobStatus

@@ -1,6 +1,6 @@
 /**
  * Updates of the pod template of a Job. The template is immutable, except that a suspended Job without active pods may
- * change where its pods run. From 1.35 on, such a Job may also change the resources of its pods.
+ * change where its pods run. Since 1.35, such a Job may also change the resources of its pods.
  */
 import type { FieldError } from '../../../model/field-error.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
@@ -27,7 +27,7 @@ export function checkTemplateUpdate({ template: next = {} }: JobSpec, previous: 
 
 /**
  * Whether a Job is suspended and has no active pods. With `evenIfStarted`, a Job that has started counts as inactive
- * once its controller reports the suspension.
+ * when its controller reports the suspension.
  */
 function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { evenIfStarted: boolean }): boolean {
   if (!spec.suspend) return false

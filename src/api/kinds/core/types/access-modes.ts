@@ -1,4 +1,4 @@
-/** Access modes: how a volume may be mounted. Volumes offer modes and claims request them. */
+/** Access modes, which define how a volume may be mounted. Volumes offer modes and claims request them. */
 import { type FieldError, type FieldPath, forbidden, notSupported } from '../../../model/field-error.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'
 import { s } from '../../../schema/schema.ts'
@@ -16,7 +16,10 @@ const shortNames = new Map([
 /** The access mode for a single pod. It requires the feature gate of the same name. */
 const single = 'ReadWriteOncePod'
 
-/** Checks the access modes. Errors name the list instead of the element, because clients expect that path. */
+/**
+ * Validates the access modes. Errors contain the path of the list instead of the element, because clients expect that
+ * path.
+ */
 export function checkAccessModes(modes: readonly string[] = [], path: FieldPath, context: RuleContext): FieldError[] {
   const allowsSingle = emulationOf(context).gates.has(single)
   const supported = [...shortNames.keys()].filter((mode) => allowsSingle || mode !== single).sort()

@@ -1,6 +1,6 @@
 /**
- * Annotations that select the AppArmor profile of a container. Fields replaced them in 1.30: the server keeps both in
- * sync in new pods.
+ * Annotations that select the AppArmor profile of a container. Kubernetes 1.30 replaced them with fields, and the
+ * server keeps both consistent in new pods.
  */
 import { own } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
@@ -47,14 +47,14 @@ function annotationOf({ type, localhostProfile }: AppArmorProfile): string | und
   return type === 'Localhost' && localhostProfile !== undefined ? `${localPrefix}${localhostProfile}` : undefined
 }
 
-/** Returns the warning about an annotation that a field has replaced. `path` is that of the annotations. */
+/** Returns the warning about an annotation that a field has replaced. `path` is the path of the annotations. */
 export function appArmorWarning(container: string, path: FieldPath, vendor: Vendor): string {
   return `${at(path, appArmorKey(vendor, container))}: deprecated since v1.30; use the "appArmorProfile" field instead`
 }
 
 /**
- * Adds the missing half to a new pod: a field for each annotation, and before 1.34 an annotation for each field, which
- * older nodes read. Mutates the annotations and the spec.
+ * Completes a new pod: adds a field for each annotation, and before 1.34 an annotation for each field, because older
+ * nodes read annotations. Modifies the annotations and the spec.
  */
 export function pairAppArmor(annotations: Annotations, spec: PodSpec, context: PrepareContext): void {
   const { vendor, warn } = context

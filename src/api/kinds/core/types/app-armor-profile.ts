@@ -1,4 +1,4 @@
-/** AppArmorProfile: which operations AppArmor allows a pod or container. */
+/** AppArmorProfile defines the operations that AppArmor allows to a pod or container. */
 import {
   child,
   type FieldError,

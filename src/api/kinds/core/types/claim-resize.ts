@@ -8,7 +8,7 @@ import type { ClaimStatus } from './claim-fields.ts'
 import type { ResourceList } from './resource-list.ts'
 import { isNative, isStorageSize } from './resource-names.ts'
 
-/** Whether a claim may shrink its request after a failed resize. */
+/** Whether a claim may reduce its request after a failed resize. */
 export function mayRecover(context: RuleContext): boolean {
   return emulationOf(context).gates.has('RecoverVolumeExpansionFailure')
 }
@@ -22,7 +22,10 @@ const resizeStates = [
   'NodeExpansionPending',
 ]
 
-/** Progress of the resize of one resource, since 1.28. Until 1.30, a failure was not necessarily final. */
+/**
+ * Progress of the resize of one resource, which Kubernetes reports since 1.28. Until 1.30, a failure was not
+ * necessarily final.
+ */
 const stepsOfResize = ['ControllerResizeInProgress', 'NodeResizeInProgress', 'NodeResizePending']
 const failuresOfResize = ['ControllerResizeInfeasible', 'NodeResizeInfeasible']
 const earlierFailuresOfResize = ['ControllerResizeFailed', 'NodeResizeFailed']
@@ -57,7 +60,7 @@ function checkResize(
   ]
 }
 
-/** Checks the resource name in the status of a claim: `storage`, or a name in another domain than the vendor's. */
+/** Validates the resource name in the status of a claim: `storage`, or a name outside the vendor's domain. */
 function checkClaimResource(name: string, path: string, vendor: Vendor): FieldError[] {
   const faults = checkQualifiedName(name)
   if (faults.length > 0) return faults.map((fault) => invalid(path, name, fault))

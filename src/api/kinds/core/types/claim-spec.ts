@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimSpec: the storage that a claim requests, or a claim template in a pod. */
+/** PersistentVolumeClaimSpec describes the storage that a claim requests. Claim templates in pods use it too. */
 
 import { sameJson } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
@@ -58,7 +58,10 @@ export const persistentVolumeClaimSpec = s.object(fields, {
   check: checkClaim,
 })
 
-/** In a pod. If the feature is disabled, the server drops the class only when it creates the claim itself. */
+/**
+ * In a pod, the field is preserved. If its feature is disabled, the server drops the class only when it creates the
+ * claim.
+ */
 export const templatedClaimSpec: typeof persistentVolumeClaimSpec = {
   ...persistentVolumeClaimSpec,
   fields: { ...fields, volumeAttributesClassName: { ...fields.volumeAttributesClassName, gateDrops: 'never' } },
@@ -101,7 +104,7 @@ function checkOneSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec
   return sameJson(dataSource, reference) ? [] : [invalid(path, 'dataSource', 'must match dataSourceRef')]
 }
 
-/** Checks `dataSource`. Without an API group, the only valid kind is PersistentVolumeClaim. */
+/** Validates `dataSource`. Without an API group, the only valid kind is PersistentVolumeClaim. */
 function checkDataSource(source: DataSource, path: FieldPath, context: RuleContext): FieldError[] {
   const { name = '', kind = '', apiGroup = '' } = source
   const namespace = 'namespace' in source ? source.namespace : undefined

@@ -13,7 +13,7 @@ import type { ResourceList } from './resource-list.ts'
 import { quantityOf } from './resource-names.ts'
 import { quantityIn } from './resources.ts'
 
-/** Returns the annotation that `storageClassName` has replaced. */
+/** Returns the annotation that the field `storageClassName` has replaced. */
 export function classKey(vendor: Vendor): string {
   return vendorKey(vendor, 'storage-class', 'volume.beta')
 }
@@ -78,7 +78,7 @@ function unchanging(
 }
 
 /**
- * Rejects a smaller size. With RecoverVolumeExpansionFailure, a claim may shrink its request to a size above its
+ * Rejects a smaller size. With RecoverVolumeExpansionFailure, a claim may reduce its request to a size above its
  * capacity.
  */
 function checkSize(
@@ -102,7 +102,7 @@ function gainsClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim
   return !isAnnotated && previous.spec?.storageClassName === undefined && next.spec?.storageClassName !== undefined
 }
 
-/** Whether the class of volume attributes may change. Since 1.34, this includes its removal. */
+/** Whether the class of volume attributes may change. Since 1.34, it may also be removed. */
 function hasAttributesClass(spec: PersistentVolumeClaimSpec, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!gates.has('VolumeAttributesClass')) return false

@@ -1,11 +1,11 @@
-/** Which terminated containers may run again, and the rule that all others stay terminated. */
+/** Determines which terminated containers may run again. All other containers must stay terminated. */
 import { type FieldError, forbidden } from '../../../model/field-error.ts'
 import { isEnabled, type RuleContext } from '../../../schema/context.ts'
 import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 
-/** An update of the status of a pod with this spec. */
+/** An update of the status of a pod with the given spec. */
 export interface StatusUpdate {
   readonly next: PodStatus
   readonly previous: PodStatus
@@ -14,7 +14,9 @@ export interface StatusUpdate {
 
 type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'
 
-/** Rejects restarting a container that has terminated for good. Errors name the previous index of the container. */
+/**
+ * Rejects restarting a container that has terminated permanently. Errors contain the previous index of the container.
+ */
 export function checkEnded({ next, previous, spec }: StatusUpdate, context: RuleContext): FieldError[] {
   const restarts = restartRules(spec, context)
   return (['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const).flatMap((list) => {
@@ -44,7 +46,8 @@ function restartRules(spec: PodSpec, context: RuleContext) {
     if (list === 'ephemeralContainerStatuses') return false
     if (restartsAll) return true
     const one = byName[list].get(name)
-    // A policy of a container itself counts for sidecars, and for all containers with the feature ContainerRestartRules.
+    // A restart policy of the container itself applies to sidecars, and to all containers with the feature
+    // ContainerRestartRules.
     const ownPolicy = usesRules || list === 'initContainerStatuses' ? one?.restartPolicy : undefined
     if (ownPolicy === undefined || one === undefined) return restartsBy(restartPolicy, exitCode)
     return restartsByRule(one, exitCode) || restartsBy(ownPolicy, exitCode)

@@ -1,4 +1,4 @@
-/** When a container restarts: on a change of its resources, and after it exits. */
+/** Restart settings of a container: on a change of its resources, and after it exits. */
 import {
   at,
   child,
@@ -60,7 +60,7 @@ export const restartRule = s.object(ruleFields, {
 
 const restartPolicies = ['Always', 'Never', 'OnFailure']
 
-/** Checks the restart policy of a container, and its rules, which require a policy. */
+/** Validates the restart policy of a container, and its rules, which require a policy. */
 export function checkRestart(
   { restartPolicy, restartPolicyRules: rules = [] }: { restartPolicy?: string; restartPolicyRules?: RestartRule[] },
   path: FieldPath,
@@ -101,7 +101,10 @@ function checkRule({ action = '', exitCodes }: RestartRule, path: FieldPath, con
 const resizableResources = ['cpu', 'memory']
 const resizeRestarts = ['NotRequired', 'RestartContainer']
 
-/** Checks the resize policies. All errors except duplicates name the list, because clients expect that path. */
+/**
+ * Validates the resize policies. All errors except duplicates contain the path of the list, because clients expect that
+ * path.
+ */
 export function checkResizePolicies(
   policies: readonly ResizePolicy[],
   path: FieldPath,

@@ -1,5 +1,5 @@
 /**
- * Rules for a container that depend on settings of its pod: restart policy, grace period, operating system, user
+ * Validation of a container that depends on settings of its pod: restart policy, grace period, operating system, user
  * namespace and resource claims.
  */
 import {
@@ -23,7 +23,7 @@ import type { Lifecycle } from './handlers.ts'
 import { checkStopSignal } from './stop-signals.ts'
 import type { Volume } from './volume.ts'
 
-/** The parts of a pod that these rules depend on. */
+/** The parts of a pod on which the validation of its containers depends. */
 export interface PodSettings {
   readonly restartPolicy?: string
   readonly terminationGracePeriodSeconds?: number
@@ -40,7 +40,7 @@ interface Settings {
   readonly context: RuleContext
 }
 
-/** Returns the rules for the containers of a pod. */
+/** Returns the validation rules for the containers of a pod. */
 export function containerRules(pod: PodSettings, volumes: ReadonlyMap<string, Volume>, context: RuleContext) {
   const settings: Settings = { pod, context }
   const claims = new Set(pod.resourceClaims?.map(({ name = '' }) => name))
@@ -91,7 +91,7 @@ function checkLifecycle(
   ]
 }
 
-/** Checks that a pause in a lifecycle hook ends within the grace period of the pod. */
+/** Requires that a pause in a lifecycle hook ends within the grace period of the pod. */
 function checkSleep(seconds: number, path: FieldPath, { pod, context }: Settings): FieldError[] {
   const { terminationGracePeriodSeconds: grace = 30 } = pod
   const min = isEnabled('PodLifecycleSleepActionAllowZero', context) ? 0 : 1
@@ -100,7 +100,7 @@ function checkSleep(seconds: number, path: FieldPath, { pod, context }: Settings
 }
 
 /**
- * Checks the references of a container to the claims of its pod. A container refers to each claim as a whole, or to
+ * Validates the references of a container to the claims of its pod. A container refers to each claim as a whole, or to
  * several of its requests.
  */
 export function checkClaimUse(

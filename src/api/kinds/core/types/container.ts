@@ -1,6 +1,6 @@
 /**
- * Container: an image with its ports, environment, resources, mounts and probes. Rules that depend on the rest of the
- * pod (its volumes and other containers) are in pod-containers.ts and container-settings.ts.
+ * Container is an image with its ports, environment, resources, mounts and probes. The rules that depend on the rest of
+ * the pod (its volumes and other containers) are in pod-containers.ts and container-settings.ts.
  */
 
 import {
@@ -139,7 +139,9 @@ const fields = {
 
 export type Container = InferFields<typeof fields>
 
-/** Validation rejects the restart policy of other containers than init containers, so the gate does not drop it. */
+/**
+ * Validation rejects the restart policy of containers other than init containers, so the feature gate does not drop it.
+ */
 export const ungatedFields = { ...fields, restartPolicy: { ...fields.restartPolicy, gateDrops: 'never' as const } }
 
 export const container = s.object(ungatedFields, {
@@ -149,7 +151,7 @@ export const container = s.object(ungatedFields, {
   check: (value, path, context) => [...checkContainer(value, path, context), ...checkProbes(value, path)],
 })
 
-/** Whether an init container is a sidecar: it starts before the regular containers and keeps running. */
+/** Whether an init container is a sidecar. A sidecar starts before the regular containers and continues to run. */
 export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always'
 }
@@ -185,12 +187,12 @@ export function checkNoProbes(value: Container, path: FieldPath, context: RuleCo
     : names.map((name) => invalid(child(path, name), value[name], 'must not be set for init containers'))
 }
 
-/** Always pulls the tag `latest` because its image may change. */
+/** The tag `latest` is always pulled because its image may change. */
 export function fillPullPolicy(value: Container): void {
   value.imagePullPolicy ??= tagOf(value.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
 
-/** Applies the rules for all kinds of containers. */
+/** Applies the rules that all kinds of containers have in common. */
 export function checkContainer(value: Container, path: FieldPath, context: RuleContext): FieldError[] {
   const { vendor } = context
   const { name = '' } = value

@@ -1,5 +1,5 @@
 /**
- * Data sources of a claim: `dataSource` names a claim or a snapshot, and `dataSourceRef` names any object.
+ * Data sources of a claim: `dataSource` refers to a claim or a snapshot, and `dataSourceRef` to any object.
  * `dataSourceRef` requires the feature gate AnyVolumeDataSource. With the gate enabled, both fields have the same
  * value.
  */
@@ -8,8 +8,8 @@ import { emulationOf, type PrepareContext, type RuleContext } from '../../../sch
 import type { PersistentVolumeClaimSpec } from './claim-spec.ts'
 
 /**
- * Drops data sources of unsupported kinds unless the stored claim already has one. Sets both fields to the same value if
- * the gate is enabled. Mutates the spec.
+ * Drops data sources of unsupported kinds unless the stored claim already has such a data source. Sets both fields to
+ * the same value if the gate is enabled. Modifies the spec.
  */
 export function agreeOnDataSources(
   spec: PersistentVolumeClaimSpec,

@@ -93,8 +93,8 @@ const selectableResources = ['limits', 'requests'].flatMap((list) => resources.m
 const hugePages = /^(?:limits|requests)\.hugepages-/
 
 /**
- * Checks that `allowed` contains the field. Single labels and annotations, such as `metadata.labels['app']`, are always
- * allowed.
+ * Requires that `allowed` contains the field. Single labels and annotations, such as `metadata.labels['app']`, are
+ * always allowed.
  */
 export function checkFieldSelector(
   { apiVersion = '', fieldPath = '' }: ObjectFieldSelector,

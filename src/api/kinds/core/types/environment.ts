@@ -197,8 +197,8 @@ function checkWholeSource({ name = '' }: InferFields<typeof wholeFields>, path: 
 }
 
 /**
- * Checks the sources of environment variables. Errors in the choice of source name the list, because clients expect
- * that path.
+ * Validates the sources of environment variables. Errors in the choice of source contain the path of the list, because
+ * clients expect that path.
  */
 export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath): FieldError[] {
   return sources.flatMap(({ configMapRef, secretRef }) => {

@@ -1,4 +1,4 @@
-/** EphemeralContainer: a container that is added to a running pod for debugging. */
+/** EphemeralContainer is a container that is added to a running pod for debugging. */
 import { at, child, type FieldError, type FieldPath, forbidden, required } from '../../../model/field-error.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
@@ -49,7 +49,7 @@ export const ephemeralContainer = s.object(fields, {
       : checkEarlier(value, path, context),
 })
 
-/** Whether an ephemeral container is validated. Before 1.26, one without a name is not. */
+/** Whether an ephemeral container is validated. Before 1.26, an ephemeral container without a name is not validated. */
 export function isJudged({ name }: EphemeralContainer, context: RuleContext): boolean {
   return isSince('1.26', context) || (name !== undefined && name !== '')
 }

@@ -1,6 +1,6 @@
 /**
- * Parts of a pod that change while a feature is disabled, where dropping a field alone would leave an invalid or
- * different pod. The schema drops all other fields of disabled features (schema/gated-fields.ts).
+ * Parts of a pod that need more than dropping a field if their feature is disabled. Dropping the field alone would
+ * leave an invalid or different pod. The schema drops all other fields of disabled features (schema/gated-fields.ts).
  */
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { isEnabled, isSince, type PrepareContext } from '../../../schema/context.ts'
@@ -20,7 +20,7 @@ type List = 'containers' | 'initContainers' | 'ephemeralContainers'
 
 const lists: readonly List[] = ['containers', 'initContainers', 'ephemeralContainers']
 
-/** Resets the parts of disabled features, unless the stored pod has them. Mutates the spec. */
+/** Resets the parts of disabled features, unless the stored pod has them. Modifies the spec. */
 export function resetGated(
   { spec = {}, previous = {} }: { spec: PodParts | undefined; previous?: PodParts | undefined },
   path: FieldPath,
@@ -68,7 +68,7 @@ function dropRestartPolicies(spec: PodParts, path: FieldPath, context: PrepareCo
   }
 }
 
-/** Drops the volumes from images together with their mounts. */
+/** Drops volumes whose source is an image, together with their mounts. */
 function dropImageVolumes(spec: PodParts, path: FieldPath, context: PrepareContext): void {
   const dropped = new Set<string | undefined>()
   for (const [i, { name, image }] of (spec.volumes ?? []).entries()) {

@@ -120,7 +120,10 @@ export const probe = s.object(probeFields, {
 
 const { gate: _, ...ungatedGracePeriod } = probeFields.terminationGracePeriodSeconds
 
-/** A readiness probe must not have a grace period. The gate does not matter, because validation rejects the field. */
+/**
+ * A readiness probe must not have a grace period. The feature gate is not relevant, because validation rejects the
+ * field.
+ */
 export const readinessProbe = {
   ...probe,
   fields: { ...probeFields, terminationGracePeriodSeconds: ungatedGracePeriod },
@@ -203,7 +206,7 @@ export function checkPortNumber(port: number, path: FieldPath): FieldError[] {
   return port >= 1 && port <= 65535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
 }
 
-/** Checks a port that is given as a number or as a name. */
+/** Validates a port that is given as a number or as a name. */
 export function checkPort(port: number | string, path: FieldPath): FieldError[] {
   if (typeof port === 'number') return checkPortNumber(port, path)
   return checkPortName(port).map((text) => invalid(path, port, text))

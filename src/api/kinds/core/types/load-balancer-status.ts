@@ -1,4 +1,7 @@
-/** LoadBalancerStatus: external addresses of a Service or an Ingress, reported by the load balancer controller. */
+/**
+ * LoadBalancerStatus contains the external addresses of a Service or an Ingress, as reported by the load balancer
+ * controller.
+ */
 import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../../model/field-error.ts'
 import { parseIp } from '../../../model/ip-range.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
@@ -89,7 +92,10 @@ export function balancerIps({ ingress = [] }: Status = {}): Located[] {
   })
 }
 
-/** Returns warnings for addresses that are not in canonical form, since 1.33. They name the ingress point. */
+/**
+ * Returns warnings for addresses that are not in canonical form. Versions before 1.33 return none. The warnings contain
+ * the path of the ingress point.
+ */
 export function loadBalancerWarnings(status: Status | undefined, context: RuleContext): string[] {
   if (!isAtLeast(emulationOf(context).version, '1.33')) return []
   return balancerIps(status).flatMap(([path, ip]) => ipWarnings(path.replace(/\.ip$/, ''), ip))

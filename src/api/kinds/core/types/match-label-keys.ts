@@ -1,6 +1,6 @@
 /**
- * Label keys in affinity terms and spread constraints. The server adds a requirement to the label selector of a new pod
- * for each key: the value that the pod itself has for this label.
+ * Label keys in affinity terms and spread constraints. For each key, the server adds a requirement to the label
+ * selector of a new pod. The requirement contains the value that the pod itself has for the label.
  */
 import { own } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
@@ -25,7 +25,7 @@ interface KeyedParts {
   affinity?: { podAffinity?: KeyedAffinity; podAntiAffinity?: KeyedAffinity }
 }
 
-/** Adds the requirements for the label keys of a new pod. Mutates the spec. */
+/** Adds the requirements for the label keys of a new pod. Modifies the spec. */
 export function addLabelRequirements(
   spec: KeyedParts,
   labels: { readonly [key: string]: string },
@@ -54,7 +54,7 @@ function addRequirements(keyed: KeyedSelector, labels: { readonly [key: string]:
   keyed.labelSelector = { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...requirements] }
 }
 
-/** Checks keys whose requirements have been added to the selector. */
+/** Validates keys whose requirements have been added to the selector. */
 export function checkLabelKeys(keyed: KeyedSelector, path: FieldPath): FieldError[] {
   const { matchLabelKeys = [], mismatchLabelKeys = [] } = keyed
   if (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0) return []
@@ -79,7 +79,10 @@ function checkKeys(keyed: KeyedSelector, list: 'matchLabelKeys' | 'mismatchLabel
   return keys.flatMap((key, i) => checkLabelKey(key, at(place, i)))
 }
 
-/** Reports keys that the selector already had. Errors name the term and the key's index, as clients expect. */
+/**
+ * Reports keys that the selector already contains. Errors contain the path of the term and the key's index, as clients
+ * expect.
+ */
 function checkAddedKeys({ labelSelector = {}, matchLabelKeys = [] }: KeyedSelector, path: FieldPath): FieldError[] {
   const indexes = new Map(matchLabelKeys.map((key, i) => [key, i]))
   const before = new Set(Object.keys(labelSelector.matchLabels ?? {}))
@@ -93,7 +96,7 @@ function checkAddedKeys({ labelSelector = {}, matchLabelKeys = [] }: KeyedSelect
   })
 }
 
-/** Checks keys whose requirements are not added to the selector. */
+/** Validates keys whose requirements are not added to the selector. */
 export function checkUnmergedKeys(keyed: KeyedSelector, path: FieldPath): FieldError[] {
   const { labelSelector: { matchLabels = {}, matchExpressions = [] } = {}, matchLabelKeys = [] } = keyed
   const selected = new Set([...Object.keys(matchLabels), ...matchExpressions.map(({ key = '' }) => key)])

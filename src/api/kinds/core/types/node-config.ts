@@ -1,6 +1,6 @@
 /**
- * Dynamic configuration of the node agent. The types exist so that stored objects decode. The server drops the fields
- * on write.
+ * Dynamic configuration of the node agent. The types exist so that stored objects can be decoded. The server drops the
+ * fields on write.
  */
 import { field, s } from '../../../schema/schema.ts'
 

@@ -1,5 +1,5 @@
 /**
- * NodeSelector: selects nodes by labels and fields. A node must match at least one term, and all requirements of that
+ * NodeSelector selects nodes by labels and fields. A node must match at least one term, and all requirements of that
  * term.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
@@ -51,7 +51,7 @@ export const nodeSelector = s.object(
   },
 )
 
-/** Checks a requirement on labels. */
+/** Validates a requirement on labels. */
 function checkExpression(item: Requirement, path: FieldPath): FieldError[] {
   const { key = '' } = item
   const keyFaults = checkQualifiedName(key).map((text) => invalid(child(path, 'key'), key, text))
@@ -75,7 +75,7 @@ function checkOperator({ operator = '', values = [] }: Requirement, path: FieldP
   }
 }
 
-/** Checks a requirement on fields. The only supported field is the node name. */
+/** Validates a requirement on fields. The only supported field is the node name. */
 function checkField(item: Requirement, path: FieldPath): FieldError[] {
   const { key = '', values = [] } = item
   const operatorFaults = checkFieldOperator(item, path)

@@ -1,4 +1,4 @@
-/** NodeStatus: the status that the node agent reports. */
+/** NodeStatus is the status that the node agent reports. */
 import { isExplicitlyEmpty } from '../../../schema/explicit-empty.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { byType } from '../../list-keys.ts'

@@ -12,7 +12,7 @@ export function oldLabels(vendor: Vendor): Map<string, string> {
   ])
 }
 
-/** A use of a label key, and its path. */
+/** A label key in an object, and its path. */
 export type LabelUse = readonly [key: string, path: string]
 
 /** Returns a warning for every use of a deprecated node label. */

@@ -34,7 +34,7 @@ function filesOf(items: readonly { readonly path?: string }[] = [], source: stri
   return items.map(({ path = '' }) => ({ path: path.endsWith('/') ? path.slice(0, -1) : path, source }))
 }
 
-/** Returns each file that overlaps an earlier one, with the first such file. */
+/** Returns each file that overlaps an earlier file, with the first such file. */
 function overlaps(files: readonly FileSource[]): [FileSource, FileSource][] {
   if (files.length < 2) return []
   const byPath = new Map<string, FileSource>()
@@ -53,7 +53,7 @@ function overlaps(files: readonly FileSource[]): [FileSource, FileSource][] {
 
 const maxDepth = 100
 
-/** Returns the folders of a path, at most 100 of them. */
+/** Returns the parent folders of a path, at most 100 of them. */
 function foldersOf(path: string): string[] {
   const folders: string[] = []
   for (let end = path.indexOf('/'); end > 0 && folders.length < maxDepth; end = path.indexOf('/', end + 1))

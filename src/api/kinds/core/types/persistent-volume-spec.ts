@@ -1,6 +1,6 @@
 /**
- * PersistentVolumeSpec: the properties and the source of a piece of storage. Exactly one source must be set. Most
- * sources are also volume sources of Pods, but here they may refer to Secrets in any namespace.
+ * PersistentVolumeSpec contains the properties and the source of a piece of storage. Exactly one source must be set.
+ * Most sources are also volume sources of Pods, but a PersistentVolume may refer to Secrets in any namespace.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
@@ -135,8 +135,8 @@ const validatedSecrets = [
 ] as const
 
 /**
- * Checks a reference to a Secret. Since 1.25, the name may be a subdomain. Before, it had to be a label, and an invalid
- * namespace was reported next to the reference instead of inside it.
+ * Validates a reference to a Secret. Since 1.25, the name may be a subdomain. Before, it had to be a label, and an
+ * invalid namespace was reported next to the reference instead of inside it.
  */
 function checkSecret(
   { name, namespace }: Infer<typeof fullSecret>,
@@ -280,7 +280,7 @@ export const persistentVolumeSpec = s.object(
 
 export type PersistentVolumeSpec = Infer<typeof persistentVolumeSpec>
 
-/** A volume spec embedded in another object. Fields that are not allowed there are not validated further. */
+/** A volume spec that another object contains. Fields that are not allowed there are not validated further. */
 export const inlineVolumeSpec: typeof persistentVolumeSpec = {
   ...persistentVolumeSpec,
   fieldsToSkip: () => ['nodeAffinity', 'persistentVolumeReclaimPolicy', 'volumeMode'],

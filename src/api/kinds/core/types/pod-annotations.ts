@@ -1,6 +1,6 @@
 /**
  * Annotations that control how a pod runs. They mark mirrors of static pods, set the deletion cost, and select seccomp
- * and AppArmor profiles. The server keeps the seccomp annotations in sync with the fields that replaced them.
+ * and AppArmor profiles. The server keeps the seccomp annotations consistent with the fields that replaced them.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
@@ -17,17 +17,20 @@ function mirrorKey(vendor: Vendor): string {
   return vendorKey(vendor, 'config.mirror')
 }
 
-/** Whether the pod mirrors a static pod: the node created it from a file. */
+/** Whether the pod mirrors a static pod, which the node has read from a file. */
 export function isMirror(annotations: { readonly [key: string]: string }, vendor: Vendor): boolean {
   return Object.hasOwn(annotations, mirrorKey(vendor))
 }
 
-/** Returns the key of the deletion cost. When a controller scales down, pods with a lower cost are deleted first. */
+/**
+ * Returns the annotation key of the deletion cost. When a controller scales down, pods with a lower cost are deleted
+ * first.
+ */
 function deletionCostKey(vendor: Vendor): string {
   return vendorKey(vendor, 'pod-deletion-cost', 'controller')
 }
 
-/** Removes alpha and beta annotations for init containers, which fields have replaced. Mutates the metadata. */
+/** Removes alpha and beta annotations for init containers, which fields have replaced. Modifies the metadata. */
 export function dropOlderAnnotations(metadata: { annotations?: Annotations }, vendor: Vendor): void {
   if (metadata.annotations === undefined) return
   const older = ['pod.alpha', 'pod.beta'].flatMap((prefix) =>
@@ -100,9 +103,7 @@ export function checkAnnotationUpdate(next: Annotations, previous: Annotations, 
     .map((key) => forbidden(at('metadata.annotations', key), 'may not be added, changed or removed'))
 }
 
-/**
- * Adds the missing half to a new pod: an annotation for each seccomp field, and a field for each seccomp annotation.
- */
+/** Completes a new pod: adds an annotation for each seccomp field, and a field for each seccomp annotation. */
 export function pairSeccomp(annotations: Annotations, spec: PodSpec, vendor: Vendor): void {
   pairOne(annotations, seccompPodKey(vendor), spec)
   for (const [one] of allContainers(spec, '')) pairOne(annotations, seccompContainerKey(vendor, one.name ?? ''), one)

@@ -1,4 +1,4 @@
-/** What a pod waits for and claims besides a node: scheduling gates, resource claims and scheduling groups. */
+/** Objects that a pod needs besides a node: scheduling gates, resource claims and scheduling groups. */
 import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -87,7 +87,7 @@ export const schedulingGroup = s.object(
 
 function checkClaim(claim: PodResourceClaim, path: FieldPath): FieldError[] {
   const { name = '', source } = claim
-  // Before 1.31, the names are in the field source.
+  // Before 1.31, the names are in the field `source`.
   const [names, place] = source === undefined ? [claim, path] : [source, child(path, 'source')]
   const sourceNames = (['resourceClaimName', 'resourceClaimTemplateName'] as const).filter(
     (each) => names[each] !== undefined,
@@ -111,7 +111,7 @@ export function checkRepeatedClaims(claims: readonly PodResourceClaim[], path: F
 }
 
 /**
- * Checks the names of scheduling gates. Errors have the path of the gate instead of its name, because clients expect
+ * Validates the names of scheduling gates. Errors have the path of the gate instead of its name, because clients expect
  * that path.
  */
 export function checkSchedulingGates(gates: readonly { readonly name?: string }[], path: FieldPath): FieldError[] {

@@ -60,13 +60,13 @@ const ended = new Map<string, RowCondition>([
   ],
 ])
 
-/** Marks finished pods because some clients hide them. */
+/** Finished pods are marked because some clients hide them. */
 export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] {
   const condition = ended.get(status.phase ?? '')
   return condition === undefined ? [] : [condition]
 }
 
-/** Sidecars count too, as soon as they have started. */
+/** Sidecars are counted too after they have started. */
 function readyCount(pod: Pod): string {
   const { containers = [], initContainers = [] } = pod.spec ?? {}
   const { containerStatuses = [] } = pod.status ?? {}
@@ -128,7 +128,7 @@ function initStatus(pod: Pod): string | undefined {
   return `Init:${i}/${(spec.initContainers ?? []).length}`
 }
 
-/** Returns the reason of the first container that has one. A pod with a running container is not Completed. */
+/** Returns the reason of the first container that has a reason. A pod with a running container is not Completed. */
 function containersWord({ status = {} }: Pod): string {
   const { containerStatuses = [], conditions = [] } = status
   const word = firstWord(status) ?? (status.reason || status.phase || '')
@@ -149,7 +149,10 @@ function endWord({ reason, signal, exitCode }: NonNullable<NonNullable<Container
   return reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode ?? 0}`)
 }
 
-/** Returns the containers that count: until the regular ones start, the init containers; then only sidecars of those. */
+/**
+ * Returns the containers that count: the init containers until the regular containers start, and after that only the
+ * sidecars among them.
+ */
 function countedContainers(pod: Pod): ContainerStatus[] {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
   return isInitialized(pod) ? [...sidecarStatuses(pod), ...containerStatuses] : initContainerStatuses
@@ -160,8 +163,8 @@ function lastOfCounted(pod: Pod): number {
 }
 
 /**
- * Returns the time of the last restart of any container, for versions before 1.28. Later versions skip containers whose
- * restarts do not count.
+ * Returns the time of the last restart of any container, for versions before 1.28. Later versions ignore containers
+ * whose restarts do not count.
  */
 function lastOfAll({ status = {} }: Pod): number {
   return lastEnd([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])

@@ -1,4 +1,4 @@
-/** Rules across the containers of a pod, and for their use of its volumes and network. */
+/** Validation across the containers of a pod, and of their use of its volumes and network. */
 import {
   at,
   child,
@@ -108,7 +108,7 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
   const faults = (['containers', 'initContainers'] as const).flatMap((list) =>
     (others[list] ?? []).flatMap(({ name = '' }, i) => checkName(name, at(child(path, list), i))),
   )
-  // A target must precede the ephemeral container. Missing names are reported elsewhere.
+  // The target container must precede the ephemeral container. Missing names are reported elsewhere.
   const ephemeral = ephemeralContainers.flatMap(({ name = '', targetContainerName: target = '' }, i) => {
     const where = at(child(path, 'ephemeralContainers'), i)
     const lost = target === '' || seen.has(target) ? [] : [notFound(child(where, 'targetContainerName'), target)]
@@ -118,8 +118,8 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
 }
 
 /**
- * Checks init containers. They run one at a time, so host ports conflict only within one container. Errors name the
- * first init container, because clients expect that path.
+ * Validates init containers. They run one at a time, so host ports conflict only within one container. Errors contain
+ * the path of the first init container, because clients expect that path.
  */
 function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath, context: RuleContext) {
   return initContainers.flatMap((one, i) => [
@@ -140,8 +140,8 @@ function checkHostPorts(containers: readonly Container[], path: FieldPath): Fiel
 }
 
 /**
- * Requires that containers in the host network have equal host and container ports. Since 1.28, a pod template may
- * leave host ports to the pods, and errors name the host port.
+ * Requires that containers in the host network have equal host and container ports. Since 1.28, pod templates need not
+ * set host ports, and errors contain the path of the host port.
  */
 function checkHostNetwork(containers: readonly Container[], path: FieldPath, context: RuleContext): FieldError[] {
   const isLater = isSince('1.28', context)
@@ -186,10 +186,7 @@ interface Uses {
   readonly places: ReadonlySet<string>
 }
 
-/**
- * Indexes the uses of volumes. If a volume is used several times, only its last path counts, because clients expect
- * that.
- */
+/** Indexes the uses of volumes. If a volume is used several times, only its last path is used, as clients expect. */
 function usesOf(all: Uses['all']): Uses {
   const lastPlaces = new Map(all.map(({ name, place }) => [name, place]))
   return { all, names: new Set(lastPlaces.keys()), places: new Set(lastPlaces.values()) }
@@ -218,7 +215,7 @@ function checkDevices({ all }: Uses, volumes: ReadonlyMap<string, Volume>, path:
   })
 }
 
-/** Rejects a block device that is not a volume from a claim. */
+/** Rejects a block device whose volume is not a claim. */
 function checkBlock(name: string, used: Volume | undefined, path: FieldPath): FieldError[] {
   if (used === undefined) return [notFound(path, name)]
   if (used.persistentVolumeClaim || used.ephemeral) return []

@@ -1,4 +1,4 @@
-/** How names resolve in a pod: its DNS settings, and the entries of its hosts file. */
+/** Name resolution in a pod: its DNS settings, and the entries of its hosts file. */
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain, checkIpAddress } from '../../../model/names.ts'
 import { isEnabled, isSince, type RuleContext } from '../../../schema/context.ts'
@@ -40,7 +40,7 @@ export const dnsConfig = s.object(dnsConfigFields, {
   doc: 'DNS settings for a pod. They are merged with the settings from the DNS policy.',
 })
 
-/** Checks the DNS settings. With policy None and no name server, reports only the missing name server. */
+/** Validates the DNS settings. With policy None and no name server, reports only the missing name server. */
 export function checkDns(
   { dnsPolicy, dnsConfig: config }: { dnsPolicy?: string; dnsConfig?: DnsConfig },
   path: FieldPath,
@@ -82,7 +82,7 @@ function checkDnsConfig(
 
 const relaxedPart = /^_?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/
 
-/** Checks a search domain. The relaxed rules allow underscores, and a single dot as the search domain. */
+/** Validates a search domain. The relaxed rules allow underscores, and a single dot as the search domain. */
 function checkSearch(name: string, context: RuleContext): string[] {
   const relaxed = isEnabled('RelaxedDNSSearchValidation', context)
   if (relaxed && name === '.') return []
@@ -92,7 +92,10 @@ function checkSearch(name: string, context: RuleContext): string[] {
   return sound ? [] : ["must consist of lowercase letters, digits, '-', '_' and '.', at most 253 characters"]
 }
 
-/** Checks the entries of the hosts file. Before 1.26, errors name the list, because clients expect that path. */
+/**
+ * Validates the entries of the hosts file. Before 1.26, errors contain the path of the list, because clients expect
+ * that path.
+ */
 export function checkHostAliases(aliases: readonly HostAlias[], path: FieldPath, context: RuleContext): FieldError[] {
   const namesEntries = isSince('1.26', context)
   return aliases.flatMap(({ ip = '', hostnames = [] }, i) => {

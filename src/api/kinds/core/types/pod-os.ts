@@ -1,4 +1,4 @@
-/** The operating system of a pod, and the settings that only the other operating system has. */
+/** The operating system of a pod, and the settings that only one operating system has. */
 import {
   child,
   type FieldError,

@@ -1,4 +1,4 @@
-/** The subresource `resize` of a pod: changes the resources of its containers while they run. */
+/** The subresource `resize` of a pod, which changes the resources of its containers while they run. */
 import { sameJson } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 import { compareQuantities } from '../../../model/quantity.ts'
@@ -14,7 +14,7 @@ type List = 'containers' | 'initContainers'
 
 const lists: readonly List[] = ['containers', 'initContainers']
 
-/** Returns the previous spec with the resources and resize policies of the new one. */
+/** Returns the previous spec with the resources and resize policies of the new spec. */
 export function resizedSpec(next: PodSpec, previous: PodSpec, context: RuleContext): PodSpec {
   const resized: PodSpec = { ...previous }
   for (const list of lists) {
@@ -26,7 +26,9 @@ export function resizedSpec(next: PodSpec, previous: PodSpec, context: RuleConte
   return next.resources === undefined ? others : { ...others, resources: next.resources }
 }
 
-/** Returns the containers with their new resources. Keeps unknown containers, so that validation reports them. */
+/**
+ * Returns the containers with their new resources. Unknown containers are preserved, so that validation reports them.
+ */
 function resizedContainers(next: readonly Container[], previous: readonly Container[]): Container[] {
   const byName = new Map(previous.map((one) => [one.name, one]))
   return next.map((one) => {
@@ -48,7 +50,7 @@ interface Resized {
   readonly annotations: { readonly [key: string]: string }
 }
 
-/** Checks a resize. Pods that cannot be resized at all have errors at `*`. */
+/** Validates a resize. Pods that cannot be resized at all have errors at `*`. */
 export function checkResize({ next, previous, annotations }: Resized, context: RuleContext): FieldError[] {
   const why = obstacle(previous, annotations, context)
   if (why !== undefined) return [forbidden('*', why)]
@@ -107,7 +109,10 @@ function checkKept(next: ResourceRequirements, previous: ResourceRequirements, p
     .map((list) => forbidden(child(path, list), `resource ${list} cannot be removed`))
 }
 
-/** Rejects a lower memory limit unless the container restarts on such a change. Applies before 1.34. */
+/**
+ * Rejects a lower memory limit unless the container restarts on such a change. Versions since 1.34 do not have this
+ * rule.
+ */
 function checkMemory(next: Container, previous: Container, path: FieldPath): FieldError[] {
   const [limit, before] = [next, previous].map(({ resources }) => quantityIn(resources?.limits, 'memory'))
   const restarts = previous.resizePolicy?.some(

@@ -109,7 +109,7 @@ function keepLarger(total: Amounts, other: Amounts): void {
   }
 }
 
-/** Checks the resources of a pod by themselves and against those of its containers. */
+/** Validates the resources of a pod, both separately and against those of its containers. */
 export function checkPodResources(spec: PodParts, path: FieldPath, context: RuleContext): FieldError[] {
   const { resources } = spec
   if (resources === undefined) return []

@@ -1,6 +1,6 @@
 /**
- * PodSpec: the containers of a pod, their shared settings and scheduling constraints. Pods and pod templates both
- * contain a PodSpec. Defaults and rules for pods only are in pod.ts.
+ * PodSpec describes the containers of a pod, their shared settings and scheduling constraints. Pods and pod templates
+ * both contain a PodSpec. Defaults and rules that apply only to pods are in pod.ts.
  */
 
 import { child, type FieldError, type FieldPath, forbidden, invalid, tooLong } from '../../../model/field-error.ts'
@@ -207,14 +207,14 @@ export const podSpec = s.object(fields, {
   fill: (spec, context) => {
     nameAccountTwice(spec)
     roundResources(spec.overhead)
-    // Since 1.28, pod templates leave host ports to the pods.
+    // Since 1.28, pod templates need not set host ports.
     if (!isSince('1.28', context) || isEnabled('DefaultHostNetworkHostPortsInPodTemplates', context))
       openHostPorts(spec)
   },
   check: checkPodSpec,
 })
 
-/** Keeps `serviceAccount`, the older field, equal to `serviceAccountName`, which takes precedence. */
+/** Keeps the older field `serviceAccount` equal to `serviceAccountName`, which takes precedence. */
 function nameAccountTwice(spec: PodSpec): void {
   const account = spec.serviceAccountName ?? spec.serviceAccount
   if (account === undefined) return
@@ -222,7 +222,7 @@ function nameAccountTwice(spec: PodSpec): void {
   spec.serviceAccount = account
 }
 
-/** Defaults each host port to its container port if the pod uses the host network. Mutates the spec. */
+/** Sets each host port to its container port by default if the pod uses the host network. Modifies the spec. */
 export function openHostPorts({ hostNetwork, containers = [], initContainers = [] }: PodSpec): void {
   if (!hostNetwork) return
   for (const { ports = [] } of [...containers, ...initContainers])
@@ -292,7 +292,7 @@ const hostNamespaces = [
 
 /**
  * Rejects a pod with its own user namespace that uses another namespace of the host. Only a feature gate allows the
- * host network. Clients expect the spelling of the paths.
+ * host network. The paths of the errors are spelled as clients expect.
  */
 function checkHostUsers(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   if (spec.hostUsers !== false) return []

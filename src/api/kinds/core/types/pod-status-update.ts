@@ -46,7 +46,7 @@ export function checkStatusUpdate(update: StatusUpdate, context: RuleContext): F
   ]
 }
 
-/** Clients expect errors of a type at this path. */
+/** Clients expect errors in the type of a condition at the given path. */
 function checkConditions(conditions: NonNullable<PodStatus['conditions']>, place: FieldPath): FieldError[] {
   return conditions.flatMap(({ type = '', observedGeneration }, i) => [
     ...(ownConditions.includes(type)
@@ -80,7 +80,7 @@ function checkPodAddresses({ podIPs = [] }: PodStatus): FieldError[] {
   return [...checkFamilies(ips, path), ...[...repeatedAt(ips)].map((i) => duplicate(at(path, i), ips[i]!))]
 }
 
-/** Checks that all addresses are valid, with at most one of each IP family. */
+/** Requires that all addresses are valid, with at most one address of each IP family. */
 function checkFamilies(ips: readonly string[], path: FieldPath): FieldError[] {
   const families = new Set(ips.map((ip) => parseIp(ip)?.family))
   const faults = ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text)))
@@ -110,7 +110,7 @@ function checkClaimStatuses(statuses: ClaimStatuses, { resourceClaims = [] }: Po
   const claims = new Set(resourceClaims.map(({ name }) => name))
   return statuses.flatMap(({ name, resourceClaimName: claim }, i) => {
     const path = at('status.resourceClaimStatuses', i)
-    // Clients expect errors of the claim's name at this path before 1.35.
+    // Before 1.35, clients expect errors in the claim's name at the given path.
     const place = child(path, isSince('1.35', context) ? 'resourceClaimName' : 'name')
     return [
       ...(claims.has(name)
@@ -132,7 +132,7 @@ function checkExtendedClaim(status: PodStatus['extendedResourceClaimStatus'], sp
       ...(names.has(containerName)
         ? []
         : [invalid(`${path}.requestMappings[${i}].containerName`, containerName, 'must name a container of the pod')]),
-      // Clients expect this path without the index.
+      // Clients expect the path without the index.
       ...checkDnsLabel(requestName).map((text) => invalid(child(path, 'requestName'), requestName, text)),
     ]),
     ...(claim === '' ? [required(place)] : checkDnsSubdomain(claim).map((text) => invalid(place, claim, text))),
@@ -209,7 +209,7 @@ type Resources = NonNullable<NonNullable<PodSpec['containers']>[number]['resourc
 
 const healthStates = ['Healthy', 'Unhealthy', 'Unknown']
 
-/** Checks the health of devices, each of which belongs to a resource that the container requests. */
+/** Validates the health of devices, each of which belongs to a resource that the container requests. */
 function checkDevices(
   { allocatedResourcesStatus = [] }: ContainerStatus,
   resources: Resources | undefined,

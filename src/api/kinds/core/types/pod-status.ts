@@ -1,4 +1,4 @@
-/** PodStatus: the status of a pod and its containers, reported by the node agent. */
+/** PodStatus is the status of a pod and its containers, as reported by the node agent. */
 
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { byIp, byName, byType, mergedBy } from '../../list-keys.ts'
@@ -76,7 +76,7 @@ const imageVolumeStatus = s.object(
 
 const volumeStatus = s.object(
   {
-    // In Protobuf, the status is one message per type of volume.
+    // In Protobuf, the status is a separate message for each type of volume.
     image: field(1, imageVolumeStatus, {
       gate: 'ImageVolumeWithDigest',
       dropsEmptyOwner: true,

@@ -1,4 +1,4 @@
-/** PodTemplateSpec: a template from which controllers create pods. */
+/** PodTemplateSpec is a template from which controllers create pods. */
 import { child, type FieldError, type FieldPath, forbidden } from '../../../model/field-error.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import type { RuleContext } from '../../../schema/context.ts'
@@ -54,7 +54,7 @@ function fillTemplate({ metadata }: PodTemplateSpec, { vendor }: { vendor: Vendo
   if (metadata !== undefined) dropOlderAnnotations(metadata, vendor)
 }
 
-/** Checks labels and annotations. Errors omit `metadata` from the path, because clients expect that path. */
+/** Validates labels and annotations. Errors omit `metadata` from the path, because clients expect that path. */
 function checkTemplateMetadata(template: PodTemplateSpec, path: FieldPath, { vendor }: RuleContext): FieldError[] {
   const { metadata: { labels, annotations = {} } = {}, spec = {} } = template
   const place = child(path, 'annotations')

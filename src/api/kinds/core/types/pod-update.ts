@@ -1,4 +1,4 @@
-/** Rules for updating a pod: which fields of the spec may change. */
+/** Validation of pod updates: which fields of the spec may change. */
 
 import { own, sameJson } from '../../../json/json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
@@ -11,13 +11,13 @@ import type { Toleration } from './scheduling.ts'
 
 /**
  * Images may change, the deadline may be shortened, and tolerations may be added or change `tolerationSeconds`.
- * Scheduling gates may be removed. As long as a pod has one, its choice of nodes may become narrower.
+ * Scheduling gates may be removed. As long as a pod has a scheduling gate, its node selection may become narrower.
  */
 export function checkSpecUpdate(next: PodSpec, previous: PodSpec, context: RuleContext): FieldError[] {
   const resized = (['containers', 'initContainers'] as const).find(
     (list) => next[list]?.length !== previous[list]?.length,
   )
-  // Reports nothing else, because the other checks compare containers by position.
+  // Only this error is reported, because the other checks compare containers by position.
   if (resized) return [forbidden(`spec.${resized}`, 'pod updates may not add or remove containers')]
   if (isLaterDeadline(next, previous)) return [invalid(deadlinePath, next.activeDeadlineSeconds, laterDeadline)]
   return [
@@ -64,7 +64,7 @@ function withUpdatable(next: PodSpec, previous: PodSpec, context: RuleContext): 
   const { activeDeadlineSeconds: _d, tolerations: _t, schedulingGates: _g, ...others } = next
   const { activeDeadlineSeconds, tolerations, schedulingGates, terminationGracePeriodSeconds: grace } = previous
   const restoredSpec = mayNarrow(previous, context) ? withNodeChoice(others, previous) : others
-  // Pods stored with a negative grace period may change it to 1.
+  // Pods that are stored with a negative grace period may change it to 1.
   const mended = (grace ?? 0) < 0 && next.terminationGracePeriodSeconds === 1
   return {
     ...restoredSpec,
@@ -128,7 +128,7 @@ function checkAffinityNarrowing(next: Terms, previous: Terms): FieldError[] {
 }
 
 /**
- * Whether the next term is the previous one with additional requirements. An empty term matches no node, so additions
+ * Whether the next term is the previous term with additional requirements. An empty term matches no node, so additions
  * would make it wider.
  */
 function hasOnlyAdditions(next: Terms[number], previous: Terms[number]): boolean {

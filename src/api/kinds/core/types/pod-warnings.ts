@@ -56,7 +56,7 @@ export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPa
   ]
 }
 
-/** Annotations that fields have replaced, with the advice for each. */
+/** Annotations that fields have replaced, with the recommendation for each annotation. */
 const oldAnnotations: readonly (readonly [prefix: string, name: string, why: string])[] = [
   ['scheduler.alpha', 'critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
   ['security.alpha', 'sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
@@ -94,7 +94,7 @@ function appArmorWarnings({ spec = {}, annotations = {} }: PodParts, path: Field
     .map((name) => appArmorWarning(name, path, vendor))
 }
 
-/** Warns about terms without a selector, which match no pod. */
+/** Returns warnings about terms without a selector, because such terms match no pod. */
 function selectorWarnings({ affinity = {}, topologySpreadConstraints = [] }: PodSpec, path: FieldPath): string[] {
   const terms = (['podAffinity', 'podAntiAffinity'] as const).flatMap((name) => {
     const place = `${path}.affinity.${name}`

@@ -33,7 +33,7 @@ export const trustBundleProjection = s.object(trustBundleFields, {
 })
 
 function checkTrustBundles(bundles: TrustBundles, path: FieldPath, context: RuleContext): FieldError[] {
-  // Clients expect errors of the field at this path before 1.34.
+  // Before 1.34, clients expect errors of the field at the given path.
   const place = isSince('1.34', context) ? path : `${path}PEM`
   const { path: file = '' } = bundles
   const filePath = child(place, 'path')

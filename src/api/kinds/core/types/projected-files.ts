@@ -189,7 +189,8 @@ function checkDefaultMode({ defaultMode }: { defaultMode?: number }, path: Field
 }
 
 /**
- * Checks the files of the downward API. Errors name the source instead of the item, because clients expect that path.
+ * Validates the files of the downward API. Errors contain the path of the source instead of the item, because clients
+ * expect that path.
  */
 function checkDownwardFiles(files: readonly DownwardFile[] = [], path: FieldPath): FieldError[] {
   return files.flatMap((file) => checkDownwardFile(file, path))

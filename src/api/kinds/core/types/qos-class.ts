@@ -1,4 +1,4 @@
-/** The quality-of-service class of a pod. BestEffort pods are evicted first, Guaranteed pods last. */
+/** The quality-of-service class of a pod. BestEffort pods are evicted first, and Guaranteed pods last. */
 import { compareQuantities, quantitySign } from '../../../model/quantity.ts'
 import { isPodResource } from './pod-resources.ts'
 import type { PodSpec } from './pod-spec.ts'
@@ -11,7 +11,10 @@ interface Resources {
 
 const compute = ['cpu', 'memory']
 
-/** Returns the QoS class, based on the requests and limits of the pod. Without them, those of all containers count. */
+/**
+ * Returns the QoS class, based on the requests and limits of the pod. If the pod has none, those of all containers are
+ * used.
+ */
 export function qosClassOf({
   containers = [],
   initContainers = [],
@@ -24,7 +27,7 @@ export function qosClassOf({
   return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable'
 }
 
-/** Whether the pod itself has requests or limits, which then count instead of those of its containers. */
+/** Whether the pod itself has requests or limits, which then replace those of its containers. */
 export function hasPodResources({ resources: { requests = {}, limits = {} } = {} }: Resources): boolean {
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodResource)
 }

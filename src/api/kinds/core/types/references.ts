@@ -20,7 +20,7 @@ const referenceNames = { name: 'core.v1.ObjectReference', doc: 'A reference to a
 /** A reference to any object. The server does not check that the object exists. */
 export const objectReference = s.object(referenceFields, { ...referenceNames, atomic: true })
 
-/** A reference whose fields have separate owners. */
+/** A reference whose fields have separate owners in server-side apply. */
 export const granularObjectReference = s.object(referenceFields, referenceNames)
 
 /** Returns the schema of a reference to a Secret in any namespace. Callers choose which fields are required. */

@@ -1,4 +1,4 @@
-/** ResourceList: amounts by resource name, such as `storage` or `cpu`. */
+/** ResourceList contains amounts by resource name, such as `storage` or `cpu`. */
 import { setKey } from '../../../json/json.ts'
 import { formatQuantity, parseQuantity, roundUpToMilli } from '../../../model/quantity.ts'
 import { type Infer, s } from '../../../schema/schema.ts'
@@ -10,7 +10,7 @@ export type ResourceList = Infer<typeof resourceList>
 /** Matches every spelling of an amount finer than a thousandth: a fraction, an exponent, or the suffix n or u. */
 const mayBeFine = /[.eEnu]/
 
-/** Rounds amounts up to whole thousandths. Mutates the list. */
+/** Rounds amounts up to whole thousandths. Modifies the list. */
 export function roundResources(list: ResourceList = {}): void {
   for (const name of Object.keys(list)) {
     const text = list[name]!

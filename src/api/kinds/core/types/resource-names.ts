@@ -1,5 +1,5 @@
 /**
- * Rules for resource names and amounts. Names are standard (`cpu`, `requests.memory`), huge pages by size
+ * Validation of resource names and amounts. Names are standard (`cpu`, `requests.memory`), huge pages by size
  * (`hugepages-2Mi`), or extended resources that nodes advertise (`example.com/gpu`). Each kind chooses which names it
  * accepts.
  */
@@ -114,20 +114,21 @@ function isQuotaHugePages(name: string): boolean {
   return isHugePages(name) || name.startsWith(`requests.${hugePages}`)
 }
 
-/** Whether the resource is standard, as opposed to advertised by a node. */
+/** Whether the resource is standard, as opposed to one that a node advertises. */
 export function isNative(name: string, vendor: Vendor): boolean {
   return !name.includes('/') || isVendorKey(vendor, name)
 }
 
 /**
- * Whether the resource is extended: advertised by nodes, such as `example.com/gpu`, and outside the vendor's domain.
+ * Whether the resource is extended. Nodes advertise extended resources, such as `example.com/gpu`, and their names are
+ * outside the vendor's domain.
  */
 export function isExtended(name: string, vendor: Vendor): boolean {
   const free = !isNative(name, vendor) && !name.startsWith('requests.')
   return free && checkQualifiedName(`requests.${name}`).length === 0
 }
 
-/** Whether the resource can be overcommitted: limits may add up to more than the available amount. */
+/** Whether the resource can be overcommitted, so that limits may add up to more than the available amount. */
 export function canOvercommit(name: string, vendor: Vendor): boolean {
   return isNative(name, vendor) && !isHugePages(name)
 }

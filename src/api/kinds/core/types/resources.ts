@@ -1,4 +1,4 @@
-/** ResourceRequirements: resource requests and limits. */
+/** ResourceRequirements contains resource requests and limits. */
 
 import { own } from '../../../json/json.ts'
 import {
@@ -51,7 +51,7 @@ const fields = {
 
 export type ResourceRequirements = InferFields<typeof fields>
 
-/** The requests and limits of containers and claims. Each of these checks which resource names are allowed. */
+/** The requests and limits of containers and claims. Containers and claims allow different resource names. */
 export const resourceRequirements = s.object(fields, {
   name: 'ResourceRequirements',
   doc: 'Requests and limits for compute resources.',
@@ -94,13 +94,15 @@ export function checkContainerResources(
   return checkResources(requirements, path, { vendor, checkName })
 }
 
-/** The rules for resource names: which names are allowed, and which vendor's domain the standard names belong to. */
+/**
+ * The validation of resource names: which names are allowed, and to which vendor's domain the standard names belong.
+ */
 interface ResourceRules {
   readonly vendor: Vendor
   readonly checkName: (name: string, path: FieldPath) => FieldError[]
 }
 
-/** Checks requests and limits. Their owner decides which names are allowed. */
+/** Validates requests and limits. The caller decides which names are allowed. */
 export function checkResources(
   { limits = {}, requests = {} }: ResourceRequirements,
   path: FieldPath,

@@ -239,7 +239,7 @@ function checkTolerationValue(value: Toleration, path: FieldPath): FieldError[] 
 }
 
 function checkComparison({ operator, value = '' }: Toleration, path: FieldPath, context: RuleContext): FieldError[] {
-  // In earlier versions, the schema rejects the operators.
+  // Earlier versions reject the operators in the schema.
   if (!isComparison(operator) || !isSince('1.35', context)) return []
   if (!isEnabled(comparison.gate, context))
     return [notSupported(child(path, 'operator'), operator, ['Equal', 'Exists'])]
@@ -278,9 +278,7 @@ function checkMinDomains({ minDomains, whenUnsatisfiable = '' }: SpreadConstrain
   ]
 }
 
-/**
- * Requires unique pairs of topologyKey and whenUnsatisfiable. Reports the first duplicate, because clients expect that.
- */
+/** Requires unique pairs of topologyKey and whenUnsatisfiable. Reports only the first duplicate, as clients expect. */
 export function checkRepeatedSpread(constraints: readonly SpreadConstraint[], path: FieldPath): FieldError[] {
   const names = constraints.map(({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`)
   const last = names.length - 1

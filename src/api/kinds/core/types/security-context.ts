@@ -1,4 +1,4 @@
-/** Security contexts: the privileges of a pod and its containers. */
+/** Security contexts, which define the privileges of a pod and its containers. */
 import {
   at,
   child,

@@ -31,7 +31,7 @@ export function heldAddresses(spec: ServiceSpec): Reservation[] {
   })
 }
 
-/** Checks the consistency of addresses and families, whether set by a client or by the server. */
+/** Validates the consistency of addresses and families, whether set by a client or by the server. */
 export function checkAddresses(spec: ServiceSpec): FieldError[] {
   if (!isInCluster(spec)) return []
   const errors = [...checkFirst(spec), ...checkFamilies(spec)]
@@ -90,7 +90,7 @@ function checkKinds(spec: ServiceSpec): FieldError[] {
   ]
 }
 
-/** Completes families and addresses. Returns errors for values that the cluster does not support. Mutates `next`. */
+/** Completes families and addresses. Returns errors for values that the cluster does not support. Modifies `next`. */
 export function allocateAddresses(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
@@ -150,14 +150,14 @@ function completeFamilies(next: ServiceSpec, possible: readonly string[], served
   next.ipFamilies = [...first, ...other]
 }
 
-/** Returns the families that the cluster has ranges for, the primary family first. */
+/** Returns the families for which the cluster has ranges, the primary family first. */
 function servedFamilies({ pools }: Allocator): string[] {
   return pools.flatMap((name) => families.filter((family) => addressPools[family as IpFamily] === name))
 }
 
 /**
- * Releases the second address if the policy is SingleStack. Otherwise, omitting the second address is an error. Mutates
- * `next`.
+ * Releases the second address if the policy is SingleStack. With other policies, omitting the second address is an
+ * error. Modifies `next`.
  */
 function checkReduced(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   const errors: FieldError[] = []
@@ -185,7 +185,7 @@ function checkOneStack({ ipFamilyPolicy: policy, clusterIPs = [], ipFamilies = [
   ]
 }
 
-/** Derives missing families from the requested addresses. Mutates `next`. */
+/** Derives missing families from the requested addresses. Modifies `next`. */
 function inferFamilies(next: ServiceSpec, allocator: Allocator): FieldError[] {
   const served = servedFamilies(allocator)
   const { clusterIPs = [] } = next
@@ -239,7 +239,7 @@ function fillPlace(next: ServiceSpec, place: number, allocator: Allocator): Fiel
   return undefined
 }
 
-/** Rejects changes of the primary address and family. The secondary ones may be added and removed. */
+/** Rejects changes of the primary address and family. The secondary address and family may be added and removed. */
 export function checkAddressUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!isInCluster(next) || !isInCluster(previous)) return []
   const headless = isHeadless(next)

@@ -1,4 +1,4 @@
-/** Node ports of a Service: one for each of its ports, and one for load balancer health checks. */
+/** Node ports of a Service: a node port for each port of the Service, and one for load balancer health checks. */
 import { type FieldError, invalid, tooMany } from '../../../model/field-error.ts'
 import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isOnNodes, needsHealthCheck, needsNodePorts, type ServicePort, type ServiceSpec } from './service-spec.ts'
@@ -14,7 +14,7 @@ export function heldPorts(spec: ServiceSpec): Reservation[] {
   return [...numbers].map((port) => ({ pool: portPool, value: String(port) }))
 }
 
-/** Allocates the node ports that a Service needs, and stops at the first error. Mutates `next`. */
+/** Allocates the node ports that a Service needs, and stops at the first error. Modifies `next`. */
 export function allocatePorts(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
@@ -54,7 +54,9 @@ function allocateNodePorts(
   return undefined
 }
 
-/** Returns the requested node port for each port number. If a number has several requests, the first request counts. */
+/**
+ * Returns the requested node port for each port number. If a number has several requests, the first request is used.
+ */
 function sharedPorts(ports: readonly ServicePort[]): Map<number, number> {
   const asked = ports.filter(({ nodePort }) => nodePort)
   return new Map(asked.toReversed().map(({ port = 0, nodePort = 0 }) => [port, nodePort]))
@@ -82,7 +84,7 @@ function allocateHealthPort(
   previous: ServiceSpec | undefined,
   allocator: Allocator,
 ): FieldError | undefined {
-  // Keeps an assigned port. Validation rejects changes.
+  // Preserves an assigned port. Validation rejects changes.
   const keeps = previous !== undefined && needsHealthCheck(previous) && previous.healthCheckNodePort !== undefined
   if (!needsHealthCheck(next) || keeps) return undefined
   const port: ServicePort = { nodePort: next.healthCheckNodePort ?? 0 }

@@ -1,4 +1,4 @@
-/** Validation of Services, except for addresses (see service-addresses.ts). Reports all errors at once. */
+/** Validation of Services, except for addresses (see service-addresses.ts). All errors are reported at once. */
 import {
   at,
   child,
@@ -102,7 +102,7 @@ function checkAgentPort(ports: readonly ServicePort[], nodeAgent: string): Field
 
 function checkPorts({ ports = [] }: ServiceSpec): FieldError[] {
   const seenValues = { name: new Set<string>(), nodePort: new Set<string>(), port: new Set<string>() }
-  /** Whether the value occurred before. */
+  /** Returns whether the value has occurred before. */
   const repeats = (kind: keyof typeof seenValues, value: string) =>
     seenValues[kind].size === seenValues[kind].add(value).size
   return ports.flatMap((port, i) => {
@@ -130,7 +130,8 @@ function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: Serv
 }
 
 /**
- * Rejects several protocols, which some load balancers do not support. A Service that already has several keeps them.
+ * Rejects several protocols, which some load balancers do not support. A Service that already has several protocols may
+ * keep them.
  */
 export function checkOneProtocol(next: ServiceSpec, previous: ServiceSpec | undefined): FieldError[] {
   if (next.type !== 'LoadBalancer' || !hasSeveralProtocols(next)) return []
@@ -145,7 +146,7 @@ function hasSeveralProtocols({ ports = [] }: ServiceSpec): boolean {
 const maxAffinity = 86400
 
 /**
- * Checks the timeout of the session affinity. Defaulting has already set the timeout if it is needed, and removed it
+ * Validates the timeout of the session affinity. Defaulting has already set the timeout if it is needed, and removed it
  * otherwise.
  */
 function checkAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): FieldError[] {
@@ -157,7 +158,7 @@ function checkAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec):
 
 const onlyBalancers = "may only be used when `type` is 'LoadBalancer'"
 
-/** Checks the ranges in the field, or else in the annotation that the field replaced. */
+/** Validates the ranges in the field, or else in the annotation that the field replaced. */
 function checkSourceRanges(
   { type, loadBalancerSourceRanges: ranges = [] }: ServiceSpec,
   { annotations, key }: { readonly annotations: Annotations; readonly key: string },
@@ -185,7 +186,7 @@ function isRange(text: string): boolean {
   return parseRange(text.trim()) !== undefined
 }
 
-/** Reports addresses and ranges that are not spelled strictly, except those of the stored Service. */
+/** Reports addresses and ranges that are not in canonical form, except those of the stored Service. */
 export function checkSpelling(next: Service, previous: Service | undefined, context: RuleContext): FieldError[] {
   return [
     ...strictIpFaults({ next: addressesOf(next), previous: previous && addressesOf(previous) }, context),
@@ -205,7 +206,7 @@ function rangesOf({ spec = {} }: Service): Located[] {
   return (spec.loadBalancerSourceRanges ?? []).map((text, i) => [at('spec.LoadBalancerSourceRanges', i), text.trim()])
 }
 
-/** Checks a status: only type LoadBalancer has addresses, except those that the stored Service already has. */
+/** Validates a status: only type LoadBalancer has addresses, except those that the stored Service already has. */
 export function checkBalancerStatus(next: Service, previous: Service, context: RuleContext): FieldError[] {
   const { gates, version } = emulationOf(context)
   const mayKeep = (previous.status?.loadBalancer?.ingress ?? []).length > 0

@@ -137,7 +137,7 @@ const serviceSpec = s.object(specFields, {
   name: 'ServiceSpec',
   doc: 'Specification of a Service.',
   fill: fillSpec,
-  // If the type allows no policy, its value is not validated further.
+  // If the type of the Service allows no policy, the value of the policy is not validated further.
   fieldsToSkip: (spec) => (isOnNodes(spec) || (spec.externalIPs ?? []).length > 0 ? [] : ['externalTrafficPolicy']),
 })
 
@@ -196,7 +196,7 @@ export function isOnNodes({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer'
 }
 
-/** Whether every port needs a node port. Otherwise only ports that request one have one. */
+/** Whether every port needs a node port. Otherwise only ports with an explicit request have a node port. */
 export function needsNodePorts({ type, allocateLoadBalancerNodePorts = true }: ServiceSpec): boolean {
   return type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts)
 }
@@ -205,7 +205,7 @@ export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): 
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 }
 
-/** Whether the Service is headless: it has DNS names but no address. */
+/** Whether the Service is headless. A headless Service has DNS names but no address. */
 export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === 'None'
 }

@@ -1,4 +1,7 @@
-/** Values that an update of a Service keeps although the client omitted them, and values that a type change removes. */
+/**
+ * Values of a Service that the server preserves in an update although the client omitted them, and values that the
+ * server removes when the type changes.
+ */
 
 import { sameJson } from '../../../json/json.ts'
 import { type FieldError, forbidden, invalid } from '../../../model/field-error.ts'
@@ -13,7 +16,7 @@ import {
   takesExternalTraffic,
 } from './service-spec.ts'
 
-/** Completes an update from the stored Service. Mutates `next`. */
+/** Completes an update from the stored Service. Modifies `next`. */
 export function prepareUpdate(next: Service, previous: Service, context: RuleContext): void {
   const after = next.spec ?? {}
   const before = previous.spec ?? {}
@@ -25,7 +28,7 @@ export function prepareUpdate(next: Service, previous: Service, context: RuleCon
   if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
 }
 
-/** Keeps allocated values that the client omitted, since it may not know them. */
+/** Preserves allocated values that the client omitted, because the client may not know them. */
 function keepAllocated(next: ServiceSpec, previous: ServiceSpec): void {
   if (isInCluster(next) && isInCluster(previous)) {
     next.clusterIP ||= previous.clusterIP ?? ''
@@ -36,7 +39,7 @@ function keepAllocated(next: ServiceSpec, previous: ServiceSpec): void {
     next.healthCheckNodePort ||= previous.healthCheckNodePort ?? 0
 }
 
-/** Matches ports by name. A node port stays free if the client assigns it to another port. */
+/** Matches ports by name. A node port is not preserved if the client assigns it to another port. */
 function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: ServiceSpec): void {
   const stated = new Set(ports.map(({ nodePort }) => nodePort))
   const byName = new Map(before.map(({ name = '', nodePort = 0 }) => [name, nodePort]))
@@ -54,7 +57,7 @@ function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   else delete next.clusterIPs
 }
 
-/** Removes values that the new type does not use, unless the client changed them and so intends to set them. */
+/** Removes values that the new type does not use, unless the client changed them and thus sets them intentionally. */
 function dropByType(next: ServiceSpec, previous: ServiceSpec, context: RuleContext): void {
   const isDropped = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
   const drop = (...names: (keyof ServiceSpec)[]) => {

@@ -6,7 +6,7 @@ import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-vers
 import { isHeadless, isInCluster, type Service, type ServiceSpec } from './service-spec.ts'
 import { topologyAnnotations } from './topology-annotations.ts'
 
-/** Returns the warnings for a Service. Before 1.26, there are none. */
+/** Returns the warnings for a Service. Versions before 1.26 return none. */
 export function serviceWarnings(service: Service, _: Service | undefined, context: RuleContext): string[] {
   const { version } = emulationOf(context)
   const { metadata, spec = {} } = service
@@ -25,7 +25,7 @@ export function serviceWarnings(service: Service, _: Service | undefined, contex
   ]
 }
 
-/** Returns the warnings about addresses. Before 1.33, surrounding spaces of a source range cause a warning. */
+/** Returns the warnings about addresses. Before 1.33, spaces around a source range cause a warning. */
 function addressWarnings(spec: ServiceSpec, version: EmulatedVersion): string[] {
   const isAllocated = isInCluster(spec) && !isHeadless(spec)
   const { clusterIPs = [], externalIPs = [], loadBalancerIP = '', loadBalancerSourceRanges: ranges = [] } = spec

@@ -40,7 +40,7 @@ const named = [
 
 const fromOneTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 
-/** Real-time signals are counted up from the first and down from the last. */
+/** Real-time signals are numbered upward from the first and downward from the last. */
 const realTime = [
   'SIGRTMIN',
   ...fromOneTo(15).map((n) => `SIGRTMIN+${n}`),
@@ -53,7 +53,7 @@ const signals: { readonly [os: string]: readonly string[] } = {
   windows: ['SIGKILL', 'SIGTERM'],
 }
 
-/** Checks the stop signal of a container whose pod has this operating system. */
+/** Validates the stop signal of a container whose pod has the given operating system. */
 export function checkStopSignal(signal: string, os: string, path: FieldPath): FieldError[] {
   if (os === '') return [forbidden(path, 'may not be set for containers with empty `spec.os.name`')]
   const supported = Object.hasOwn(signals, os) ? signals[os]! : []

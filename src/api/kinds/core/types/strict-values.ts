@@ -1,6 +1,6 @@
 /**
- * Strict validation of the IP addresses and ranges in existing fields. It needs the StrictIPCIDRValidation feature gate
- * and skips values that the stored object already has.
+ * Strict validation of the IP addresses and ranges in existing fields. It requires the StrictIPCIDRValidation feature
+ * gate and skips values that the stored object already has.
  */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { parseIp, parseRange } from '../../../model/ip-range.ts'
@@ -16,12 +16,12 @@ interface Change {
   readonly previous?: readonly Located[] | undefined
 }
 
-/** Reports addresses that are valid but not spelled strictly. */
+/** Reports addresses that are valid but not in canonical form. */
 export function strictIpFaults(change: Change, context: RuleContext): FieldError[] {
   return strictFaults(change, { check: checkStrictIp, isValid: (text) => parseIp(text) !== undefined }, context)
 }
 
-/** Reports ranges that are valid but not spelled strictly. */
+/** Reports ranges that are valid but not in canonical form. */
 export function strictRangeFaults(change: Change, context: RuleContext): FieldError[] {
   return strictFaults(change, { check: checkStrictRange, isValid: (text) => parseRange(text) !== undefined }, context)
 }

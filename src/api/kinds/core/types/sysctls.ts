@@ -1,4 +1,4 @@
-/** Sysctl: a kernel parameter of a pod. */
+/** Sysctl is a kernel parameter of a pod. */
 import { at, child, duplicate, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -41,7 +41,7 @@ const namespaces = [
   },
 ] as const
 
-/** Rejects kernel parameters of a namespace that the pod shares with the host, since 1.30. */
+/** Rejects kernel parameters of a namespace that the pod shares with the host. Versions before 1.30 accept them. */
 export function checkHostSysctls(
   pod: { hostNetwork?: boolean; hostIPC?: boolean; securityContext?: { sysctls?: Sysctl[] } },
   path: FieldPath,
@@ -56,7 +56,9 @@ export function checkHostSysctls(
   )
 }
 
-/** Returns the name with dots as separators. The first separator of a name decides which character separates. */
+/**
+ * Returns the name with dots as separators. The first separator in a name determines which character is the separator.
+ */
 function withDots(name: string): string {
   if (/[./]/.exec(name)?.[0] !== '/') return name
   return name.replace(/[./]/g, (separator) => (separator === '/' ? '.' : '/'))

@@ -1,4 +1,4 @@
-/** Taint: repels pods from a node unless they tolerate the taint. */
+/** Taint repels pods from a node unless the pods tolerate the taint. */
 import {
   at,
   child,

@@ -1,4 +1,7 @@
-/** The two annotations of a Service that request topology-aware routing: `topology-mode` replaces the other since 1.27. */
+/**
+ * The two annotations of a Service that request topology-aware routing. Since 1.27, `topology-mode` replaces the other
+ * annotation.
+ */
 import { at, type FieldError, invalid } from '../../../model/field-error.ts'
 import type { ObjectMeta } from '../../../model/object.ts'
 import { vendorKey } from '../../../model/vendor.ts'

@@ -1,4 +1,4 @@
-/** VolumeMount and VolumeDevice: how a container uses the volumes of its pod. */
+/** VolumeMount and VolumeDevice define how a container uses the volumes of its pod. */
 import {
   at,
   child,
@@ -77,7 +77,8 @@ interface Rights {
 }
 
 /**
- * Checks the mounts of a container. Errors in paths and propagation name the list, because clients expect that path.
+ * Validates the mounts of a container. Errors in paths and propagation contain the path of the list, because clients
+ * expect that path.
  */
 export function checkMounts(mounts: readonly VolumeMount[], rights: Rights | undefined, path: FieldPath): FieldError[] {
   return mounts.flatMap((mount, i) => {

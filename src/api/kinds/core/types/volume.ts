@@ -1,4 +1,4 @@
-/** Volume: a directory that the containers of a pod can mount, and the source of its content. */
+/** Volume is a directory that the containers of a pod can mount. Its source determines its content. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { parseQuantity, quantitySign } from '../../../model/quantity.ts'
@@ -133,7 +133,7 @@ const imageVolume = s.object(
   },
 )
 
-/** Builds a source whose Secret is in the namespace of the pod. */
+/** Creates a source whose Secret is in the namespace of the pod. */
 const inNamespace = <S extends Schema>(
   source: (name: string, reference: typeof localObjectReference) => S,
   name: string,
@@ -251,7 +251,7 @@ function hasVolumeSource(value: Volume): boolean {
 }
 
 /**
- * Checks the name of a Secret. A missing name is reported in the reference, and an invalid name next to it, because
+ * Validates the name of a Secret. A missing name is reported in the reference, and an invalid name next to it, because
  * clients expect those paths.
  */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {

@@ -1,6 +1,6 @@
 /**
- * Endpoint: one backend of a Service. Versions record its location differently: the stored version has fields for zone
- * and node, and keeps other entries of the v1beta1 `topology` map in `deprecatedTopology`.
+ * Endpoint is one backend of a Service. Versions record its location differently: the stored version has fields for
+ * zone and node, and stores other entries of the v1beta1 `topology` map in `deprecatedTopology`.
  */
 import {
   at,
@@ -182,8 +182,8 @@ interface AddressPlace {
 }
 
 /**
- * Checks the IP family of an address. Since 1.33, IPv6 addresses must be canonical, and an address of the wrong family
- * is reported for the list.
+ * Validates the IP family of an address. Since 1.33, IPv6 addresses must be canonical, and an address of the wrong
+ * family is reported for the list.
  */
 function checkFamily(address: string, { type, list, path }: AddressPlace): FieldError[] {
   const spelling = type === 'IPv6' ? checkCanonicalIp(address) : checkIpAddress(address)
@@ -209,7 +209,7 @@ function checkIp(address: string, family: IpFamily): string[] {
   ]
 }
 
-/** Accepts a trailing dot, which denotes the DNS root. */
+/** A trailing dot, which denotes the DNS root, is accepted. */
 function checkDomain(address: string): string[] {
   const name = address.endsWith('.') ? address.slice(0, -1) : address
   const faults = checkDnsSubdomain(name)

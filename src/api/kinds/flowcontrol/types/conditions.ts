@@ -5,8 +5,8 @@ import { repeatedAt } from '../../core/types/repeated.ts'
 import { byType } from '../../list-keys.ts'
 
 /**
- * Returns the status type of the given kind. The kind's name prefixes the names of the published types. Strategic merge
- * patches merge the conditions since v1beta3, and replace them before.
+ * Returns the status type of the given kind. The names of the published types start with the kind's name. Strategic
+ * merge patches merge the conditions since v1beta3, and replace them in earlier versions.
  */
 export function conditionsStatus(kind: string, patch: 'merge' | 'replace' = 'replace') {
   const condition = s.object(

@@ -1,6 +1,6 @@
 /**
  * The mandatory flow control objects: the exempt level, the catch-all level for requests that no other schema matches,
- * and a FlowSchema for each. Objects with these names must have exactly these specs.
+ * and a FlowSchema for each of the two levels. Objects with these names must have exactly these specs.
  */
 import type { Json } from '../../../json/json.ts'
 import { superusers } from '../../../model/user.ts'

@@ -1,7 +1,7 @@
 /**
  * The suggested priority levels and FlowSchemas of kube-apiserver. A new server creates those of the emulated version
- * in addition to the mandatory ones. Nodes, leader elections and controllers have separate levels; all other requests share the remaining
- * levels by user.
+ * in addition to the mandatory ones. Nodes, leader elections and controllers have separate levels. All other requests
+ * share the remaining levels by user.
  */
 import type { Json } from '../../../json/json.ts'
 import { authenticatedUsers, nodesGroup, unauthenticatedUsers } from '../../../model/user.ts'
@@ -11,7 +11,7 @@ import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-vers
 
 interface LevelShares {
   readonly shares: number
-  /** Percentage of the seats that other levels can borrow, since 1.26. */
+  /** Percentage of the seats that other levels can borrow since 1.26. */
   readonly lendable: number
   readonly queues: number
   readonly handSize: number
@@ -137,7 +137,7 @@ const nodeObjects = {
   clusterScope: true,
 }
 
-/** Keeps the writes of Endpoints by their controllers away from the level of leader elections. */
+/** Separates the writes of Endpoints by their controllers from the level of leader elections. */
 const endpointWrites = schema(
   { level: 'workload-high', precedence: 150, flows: 'ByUser' },
   {

@@ -1,4 +1,4 @@
-/** IngressSpec: routing of external requests by host and path. */
+/** IngressSpec defines the routing of external requests by host and path. */
 import {
   at,
   child,

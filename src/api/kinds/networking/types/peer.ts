@@ -1,4 +1,4 @@
-/** NetworkPolicyPeer: a source or destination of traffic, given by label selectors or by an IP range. */
+/** NetworkPolicyPeer is a source or destination of traffic, given by label selectors or by an IP range. */
 import type { Sliced } from '../../../../base/concurrency/time-slice.ts'
 import { partsPerSlice } from '../../../json/large-json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
@@ -48,8 +48,8 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
 }
 
 /**
- * Checks an IP range and its exceptions. Before 1.29, the check stops at the first range that cannot be parsed, so at
- * most one such range is reported.
+ * Validates an IP range and its exceptions. Before 1.29, the check stops at the first range that cannot be parsed, so
+ * at most one such range is reported.
  */
 function* checkBlock(
   { cidr = '', except = [] }: InferFields<typeof blockFields>,

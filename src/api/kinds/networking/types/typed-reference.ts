@@ -1,4 +1,4 @@
-/** References to an object of any kind by group, kind and name, used by Ingress and IngressClass. */
+/** References to an object of any kind by group, kind and name. Ingress and IngressClass contain such references. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../../model/names.ts'
 

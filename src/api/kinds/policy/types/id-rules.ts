@@ -1,4 +1,6 @@
-/** Restrictions on user and group IDs: a rule, and ranges of IDs for the rules that need them. */
+/**
+ * Restrictions on user and group IDs. A restriction consists of a rule, and of ranges of IDs if the rule needs them.
+ */
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 

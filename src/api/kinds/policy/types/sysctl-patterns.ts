@@ -77,13 +77,13 @@ function isCovered(name: string, names: Names): boolean {
   return (!isOpen(name) && names.exact.has(name)) || isBegun(beginning(name), names)
 }
 
-/** Reports whether a pattern covers more names than the given one. */
+/** Returns whether a pattern covers more names than the given pattern. */
 function isNarrower(name: string, names: Names): boolean {
   if (!isOpen(name)) return isBegun(name, names)
   return name !== '*' && isBegun(name.slice(0, -2), names)
 }
 
-/** Reports whether any pattern is a prefix of the text. */
+/** Returns whether any pattern is a prefix of the text. */
 function isBegun(text: string, { begins }: Names): boolean {
   if (text.length > maxLength) return false
   for (let length = 0; length <= text.length; length++) if (begins.has(text.slice(0, length))) return true

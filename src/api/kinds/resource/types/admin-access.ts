@@ -11,7 +11,7 @@ interface Result {
   readonly adminAccess?: boolean
 }
 
-/** Rejects requests with administrative access. Clients expect the path of a claim for templates too. */
+/** Rejects requests with administrative access. For templates, clients expect the same error path as for claims. */
 export function checkAdminRequests(requests: readonly Request[] = [], context: RuleContext): FieldError[] {
   const i = requests.findIndex(({ exactly }) => exactly?.adminAccess === true)
   return i < 0 ? [] : checkNamespace(`spec.devices.requests[${i}].adminAccess`, context)

@@ -133,7 +133,7 @@ function checkSource(source: string, path: FieldPath): FieldError[] {
   return sources.includes(source) ? [] : [notSupported(path, source, sources)]
 }
 
-/** Checks a new allocation against the requests of its claim. */
+/** Validates a new allocation against the requests of its claim. */
 export function checkAllocation(
   { devices: { results, config } = {}, nodeSelector: selector }: AllocationResult,
   { names, path }: { readonly names: ReadonlySet<string>; readonly path: FieldPath },

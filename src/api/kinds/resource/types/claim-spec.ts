@@ -1,4 +1,4 @@
-/** ResourceClaimSpec: the devices that a claim requests, constraints on them and their configuration. */
+/** ResourceClaimSpec describes the devices that a claim requests, constraints on them and their configuration. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { isEnabled, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
@@ -97,7 +97,7 @@ export function requestNames({ devices: { requests = [] } = {} }: ResourceClaimS
   )
 }
 
-/** Checks a reference to a request or to one of its alternatives. */
+/** Validates a reference to a request or to one of its alternatives. */
 export function checkRequestName(name: string, names: ReadonlySet<string>, path: FieldPath): FieldError[] {
   return names.has(name) ? [] : [invalid(path, name, 'must be the name of a request, or `request/alternative`')]
 }

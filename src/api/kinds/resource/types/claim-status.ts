@@ -1,4 +1,4 @@
-/** ResourceClaimStatus: the allocated devices of a claim and the objects that use them. */
+/** ResourceClaimStatus contains the allocated devices of a claim and the objects that use them. */
 import { at, child, duplicate, type FieldError, forbidden, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import type { ApiObject } from '../../../model/object.ts'
@@ -54,7 +54,7 @@ interface Claim {
 
 const maxConsumers = 256
 
-/** Checks an update of the status. */
+/** Validates an update of the status. */
 export function checkClaimStatus(next: Claim, previous: Claim, context: RuleContext): FieldError[] {
   const { reservedFor = [], allocation, devices = [] } = next.status ?? {}
   const before = previous.status?.allocation
@@ -80,7 +80,7 @@ export function checkClaimStatus(next: Claim, previous: Claim, context: RuleCont
   ]
 }
 
-/** Reports repeated devices. Before 1.36, the error is at the field `deviceID`, which the type does not have. */
+/** Reports repeated devices. Before 1.36, the error contains the field `deviceID`, which the type does not have. */
 function repeatedDevices(keys: readonly string[], context: RuleContext): FieldError[] {
   const name = keyFieldOf('deviceID', context)
   const path = 'status.devices'

@@ -1,4 +1,4 @@
-/** Configuration of devices that only their driver interprets. */
+/** Configuration of devices. Only the driver of a device interprets the configuration. */
 import { stringifyJson } from '../../../json/portable-json.ts'
 import { child, type FieldError, type FieldPath, invalid, required, tooLong } from '../../../model/field-error.ts'
 import type { RuleContext } from '../../../schema/context.ts'
@@ -27,7 +27,7 @@ const opaque = s.object(opaqueFields, {
   check: checkOpaque,
 })
 
-/** The fields of every configuration, which belong to a message of their own in Protobuf. */
+/** The fields of every configuration, which are in a separate message in Protobuf. */
 export const configurationFields = { opaque: field(1, opaque, { doc: 'Driver-specific parameters.' }) }
 
 export const classConfiguration = s.object(inlined(1, configurationFields), {
@@ -36,7 +36,7 @@ export const classConfiguration = s.object(inlined(1, configurationFields), {
   check: (value, path) => checkConfiguration(value, path),
 })
 
-/** Requires opaque parameters, because no other form of configuration exists. */
+/** Requires opaque parameters, because no other type of configuration exists. */
 export function checkConfiguration({ opaque }: { readonly opaque?: unknown }, path: FieldPath): FieldError[] {
   return opaque === undefined ? [required(child(path, 'opaque'))] : []
 }
@@ -52,7 +52,7 @@ function checkOpaque(
   ]
 }
 
-/** Checks that raw JSON is an object of limited size. */
+/** Requires that raw JSON is an object of limited size. */
 export function checkRaw(
   value: unknown,
   path: FieldPath,

@@ -52,7 +52,7 @@ export const deviceCapacity = s.object(capacityFields, { name: 'DeviceCapacity',
 
 const maxValues = 10
 
-/** Checks a capacity of a device. Only shared devices have a policy. */
+/** Validates a capacity of a device. Only shared devices have a policy. */
 export function checkCapacity(
   { value = '0', requestPolicy: policy }: InferFields<typeof capacityFields>,
   { isShared, path }: { readonly isShared: boolean; readonly path: FieldPath },

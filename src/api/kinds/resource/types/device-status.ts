@@ -1,4 +1,4 @@
-/** AllocatedDeviceStatus: what the driver reports about an allocated device. */
+/** AllocatedDeviceStatus is the status of an allocated device, as reported by the driver. */
 
 import { child, type FieldError, type FieldPath, invalid, tooLong, tooMany } from '../../../model/field-error.ts'
 import { parseRange } from '../../../model/ip-range.ts'
@@ -88,7 +88,7 @@ function checkNetwork(value: InferFields<typeof networkFields>, path: FieldPath)
   ]
 }
 
-/** Checks an address with the length of its prefix. Unlike a range, it may have bits beyond the prefix. */
+/** Validates an address with the length of its prefix. Unlike a range, the address may have bits beyond the prefix. */
 function checkInterfaceAddress(text: string, path: FieldPath): FieldError[] {
   const [address = '', bits = ''] = text.split('/')
   if (parseRange(text) === undefined) return [invalid(path, text, 'must be an address in CIDR notation')]

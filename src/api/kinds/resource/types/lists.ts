@@ -1,4 +1,4 @@
-/** Limits and names that all kinds of dynamic resources share. */
+/** Limits and names that all kinds of dynamic resource allocation share. */
 import {
   at,
   child,
@@ -21,16 +21,17 @@ export const maxTextBytes = 10 * 1024
 
 interface ListRules<T> {
   readonly max?: number
-  /** Returns the key of an element. If set, no two elements may have the same key. */
+  /** Returns the key of an element. If defined, no two elements may have the same key. */
   readonly key?: (item: T) => string
   /**
-   * The field of the element at which a repeated key is reported. If unset, the key is reported at the element itself.
+   * The field of the element at which a repeated key is reported. If undefined, the key is reported at the element
+   * itself.
    */
   readonly keyField?: string | undefined
   readonly check?: (item: T, path: FieldPath) => readonly FieldError[]
 }
 
-/** Checks the number of elements, each element, and that keys do not repeat. */
+/** Validates the number of elements and each element, and requires that keys do not repeat. */
 export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: ListRules<T>): FieldError[] {
   const { max = maxElements, key, keyField, check } = rules
   if (items.length > max) return [tooMany(path, items.length, max)]
@@ -49,7 +50,7 @@ export function keyFieldOf(name: string, context: RuleContext): string | undefin
   return isSince('1.36', context) ? undefined : name
 }
 
-/** Applies the format of a name. */
+/** Validates the format of a name. */
 export function checkName(name: string, path: FieldPath, check: NameCheck = checkDnsLabel): FieldError[] {
   return check(name).map((fault) => invalid(path, name, fault))
 }
@@ -61,7 +62,7 @@ export function checkRequired(name: string, path: FieldPath, check: NameCheck): 
 
 const maxPoolLength = 253
 
-/** Checks a pool name: subdomains that are separated by slashes. */
+/** Validates a pool name, which consists of subdomains that are separated by slashes. */
 export function checkPoolName(name: string, path: FieldPath): FieldError[] {
   if (name === '') return [required(path)]
   if (name.length > maxPoolLength) return [tooLong(path, maxPoolLength)]
@@ -115,7 +116,7 @@ export function checkFullName(name: string, path: FieldPath, context: RuleContex
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Checks the ID of a share of a device. */
+/** Validates the ID of a share of a device. */
 export function checkShareId(id: string | undefined, path: FieldPath): FieldError[] {
   return id === undefined || uuid.test(id) ? [] : [invalid(child(path, 'shareID'), id, 'must be a UUID in lower case')]
 }

@@ -1,17 +1,17 @@
-/** Rules that the kinds of classes share: the name of the driver and its parameters. */
+/** Validation of the name of the driver and its parameters, which all kinds of classes have. */
 import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
 
 const maxParameters = 512
 const maxParameterBytes = 256 * 1024
 
-/** Checks the name of a provisioner or driver. The schema reports a missing name. */
+/** Validates the name of a provisioner or driver. The schema reports a missing name. */
 export function checkProvisioner(name: string, path: FieldPath): FieldError[] {
   if (name === '') return []
   return checkQualifiedName(name.toLowerCase()).map((fault) => invalid(path, name, fault))
 }
 
-/** Checks the parameters for a provisioner or driver. */
+/** Validates the parameters for a provisioner or driver. */
 export function checkParameters(
   parameters: { readonly [key: string]: string },
   { needsOne }: { readonly needsOne: boolean },

@@ -135,9 +135,9 @@ function checkFlexOptions(
 
 const maxDriverNameLength = 63
 
-/** Checks the name of a CSI driver: a DNS subdomain that may contain upper-case letters. */
+/** Validates the name of a CSI driver, which is a DNS subdomain that may contain upper-case letters. */
 export function checkDriverName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
-  // Since 1.36, a missing name has no further errors.
+  // Since 1.36, no further errors are reported for a missing name.
   if (name === '' && isAtLeast(emulationOf(context).version, '1.36')) return [required(path)]
   return [
     ...(name === '' ? [required(path)] : []),
