@@ -24,7 +24,8 @@ export const foldCosts = {
   transformList: { begin: listCost + 1, each: 12 },
   transformMap: { begin: mapCost + 1, each: 3 },
   transformMapEntry: { begin: mapCost + 1, each: 2 },
-  // The cost covers the test for the value, the value, the list that the macro expands to, and the result.
+  // The cost of `optMap` consists of the test for the value, the value, the list that the macro expands to, and the
+  // result.
   optMap: { begin: listCost + 2, each: 1 },
   optFlatMap: { begin: listCost + 2, each: 0 },
   // The cost covers the empty list that the macro expands to.
@@ -147,7 +148,7 @@ class Estimator {
   }
 
   #select({ operand, field, isTest }: Select): CostEstimate {
-    // In cel-go, a qualified name such as the name of a type is a single node.
+    // In cel-go, a qualified name, such as the name of a type, is a single node of the syntax tree.
     if (operand.type === undefined) return { cost: 1 }
     const operandEstimate = this.estimate(operand)
     if (isTest) return { cost: operandEstimate.cost, size: fixedSize(1) }

@@ -10,7 +10,7 @@ import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
 /** Converts a JSON value to a CEL value. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // A null value is accepted here, because the validation against the schema has already accepted it.
+  // A null value is valid, because the validation against the schema has already accepted it.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':

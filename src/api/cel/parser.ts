@@ -1,6 +1,6 @@
 /**
  * Parses the text of an expression to a syntax tree by recursive descent. The parser limits the length of the text and
- * the depth of the tree, so that recursive code can walk the tree. It also recognizes the macros `has`, `all`,
+ * the depth of the tree, so that recursive code can traverse the tree. It also recognizes the macros `has`, `all`,
  * `exists`, `exists_one`, `map` and `filter` (macros.ts).
  */
 import type { Call, Node, StructField } from './ast.ts'

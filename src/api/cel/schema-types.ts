@@ -145,7 +145,7 @@ function textType({ format, maxLength }: JsonObject): DeclaredType {
     const { type, form, max, min } = known
     return { type, form, maxElements: max ?? limit ?? maxRequest - 2, minBytes: min }
   }
-  // A character takes up to four bytes.
+  // In UTF-8, a character has up to four bytes.
   const maxElements = limit === undefined ? maxRequest - 2 : limit * 4
   return { type: types.string, form: 'string', maxElements, minBytes: 2 }
 }

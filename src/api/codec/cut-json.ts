@@ -53,7 +53,7 @@ export class Cutter {
    * is valid until the next call.
    */
   cut(json: Buffer, first = 1): Buffer {
-    // The result is never longer than the object.
+    // The selected members are never longer than the whole object, which determines the size of the buffer.
     if (this.#memory.length < json.length) this.#memory = Buffer.allocUnsafeSlow(json.length)
     this.#json = json
     this.#at = first
@@ -85,7 +85,7 @@ export class Cutter {
       if (json[this.#at] === comma) this.#at++
       if (missing === 0) this.#at = endOfRest(json, this.#at)
     }
-    // The scan continues after the closing brace.
+    // The scan of the members continues after the closing brace.
     this.#at++
     this.#put(closeBrace)
     return this.#used > start + 2
@@ -121,7 +121,7 @@ export class Cutter {
     if (within !== undefined && first === openBracket) return this.#copyElements(within)
     const start = this.#at
     this.#at = endOfValue(json, start)
-    // A scalar contains no fields, so no selected field is below it.
+    // A scalar contains no fields, so it contains no selected fields either.
     if (within !== undefined) return false
     this.#used += json.copy(this.#memory, this.#used, start, this.#at)
     return true

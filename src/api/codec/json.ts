@@ -1,9 +1,9 @@
 /**
  * Parses JSON strictly and writes canonical JSON.
  *
- * The text is parsed by the native parser, after a scan for properties that the native parser hides: nesting deeper
- * than 512 levels, lone surrogates, and duplicate keys (which are reported, and of which the last value is used). Bytes
- * that are not UTF-8 are rejected, integers beyond 2^53 become bigint, and numbers that are too large for any type are
+ * Before the native parser parses the text, a scan detects properties that the parser hides: nesting deeper than 512
+ * levels, lone surrogates, and duplicate keys. Duplicate keys are reported, and their last value is used. Bytes that
+ * are not UTF-8 are rejected, integers beyond 2^53 become bigint, and numbers that are too large for any type are
  * rejected. Members are written in a defined order (`member-order.ts`). The writer rejects values that could not be
  * parsed again: lone surrogates, NaN, infinity, and excessive nesting.
  */
@@ -207,7 +207,7 @@ export function stringifyStored(value: Json | undefined, order: Order, level: nu
   const room = maxDepth - level
   const ordered = inMemberOrder(value, order, room)
   const text = ordered === undefined ? undefined : JSON.stringify(ordered)
-  // The native writer produces `\ud` only for lone surrogates.
+  // In the text of the native writer, `\ud` occurs only for lone surrogates.
   return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
 }
 

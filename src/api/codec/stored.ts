@@ -94,7 +94,7 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
-  // A value takes at least two bytes, so a short text cannot contain too many values.
+  // Every JSON value has at least two bytes of text, so a short text cannot contain too many values.
   if (size > 2 * maxValues) yield* assertAtMost(asJson(object), maxValues + ownRoom)
   yield
   // In most objects every character takes one byte, so the number of characters is the length in bytes.

@@ -81,9 +81,9 @@ function scalarText(text: string, margin: string): string {
 }
 
 /**
- * Formats a string on one line, quoted in the same way as kubectl: without quotes if possible, in single quotes if the
- * text contains YAML indicators, and in double quotes if a parser could read the text as something other than a string
- * or if the text needs escapes.
+ * Formats a string on one line, quoted in the same way as kubectl. Most strings are not quoted. Strings that contain
+ * YAML indicators have single quotes. Strings that need escapes, or that a parser could read as something other than a
+ * string, have double quotes.
  */
 function oneLine(text: string): string {
   if (isAmbiguous(text) || unprintable.test(text) || !text.isWellFormed()) return quoted(text)

@@ -2,10 +2,10 @@
  * Parses YAML to JSON values in linear time, in Node.js and in browsers.
  *
  * The YAML library provides only a flat list of events. This module builds the values from the events, so that it can
- * enforce its own limits: the nesting depth, duplicate keys (which are reported, and of which the last value is used),
- * and the expansion of aliases. An alias is a copy of the value of its anchor. A merge key (`<<`) adds the members that
- * a map does not contain itself. The parser rejects aliases and merge keys once the text with all copies exceeds the
- * size limit of a body (docs/decisions/0009).
+ * limit the nesting depth and the expansion of aliases. It reports duplicate keys and uses their last value. An alias
+ * is a copy of the value of its anchor. A merge key (`<<`) adds the members that a map does not contain itself. The
+ * parser rejects aliases and merge keys once the text with all copies exceeds the size limit of a body
+ * (docs/decisions/0009).
  */
 import {
   EVENT_ID,
@@ -138,7 +138,7 @@ class Reader {
     if (tag !== '' && tag !== (isMap ? 'map' : 'seq'))
       throw badRequest(`the YAML tag !!${tag} does not match its value`)
     this.#size += 2
-    // Only maps and lists add a level. Scalars do not.
+    // Maps and lists increase the nesting level. Scalars do not.
     this.#deepest = this.#place.length + 1
     if (this.#deepest > maxDepth) throw tooDeep()
     return isMap ? this.#map() : this.#list()
@@ -194,7 +194,7 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
-    // A key and its value count as one value.
+    // A key of a map and its value count as one value.
     this.#count--
     if (typeof key === 'object') throw badRequest(`map keys must be strings: ${pathText(this.#place, '?')}`)
     return String(key)

@@ -40,7 +40,7 @@ function formatVerb(value: Value, verb: Verb): string {
   const text = value == null ? undefined : ofKind(value, verb)
   if (text !== undefined) return text
   if (value == null) return `%!${letter}(<nil>)`
-  // A verb is applied to each element of a list or map.
+  // As in Go, a verb is applied to each element of a list or map.
   if (Array.isArray(value)) return `[${value.map((item) => formatVerb(item, verb)).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.keys(value)

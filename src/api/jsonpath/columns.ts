@@ -99,7 +99,7 @@ const rules: Rules = {
   candidates: listOf,
   slice: (value, slice) => ('index' in slice ? [elementAt(listOf(value), slice.index)] : elementsIn(value, slice)),
   compare: (operator, a, b) => {
-    // Values of different types cannot be compared.
+    // Values of different types cannot be compared, so the filter does not match.
     if (typeof a !== typeof b || typeof a === 'object') throw new Misfit()
     return comparisons[operator](a as string, b as string)
   },

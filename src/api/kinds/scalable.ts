@@ -35,7 +35,7 @@ export function scaleOf<T extends Scalable>(
         const replicas = spec?.replicas ?? 0
         assertSound(metadata, replicas, context)
         object.spec = { ...object.spec, replicas }
-        // Only the identifying fields of the metadata are used.
+        // An update through Scale uses only the identifying fields of the metadata.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion

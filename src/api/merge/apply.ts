@@ -54,7 +54,7 @@ export interface ApplyRequest {
   readonly empty: ApiObject
   /** The stored object, in the applied version. Undefined if the apply creates the object. */
   readonly live: ApiObject | undefined
-  /** The request body as parsed. */
+  /** The parsed body of the apply request. */
   readonly config: Json
   readonly writer: Writer
   readonly force: boolean
@@ -76,15 +76,15 @@ export type Applied =
   | {
       readonly outcome: 'applied'
       /**
-       * The merged object, without managedFields and neither decoded nor defaulted. If no field changed, this is `live`
-       * itself.
+       * The merged object, without managedFields and before decoding and defaulting. If no field changed, this is
+       * `live` itself.
        */
       readonly object: JsonObject
       readonly managedFields: readonly ManagedFieldsEntry[]
     }
   | { readonly outcome: 'conflict'; readonly conflicts: readonly FieldConflict[] }
 
-/** Applies a configuration to the live object. A conflict is a result, not an exception. */
+/** Applies a configuration to the live object. A conflict is returned, not thrown. */
 export function applyObject(request: ApplyRequest): Applied {
   return runToCompletion(applySliced(request))
 }
@@ -123,7 +123,7 @@ function* makePlan(request: ApplyRequest): Sliced<Plan> {
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  // Some fields can be set on create but not changed later.
+  // Some fields can be set when an object is created but not changed later.
   const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
   const laid = (yield* mergeConfigSliced(schema, current, merging)) as JsonObject
   yield

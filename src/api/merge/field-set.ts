@@ -33,7 +33,7 @@ const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const emptySet: FieldSet = { member: false, children: noChildren }
 export const justHere: FieldSet = { member: true, children: noChildren }
 
-/** Whether the set is empty. */
+/** Whether the set contains no fields. */
 export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }

@@ -63,7 +63,7 @@ export function parseSchedule(text: string): ParsedSchedule | string {
   if (zone !== undefined && !isZone(zone)) return `provided bad location ${shorten(zone, 100)}: unknown time zone`
   const times = parseTimes(prefix === null ? text : text.slice(prefix[0].length).trim())
   if (typeof times === 'string') return times
-  // Go treats an empty name as UTC.
+  // In Go, an empty time zone name means UTC.
   return { zone: zone === '' ? 'UTC' : zone === 'Local' ? undefined : zone, times }
 }
 

@@ -24,7 +24,7 @@ export interface ObjectName {
   readonly name: string
 }
 
-/** A stored object. */
+/** A stored object and its revision. */
 export interface StoredObject<T = ApiObject> {
   readonly key: string
   readonly revision: number
@@ -75,7 +75,7 @@ export interface Follower {
   reset(): void
 }
 
-/** The objects to list. */
+/** Selects the objects to list. */
 export interface ListQuery {
   readonly namespace: string | undefined
   /**

@@ -108,7 +108,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
 export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
   const files = caFiles(directory)
   const existingPair = await readPair(files).catch((error: unknown) => {
-    // A damaged CA is ignored because it is replaced.
+    // A damaged CA in the directory is ignored because the new pair replaces it.
     if (!(error instanceof DamagedFile)) throw error
     return {} as Partial<Pair>
   })

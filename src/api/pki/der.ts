@@ -62,7 +62,7 @@ export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | un
 
 function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   const elements: Element<Bytes>[] = []
-  // A part of a Buffer is always a Buffer.
+  // In Node.js, a part of a Buffer is always a Buffer.
   const part = (start: number, end: number) => bytes.subarray(start, end) as Bytes
   for (let at = 0; at < bytes.length; ) {
     const tag = bytes[at] as number

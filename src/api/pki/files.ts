@@ -59,7 +59,7 @@ export async function createFile(file: string, text: string, kind: 'certificate'
   await files.createFile(file, text, modes[kind]).catch(notWritten(file))
 }
 
-/** Replaces the existing file. */
+/** Replaces the content of an existing file. */
 export async function replaceFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
   await files.replaceFile(file, text, modes[kind]).catch(notWritten(file))
 }

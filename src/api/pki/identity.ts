@@ -62,7 +62,7 @@ function readString({ tag, content }: Element): string {
     case 0x16: // IA5String
     case 0x1a: // VisibleString
       return readAscii(content)
-    case 0x14: // T61String: in practice, one byte per character.
+    case 0x14: // A T61String has one byte per character in practice.
       return content.toString('latin1')
     case 0x1c: // UniversalString
       return readCodePoints(content, 4)

@@ -9,7 +9,7 @@ export function generateKey(): KeyObject {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 }
 
-/** Returns the key as PEM. */
+/** Returns the private key as PEM. */
 export function keyToPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }

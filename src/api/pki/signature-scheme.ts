@@ -8,7 +8,7 @@ import { element, identifier, sequence } from './encode-der.ts'
 export interface SignatureScheme {
   /** The hash algorithm. Null if the signature algorithm includes the hash. */
   readonly hash: string | null
-  /** The AlgorithmIdentifier in DER. */
+  /** The AlgorithmIdentifier of the signature in DER. */
   readonly identifier: Buffer
 }
 

@@ -12,8 +12,8 @@ export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: 
   const find = (schema: Schema): boolean => {
     const cachedResult = resultsBySchema.get(schema)
     if (cachedResult !== undefined) return cachedResult
-    // A recursive schema counts as a match while its parts are searched. This can cause an unnecessary visit, but never
-    // misses a part.
+    // A recursive schema counts as a match while its parts are searched. As a result, a part may be visited
+    // unnecessarily, but no part is missed.
     resultsBySchema.set(schema, true)
     const has = isWanted(schema) || below(schema).some(find)
     resultsBySchema.set(schema, has)

@@ -207,7 +207,7 @@ function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling):
   return undefined
 }
 
-/** Returns a deep copy. */
+/** Returns a deep copy of a default value. */
 export function copyOf(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOf)

@@ -373,7 +373,8 @@ export function defineKind<F extends Fields>(
     views,
     ...defined({ reservations, deprecated, since, until, gate, optIn }),
   }
-  // The registry passes only objects decoded by this schema to the rules, so the narrower type is correct.
+  // The registry passes only objects that were decoded with this kind's schema to the rules, so the narrower type is
+  // correct.
   return kind as unknown as Kind
 }
 
@@ -421,7 +422,8 @@ export function defineVersion<F extends Fields, S>(
   if (definition.fromStored === undefined) assertSameFields(stored, version, fields)
   const { deprecated, selectable: selectorNames, since, until, gate, optIn } = definition
   const { deprecated: _, since: _since, until: _until, gate: _gate, optIn: _optIn, ...shared } = stored
-  // The registry passes only objects decoded by this schema or the stored version's schema to these functions.
+  // The registry passes only objects that were decoded with the schema of this version or of the stored version to
+  // these functions.
   return {
     ...shared,
     group,

@@ -3,9 +3,9 @@
  * the results of patch and apply, JSON changes by admission plugins, and writes of the server itself.
  *
  * A complete object is in the normal form of its schema (known fields of the right types, see decode.ts), lists each
- * owner once and has all defaults: first those of the schema, then those of the kind. Objects are validated and stored
- * in the stored version, and they are also complete in that version. This module does not validate objects. The caller
- * checks the kind and handles unknown fields.
+ * owner once and has all defaults. The defaults of the schema are applied before those of the kind. Objects are
+ * validated and stored in the stored version, and they are also complete in that version. This module does not validate
+ * objects. The caller checks the kind and handles unknown fields.
  *
  * Large objects are processed in steps, so that other requests can run in between:
  * `timeSlice.run(normalizeSliced(...))`.

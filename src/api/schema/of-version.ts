@@ -39,7 +39,7 @@ class Derivation {
     if (derived === undefined) {
       derived = this.#derive(schema)
       this.#schemas.set(schema, derived)
-      // Deriving a derived schema again returns the same schema.
+      // If a derived schema is derived again, the result is the same schema.
       this.#schemas.set(derived, derived)
     }
     return derived as S

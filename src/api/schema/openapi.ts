@@ -164,7 +164,7 @@ export class Definitions {
       })
     const fields = Object.entries(schema.fields)
     const required = fields.filter(([, field]) => isRequired(field, this.#emulated)).map(([name]) => name)
-    // Properties are encoded as a map, and maps are sorted by key.
+    // OpenAPI encodes properties as a map, and maps are sorted by key.
     const sorted = fields.toSorted(([a], [b]) => compareUtf8(a, b))
     const properties = sorted.map(([name, field]) => [name, this.#field(field, home)] as const)
     return {

@@ -40,7 +40,7 @@ function changesOf(schema: Schema, vendor: Vendor): number[] {
   const addPart = ({ since, until, gate }: Availability) => {
     add(since)
     add(until)
-    // A default is applied only if the gate of its field is enabled.
+    // Defaults of fields whose feature gate is disabled do not apply.
     for (const name of gate === undefined ? [] : gateNames(gate)) for (const change of gateChanges(name)) add(change)
   }
   const visit = (part: Schema): void => {

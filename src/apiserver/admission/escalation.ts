@@ -30,8 +30,8 @@ export function refuseEscalation(access: Access, version: EmulatedVersion): Cont
       types: plurals.map((plural) => ({ group: rbacGroup, plural })),
       subresources: [''],
     },
-    // This control runs after all mutating controls and before validation, because a forbidden write should not be
-    // validated.
+    // The escalation check runs after all mutating controls and before validation, because a forbidden write should not
+    // be validated.
     mutate: async (request) => {
       const { user, object, oldObject, type } = request
       if (

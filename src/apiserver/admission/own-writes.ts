@@ -14,8 +14,8 @@ export interface StatusChange extends Required<KeyReservations> {
 export interface OwnWrites {
   /**
    * Computes a new status with `next` and commits the status if the object has not changed. Otherwise calls `next`
-   * again with the newer object. An error of `next` is thrown only if `next` has seen the latest object. The write
-   * bypasses admission, because a status reports decisions that were already made.
+   * again with the newer object. An error of `next` is thrown only if `next` was called with the latest object. The
+   * write bypasses admission, because a status reports decisions that were already made.
    */
   changeStatus(
     type: StoredType<unknown>,

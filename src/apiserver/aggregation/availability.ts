@@ -136,7 +136,7 @@ export class Availability {
   async #check(backend: Backend, signal: AbortSignal): Promise<Finding> {
     try {
       await this.#discover(backend, signal).catch((error: unknown) => {
-        // A single broken connection is not conclusive, so the check is repeated once.
+        // A single broken connection does not prove that the backend is unavailable, so the check is repeated once.
         const isBroken = error instanceof CallError && (error.fault === 'connection' || error.fault === 'cut')
         if (!isBroken || error instanceof NoServiceAddress) throw error
         return this.#discover(backend, signal)
@@ -144,7 +144,7 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // A local limit does not mean that the backend is unavailable, so the check is repeated later.
+      // If a check fails because of a local limit, the backend may be available, so the check is repeated later.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

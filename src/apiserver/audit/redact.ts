@@ -1,7 +1,7 @@
 /**
  * Removes secrets from audit events: the values of Secrets and the tokens of reviews and token requests. In objects,
- * lists and patches, the values of these fields are replaced. Keys are kept so that readers see which values were
- * redacted.
+ * lists and patches, the values of these fields are replaced. Keys are preserved, so that readers know which values
+ * were redacted.
  */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 

@@ -23,7 +23,7 @@ export function staticTokens(current: () => TokenUsers): Authenticator {
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
     const users = current()
-    // A connection that sends the same Authorization header again gets the same outcome.
+    // If a connection sends the same Authorization header again, the cached outcome is used.
     const before = outcomesByConnection.get(connection)
     if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)

@@ -48,7 +48,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // The call failed because of a local limit, so the token is not necessarily invalid. The client must retry.
+        // A local limit, such as too many open files, does not mean that the token is invalid. The client must retry.
         if (error instanceof NoFreeConnection)
           throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }

@@ -9,7 +9,7 @@ import type { PolicyRule } from './rbac/rule.ts'
 
 /** Authorizes requests and explains the decisions. */
 export interface Access {
-  /** Authorizes requests. */
+  /** Authorizes the requests of clients. */
   readonly authorizer: Authorizer
   /** Permissions granted by roles and bindings, even if RBAC is not enabled. */
   readonly policy: Policy

@@ -9,7 +9,7 @@ import {
 import type { Traced } from '../../base/telemetry/tracing/trace-context.ts'
 import type { RequestSelectors } from './request-selectors.ts'
 
-/** A request for a resource. */
+/** The attributes of a request for a resource. */
 export interface ResourceAttributes {
   readonly resource: true
   readonly verb: string
@@ -55,9 +55,9 @@ export const allow: Decision = { verdict: 'allow', reason: nothing }
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
 const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 
-/** The AlwaysAllow mode. */
+/** The authorizer of the mode AlwaysAllow. */
 export const alwaysAllow: Authorizer = () => allow
-/** The AlwaysDeny mode. */
+/** The authorizer of the mode AlwaysDeny. */
 export const alwaysDeny: Authorizer = () => forbidden
 
 /** Allows every request of members of `system:masters`. */
@@ -66,8 +66,8 @@ export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(s
 const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
 
 /**
- * In all modes, the API server may use every port of a node agent. Node agents check this with reviews. API requests
- * never come from this user (`apiserver/authn/node-client-certificates.ts`).
+ * In all modes, the API server may use every port of a node agent. Node agents request access reviews to check this
+ * permission. API requests never come from this user (`apiserver/authn/node-client-certificates.ts`).
  */
 export const nodeClient: Authorizer = ({ user, attributes }) => {
   if (user.name !== nodeClientName || !attributes.resource) return noOpinion

@@ -82,7 +82,7 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
     return decisionOf(await parts.post(review, trace?.traceHeaders ?? {}), apiVersion)
   } catch (error) {
     parts.onFailure(error)
-    // The call failed because of a local limit. The request is rejected because the webhook might have denied it.
+    // If a local limit prevents the call, the request is rejected because the webhook might have denied it.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the authorization webhook are in progress')
     return failureOf(parts)
@@ -114,7 +114,7 @@ function specOf(
       ? { resourceAttributes: { ...resourceOf(attributes), ...(sendsSelectors ? selectorsOf(attributes) : {}) } }
       : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
     user: name,
-    // In v1beta1, the field has another name.
+    // In SubjectAccessReview v1beta1, the groups field has another name.
     [version === 'v1' ? 'groups' : 'group']: [...groups],
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
     ...(uid === '' ? {} : { uid }),

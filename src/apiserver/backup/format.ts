@@ -22,9 +22,9 @@ export interface BackupHeader {
   readonly format: number
   /** Profile of the store. The profile cannot change because it determines the API names. */
   readonly profile: string
-  /** Revision of the snapshot. */
+  /** Store revision of the snapshot in the backup. */
   readonly revision: number
-  /** Creation time. */
+  /** Time at which the backup was created. */
   readonly created: string
   /** Version of the program that wrote the backup. */
   readonly program: string
@@ -240,7 +240,7 @@ function parse(payload: Buffer): JsonObject {
     const value = JSON.parse(payload.toString()) as Json
     if (isObject(value)) return value
   } catch {
-    // The payload is not valid JSON, which the error below reports.
+    // If the payload is not valid JSON, the frame is reported as damaged.
   }
   throw new BackupError('the backup is damaged: a part is not a JSON object')
 }

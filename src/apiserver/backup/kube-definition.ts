@@ -19,7 +19,7 @@ export function definitionInV1(document: JsonObject, apiVersion: string): JsonOb
       ...rest,
       versions: versions.map((each) => versionInV1(objectOf(each), common)),
       ...(conversion === undefined ? {} : { conversion: conversionInV1(objectOf(conversion)) }),
-      // An unset `preserveUnknownFields` means true in v1beta1.
+      // In v1beta1, an unset `preserveUnknownFields` means true.
       ...(preserveUnknownFields === false ? {} : { preserveUnknownFields: true }),
     },
   }

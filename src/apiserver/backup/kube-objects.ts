@@ -171,7 +171,7 @@ function readIfJson(bytes: Buffer): JsonObject {
   try {
     return readJson(bytes)
   } catch {
-    // The error is ignored here because the conversion of the object reports it.
+    // An unreadable object is skipped because its conversion reports the error.
     return {}
   }
 }

@@ -19,7 +19,7 @@ export interface ForeignReader {
 export interface LeftBehind {
   readonly why: string
   count: number
-  /** One of the skipped keys. */
+  /** An example of the skipped keys. */
   readonly example: string
 }
 

@@ -233,7 +233,7 @@ class Followed<T extends ApiObject, M> {
     this.#lookup = lookup
     this.#type = type
     this.#make = make
-    // If the server does not serve the type, there are no objects.
+    // A type that the server does not serve has no objects.
     this.#reset = lookup.follow(type, {
       changed: ({ name }) => this.#changed.add(name),
       reset: () => {

@@ -75,7 +75,7 @@ export function compileRules({ spec }: FlowSchema): CompiledRules[] {
 
 /** Whether the rules match the request, regardless of its user. */
 export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
-  // Every request runs this code. Plain loops avoid allocating closures.
+  // This code runs for every request, so it uses plain loops that allocate no closures.
   if (attributes.resource) {
     for (const rule of resources) if (matchesResource(rule, attributes)) return true
     return false

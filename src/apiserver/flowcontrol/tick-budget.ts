@@ -31,7 +31,7 @@ export class TickBudget {
   take(work: number): boolean {
     if (!this.#isUnderWay) this.#begin()
     if (this.#remainingWork <= 0) return false
-    // The last request may exceed the budget. Otherwise a large request could never start.
+    // The last request of a tick may exceed the budget. Otherwise a large request could never start.
     this.#remainingWork -= work
     return true
   }

@@ -104,8 +104,8 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // `served` is set only for a subresource that exists, so a client cannot create a label value with an arbitrary
-    // name.
+    // The label value comes from an existing subresource only, so a client cannot create a label value with an
+    // arbitrary name.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''

@@ -25,7 +25,7 @@ export interface Address {
   readonly port: number
 }
 
-/** Dependencies of `serviceAddress`. */
+/** The dependencies of the function `serviceAddress`. */
 export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup

@@ -1,7 +1,7 @@
 /**
  * Reports what blocks the deletion of an object: finalizers, dependents, a grace period or the content of a namespace
- * (`deletionexplanations`). The caller must have permission to get the object, and sees only dependents that the caller
- * may list. The response is based only on the caches of this server.
+ * (`deletionexplanations`). The caller must have permission to get the object, and the response contains only
+ * dependents that the caller may list. The response is based only on the caches of this server.
  */
 
 import {
@@ -84,7 +84,7 @@ async function dependentsOf(
     for (const slice of type.cache.slices({ namespace: isNamespaced ? namespace : undefined }))
       for (const stored of slice) {
         if (timeSlice.charge(4)) await timeSlice.yieldIfDue()
-        // Most objects are skipped because their JSON text does not contain the UID. Parsing every object would take
+        // Objects whose JSON text does not contain the UID are skipped without parsing. Parsing every object would take
         // ten times as long.
         if (!stored.json.includes(uid)) continue
         const dependent = dependentIn(type, stored, uid)

@@ -95,8 +95,8 @@ export class Listener {
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
       ...contextOf(tls, security),
-      // Without this option, the last chunk of a response waits until the client has acknowledged the previous chunk,
-      // which takes 40 ms with HTTP/1.1.
+      // TCP_NODELAY is set. Otherwise the last chunk of a response would wait until the client has acknowledged the
+      // previous chunk, which takes 40 ms with HTTP/1.1.
       noDelay: true,
       ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
@@ -106,8 +106,8 @@ export class Listener {
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
-    // The limit is slightly higher than the allowed number of connections, so that `#meet` can close an unauthenticated
-    // connection to make room for a new connection.
+    // The listener's limit is slightly higher than the allowed number of connections, so that `#meet` can close an
+    // unauthenticated connection to make room for a new connection.
     this.#tls.maxConnections = maxima.total + meetingPlaces
     this.#tls.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tls.on('connection', (socket) => this.#meet(socket))
@@ -197,8 +197,8 @@ export class Listener {
     const end = performance.now() + lingerTime
     for (let acceptedCount = -1; acceptedCount !== this.#acceptedCount && performance.now() < end; ) {
       acceptedCount = this.#acceptedCount
-      // One turn of the event loop accepts at least one connection. The first immediate may still belong to the
-      // previous turn.
+      // Each turn of the event loop accepts at least one connection. The first `setImmediate` callback may still belong
+      // to the previous turn.
       await setImmediate()
       await setImmediate()
     }
@@ -321,7 +321,7 @@ function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   const x509 = socket.getPeerX509Certificate()
   if (x509 === undefined) return undefined
   const intermediates: X509Certificate[] = []
-  // Node returns the next certificate in the list as the issuer, even if this certificate is not the issuer.
+  // Node returns the next certificate in the list as the issuer, even if that certificate is not the issuer.
   for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) intermediates.push(next)
   return { x509, intermediates, trusted: socket.authorized }
 }

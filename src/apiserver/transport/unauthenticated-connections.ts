@@ -119,7 +119,7 @@ export class UnauthenticatedConnections {
     if (this.#all.size === 0) return false
     if (this.#makeRoom(this.#all, this.#all.size)) return true
     const sizeOf = (network: Network) => this.#shared?.strangersOf(network.counter) ?? network.connections.size
-    // The new connection itself may already be closed.
+    // The new connection may already be closed when room is found for it.
     const others = Math.max(0, sizeOf(this.#network(networkOf(remoteAddress))) - 1)
     return this.#evictFromLargest(others, sizeOf)
   }

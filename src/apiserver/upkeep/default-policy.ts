@@ -103,7 +103,7 @@ function repaired(resource: Resource, existing: ApiObject, required: ApiObject):
 function withRules(existing: ApiObject, required: ApiObject): JsonObject {
   if (required.rules === undefined) return {}
   const own = (existing.rules ?? []) as readonly PolicyRule[]
-  // This fast path handles unchanged rules, which is nearly always the case.
+  // Unchanged rules, which are nearly all rules, are handled by this fast path.
   if (sameJson(own as Json, required.rules as Json)) return {}
   const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))

@@ -75,7 +75,7 @@ async function collectExpired(leases: Resource, label: string, now: number): Pro
     const lease = getCached(leases, { namespace, name }) as Lease | undefined
     if (lease === undefined || !isExpired(lease, now)) continue
     const { uid, resourceVersion } = lease.metadata
-    // If the owner of the Lease renews it at this moment, the deletion fails and the loop tries again.
+    // If the owner renews the Lease at the same time, the deletion fails and the loop tries again.
     const options = {
       preconditions: [{ uid, resourceVersion }],
       gracePeriodSeconds: undefined,

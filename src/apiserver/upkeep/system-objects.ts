@@ -44,7 +44,6 @@ export function systemObjectsLoop(catalogue: Catalogue): Loop {
 
 async function createAll(catalogue: Catalogue, { type, objects }: RequiredObjects): Promise<void> {
   const resource = catalogue.stored(type.group, type.plural)
-  // In some tests, the server does not serve this type.
   if (resource === undefined) return
   await Promise.all(objects().map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
 }

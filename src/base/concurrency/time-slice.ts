@@ -72,7 +72,8 @@ export class TimeSlice {
     const now = clock.now()
     if (now - this.#since < briefMs) return false
     const isDue = now - stretchBegan(now) >= stretchMs
-    // The time slice stays used up until the task has yielded, so that `yieldIfDue` agrees with the preceding `charge`.
+    // The time slice remains used up until the task has yielded, so that `yieldIfDue` agrees with the preceding call of
+    // `charge`.
     if (!isDue) this.#since = now
     return isDue
   }

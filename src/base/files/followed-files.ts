@@ -2,7 +2,7 @@
  * Detects changed files by polling. Polling works on every file system, and for files that are written in place,
  * replaced, or reached through a link whose target changes (as in mounted volumes).
  *
- * A change is reported when two consecutive polls see the same file state, so that no file is read while it is being
+ * A change is reported when two consecutive polls find the same file state, so that no file is read while it is being
  * written. Deleting a file counts as a change. The caller checks whether the content differs.
  */
 import { statSync } from 'node:fs'

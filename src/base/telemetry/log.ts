@@ -2,8 +2,8 @@
  * The log of the program. Each event is one line on standard error, either as `key=value` pairs or as JSON. Data from
  * clients is always quoted, and credentials are never logged.
  *
- * The verbosity (`-v`) controls how much is logged. At 0, the log contains only lines that an operator must see. Each
- * `verbose` line has a minimum level. At 3, the server logs every request and its response.
+ * The verbosity (`-v`) controls how much is logged. At 0, the log contains only lines that are important for operators.
+ * Each `verbose` line has a minimum level. At 3, the server logs every request and its response.
  */
 import { isError } from '../text/errors.ts'
 import { openStandardError } from './standard-error.ts'

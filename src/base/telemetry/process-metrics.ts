@@ -74,7 +74,7 @@ function memoryMetrics(): Metric[] {
 }
 
 function fileMetrics(): Metric[] {
-  // The count excludes the file descriptor that is open only for reading the directory.
+  // The number of open files excludes the file descriptor that is open only for reading the directory.
   const open = () => ifReadable(() => readdirSync('/proc/self/fd').length - 1)
   const max = () => numberIn('/proc/self/limits', /^Max open files +(\d+)/m)
   return ifLinux(
@@ -140,7 +140,7 @@ function eventLoopMetrics(): Metric[] {
     delay('stddev', 'The standard deviation of the recorded event loop delays.', () => delays.stddev),
     percentile(50),
     percentile(90),
-    // This metric must be read last, because reading it starts the next measurement period.
+    // The delay metric must be read last, because reading it starts the next measurement period.
     delay('p99', 'The 99th percentile of the recorded event loop delays.', last),
   ]
 }

@@ -58,7 +58,7 @@ class TableWriter {
   #write(name: string, value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#write('', item))
     if (name === described) return this.#writeDescribed(value as Described)
-    // Field names are part of an API, so no field is omitted because of its name.
+    // The keys of `fields` are field names of an API, so none of them is omitted because of its name.
     if (name === 'fields') return { $: this.indexOf(value as object, Object.entries) }
     return typeof value === 'object' && value !== null ? { $: this.indexOf(value) } : (value as Json)
   }

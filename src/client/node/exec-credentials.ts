@@ -227,6 +227,6 @@ function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
-    return undefined // The parser's error is dropped because it quotes the text.
+    return undefined // The JSON parser's error is dropped because it quotes the output.
   }
 }

@@ -152,7 +152,7 @@ class Line {
       this.#wire = wire
       return wire
     })
-    this.#opening.catch(onFailure) // Callers that wait for the connection receive the error.
+    this.#opening.catch(onFailure) // The error is ignored here, because callers that wait for the connection receive it.
   }
 
   isFor(certificate: ClientCertificate | undefined): boolean {

@@ -80,7 +80,7 @@ class Connection {
       this.#session = session
       return session
     })
-    this.#opening.catch(leave) // Callers that wait for the connection receive the error.
+    this.#opening.catch(leave) // The error is ignored here, because callers that wait for the connection receive it.
   }
 
   /** Whether the connection accepts another request. */

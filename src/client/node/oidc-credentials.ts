@@ -64,7 +64,7 @@ export class OidcCredentials implements CredentialSource {
       const config = objectIn(provider, 'config')
       const cachedTokens = { idToken: textIn(config, 'id-token'), refreshToken: textIn(config, 'refresh-token') }
       idToken = cachedTokens.idToken
-      // Another program has renewed the token.
+      // If the stored token has changed, another program has renewed it.
       if (idToken !== undefined && idToken !== useless && !this.#hasExpired(idToken)) return entry
       const fresh = await refresh(this.#user, cachedTokens)
       idToken = fresh.idToken

@@ -58,7 +58,7 @@ export class WebSocketClient {
    */
   static async open(upgraded: UpgradedConnection, accept: string): Promise<WebSocketClient> {
     const { socket, headers } = upgraded
-    // Readers and writers of the socket report the error.
+    // The error event is ignored, because readers and writers of the socket report the error.
     socket.on('error', () => {})
     if (headers['sec-websocket-accept'] !== accept) {
       socket.destroy()

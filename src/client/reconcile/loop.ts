@@ -63,7 +63,7 @@ export function startLoops(loops: readonly Loop[], records: LoopRecords): Runnin
   const running = loops.map((loop) => new LoopRun(loop, records))
   const stopFeeds = runFeeds(loops)
   const firstPass = Promise.all(running.map((run) => run.firstPass)).then(() => {})
-  firstPass.catch(() => {}) // The error is already logged, and not all callers await the promise.
+  firstPass.catch(() => {}) // The rejection is ignored, because the error is already logged and not all callers await the promise.
   return {
     firstPass,
     stop: async () => {
@@ -194,7 +194,7 @@ class FirstPass {
   #state: 'gathering' | 'under way' | 'over' = 'gathering'
 
   constructor() {
-    // The error is already logged. Not all callers await the promise.
+    // The rejection is ignored, because the error is already logged and not all callers await the promise.
     this.done.catch(() => {})
   }
 

@@ -8,7 +8,7 @@
  */
 export interface TransportRequest {
   readonly method: string
-  /** Path and query. */
+  /** Path and query of the request. */
   readonly path: string
   /** Headers with lower-case names. */
   readonly headers: { readonly [name: string]: string }
@@ -16,7 +16,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal
 }
 
-/** A response. */
+/** The response to a client's request. */
 export interface TransportResponse {
   readonly status: number
   /** Headers with lower-case names. Repeated headers are joined by commas. */

@@ -347,7 +347,7 @@ export class Caches {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
     while (page !== undefined) {
       const next = this.#pageAfter(prefix, page, large)
-      // The code that awaits this promise handles its errors.
+      // The rejection is handled where the promise is awaited.
       next?.catch(() => {})
       yield page
       page = await next

@@ -15,7 +15,7 @@ const minObjects = 4
 const mega = 1024 * 1024
 const comma = 0x2c
 
-/** A cached object. */
+/** A cached object in a list. */
 export interface Joinable {
   readonly json: Buffer
   /**

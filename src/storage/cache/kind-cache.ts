@@ -325,7 +325,7 @@ export class KindCache {
     if (this.#floor !== until) return
     const fitting = this.#fitting(events)
     this.#floor = events[events.length - fitting.length - 1]?.revision ?? lost ?? after
-    // The kind has not changed since the snapshot, so its last change is among these events or at the floor.
+    // If the kind has not changed since the snapshot, its last change is among the added events or at the floor.
     if (this.changedAt === until) this.changedAt = events.at(-1)?.revision ?? this.#floor
     this.#eventBytes += fitting.reduce((sum, event) => sum + weight(event), 0)
     this.#events = [...fitting, ...this.#events]

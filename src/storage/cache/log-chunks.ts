@@ -107,7 +107,7 @@ export class LogChunks {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
       const pieces = [...inPieces(after, through, changes)]
-      // The first chunk is used first, so it must be the last to be evicted.
+      // The first chunk is read first, so it must be the last to be evicted.
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }

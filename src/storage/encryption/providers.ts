@@ -6,7 +6,7 @@
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
-/** One cipher with one key. */
+/** An encryption provider: one cipher with one key. */
 export interface Provider {
   /** The marker at the start of every value that this provider writes, or '' for plain text. */
   readonly marker: string

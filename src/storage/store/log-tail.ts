@@ -100,7 +100,7 @@ export class LogTail {
         const changes = await readLog(after, batchSize)
         if (options.signal.aborted) return
         const last = changes.at(-1)
-        // The log has no changes up to the floor at the time of the call.
+        // At the time of the call, the log has no changes up to the floor.
         after = last === undefined ? floor : last.revision
         yield batch(changes, after)
       } else if (after < this.revision) {

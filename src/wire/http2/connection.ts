@@ -1,6 +1,6 @@
 /**
- * The parts of an HTTP/2 connection (RFC 9113) that are the same for client and server: parsing frames, flow control,
- * assembling headers from several frames, responding to pings and settings, and sending bodies as the windows allow.
+ * The parts of an HTTP/2 connection (RFC 9113) that are the same for client and server. They parse frames, control the
+ * flow, assemble headers from several frames, respond to pings and settings, and send bodies as the windows allow.
  *
  * Node's own implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
  * In this implementation, a request is one entry in a map.
@@ -279,7 +279,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       if (sentBytes > 0) stream.sent(sentBytes)
       if (sentBytes < next.length || stream.unsent === 0) break
     }
-    // A stream with more pending data moves to the end of the queue.
+    // A stream that has more pending data moves to the end of the queue.
     this.#blocked.delete(stream)
     if (stream.isEnded) this.onEnded(stream)
     else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)

@@ -153,7 +153,7 @@ export class WireReader {
     const length = this.#length()
     const start = this.#take(length)
     const text = this.#bytes.toString('utf8', start, start + length)
-    // A replacement character is either the result of decoding invalid UTF-8 or part of the original text.
+    // A replacement character results from invalid UTF-8, unless the original text contains it.
     if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
       throw new WireError(`field ${this.#field} is not UTF-8`)
     }
@@ -250,7 +250,7 @@ export class WireReader {
     return start
   }
 
-  // Reads a varint, which has at most ten bytes. Of the tenth byte, only one bit is used.
+  // Reads a varint, which has at most ten bytes. Only one bit of the tenth byte is used.
   #varint(): void {
     let low = 0
     let high = 0

@@ -134,7 +134,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
     const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
-  // Data that the client sends from now on is discarded.
+  // Data that the client sends after this point is discarded.
   data.resume()
   data.end()
   error.end()

@@ -53,7 +53,7 @@ export class WebSocketFraming {
     this.#receiver.on('message', (data: Buffer) => this.#messages.push({ type: 'data', data }))
     this.#receiver.on('ping', (data: Buffer) => this.#messages.push({ type: 'ping', data }))
     this.#receiver.on('conclude', () => this.#messages.push({ type: 'close' }))
-    // This listener ignores errors, because `read` reports them.
+    // The error event is ignored, because `read` reports errors.
     this.#receiver.on('error', () => {})
   }
 

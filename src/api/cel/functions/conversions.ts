@@ -28,7 +28,8 @@ function cannot(from: string, to: string): CelError {
 }
 
 function intOf(value: number): Int {
-  // The bounds themselves are rejected too, because a double cannot represent the largest 64-bit integers exactly.
+  // The conversion also rejects the smallest and the largest 64-bit integer, because a double cannot represent them
+  // exactly.
   if (!Number.isFinite(value) || value <= Number(minInt) || value >= Number(maxInt))
     throw new CelError('integer overflow')
   return toInt(BigInt(Math.trunc(value)))

@@ -23,7 +23,7 @@ export function exponentialText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return String(value)
   const partsOf = (digits: number) => value.toExponential(digits).split('e')
   const exponent = partsOf(maxDigits)[1]!
-  // If rounding up reaches the next power of ten, the exponent changes, and the last digit is 0.
+  // If rounding up reaches the next power of ten, the exponent increases and the last digit is 0.
   const [rounded, newExponent = ''] = partsOf(precision)
   const mantissa = newExponent === exponent ? roundedToEven((digits) => partsOf(digits)[0]!, precision) : rounded
   return `${mantissa}e${newExponent[0]}${newExponent.slice(1).padStart(2, '0')}`

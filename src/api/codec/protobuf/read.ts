@@ -214,7 +214,7 @@ class MessageReader {
   #item(schema: Schema, items: Json[]): void {
     if (schema.type !== 'integer' || this.#wire.wireType !== packed) {
       this.#count()
-      // An element is added to the list even if it is empty.
+      // An empty element is added to the list, because every occurrence of a repeated field is an element.
       items.push(this.#value(schema, undefined) ?? null)
       return
     }

@@ -71,7 +71,7 @@ const conversion = {
         regarding: involvedObject,
         note: message,
         series: series && { count: 0, ...series },
-        // The core version contains these fields even if they are empty.
+        // In the core version of Event, these fields exist even if they are empty.
         reportingController: reportingComponent || undefined,
         reportingInstance: reportingInstance || undefined,
         deprecatedSource: source,

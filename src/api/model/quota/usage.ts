@@ -1,8 +1,8 @@
 /**
  * Computes the quota usage of an object. Every object counts as one object of its kind (`count/deployments.apps`), and
- * some kinds also have a plain name (`configmaps`). The usage of a pod consists of its requests and limits, that of a
- * service of its node ports and load balancers, that of a volume claim of its requested storage, also per storage
- * class, and that of a resource claim of the devices that it requests of each class.
+ * some kinds also have a plain name (`configmaps`). In addition, the requests and limits of pods, the node ports and
+ * load balancers of services, the requested storage of volume claims (in total and per storage class), and the
+ * requested devices of resource claims (per class) are counted.
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'

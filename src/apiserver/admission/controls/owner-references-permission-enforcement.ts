@@ -11,7 +11,6 @@ import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-/** A served resource type. */
 export interface OwnerType {
   readonly group: string
   readonly version: string
@@ -31,7 +30,7 @@ export function ownerReferencesPermissionEnforcement(parts: Parts): Control {
     handles: { operations: ['CREATE', 'UPDATE'] },
     validate: (request) => {
       // A status update cannot change the owners of a pod. Node agents send outdated owners with status updates, so
-      // owners are not checked here.
+      // status updates are not checked.
       if (request.type.plural === 'pods' && request.type.group === '' && request.subresource === 'status')
         return undefined
       const next = ownersOf(request.object)

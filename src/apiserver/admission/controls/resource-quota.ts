@@ -76,8 +76,8 @@ function mayMatter(request: AdmissionRequest): boolean {
   if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
   if (subresource === 'resize') return isPods(type)
-  // A terminated pod uses no resources, and this write may remove a terminating object. Either case can change the
-  // usage.
+  // A pod that has terminated uses no resources, and an update may remove a terminating object. Both cases can change
+  // the usage.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
   return usageVaries(type, vendor) || object?.metadata.deletionTimestamp !== undefined
 }
@@ -142,8 +142,8 @@ interface Debts {
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // An object marked for deletion still exists. The status of a pod reports facts, so it is not charged before the
-  // commit.
+  // An object that is marked for deletion still exists. The status of a pod reports facts, so it is not charged before
+  // the commit.
   const change = isCharged(subresource) ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
@@ -169,7 +169,7 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], {
     const { key } = outcome.debt
     charges.push(outcome.debt)
     request.commitWith!('stored', { releases: [key] })
-    // Another server may have refunded the charge in the meantime. In that case, the write is evaluated again.
+    // Another server may have refunded the charge in the meantime. In that case, the whole write is evaluated again.
     if (charges.length <= maxCharges) request.dependOn!({ key, revision: 'present' })
   }
 }

@@ -58,7 +58,7 @@ function readRecord(text: string): Pick<Debt, 'uid' | 'change'> {
     const change = isObject(record) ? own(record, 'change') : undefined
     if (typeof uid === 'string' && isObject(change)) return { uid, change: readAmounts(change as WrittenAmounts) }
   } catch {
-    // The value is not valid JSON. The code below treats it as an empty debt.
+    // A value that is not valid JSON is treated as an empty debt.
   }
   return { uid: '', change: new Map() }
 }

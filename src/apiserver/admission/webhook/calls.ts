@@ -94,14 +94,14 @@ export class WebhookCalls {
     if (error instanceof ApiError)
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
-    // The request has ended. The webhook did not fail, so the failure policy does not apply.
+    // The request has ended although the webhook did not fail, so the failure policy does not apply.
     if (error.fault === 'aborted' || this.#isOver(request))
       return {
         error: timeout('the request ended during an admission webhook call'),
         cause: 'calling_webhook_error',
       }
-    // A local limit does not mean that the webhook fails, and the webhook might have denied the request. An open
-    // breaker, however, means that the webhook is failing.
+    // A local limit does not mean that the webhook fails, and the webhook might have denied the request. In contrast,
+    // an open circuit breaker means that the webhook is failing.
     if (error.fault === 'limit' && !webhook.breaker.state.open)
       return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined

@@ -73,7 +73,7 @@ function* parse(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body, { maxCount: maxValues })).value
   } catch {
-    // The error omits the parser's message because it quotes the input.
+    // The error message omits the JSON parser's message because it quotes the input.
     throw malformed('the response is not valid JSON')
   }
   if (!isObject(value)) throw malformed('the response is not a JSON object')

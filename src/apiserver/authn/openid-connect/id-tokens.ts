@@ -55,7 +55,7 @@ export class TokenIssuer {
 
   authenticate(token: string): AuthenticationOutcome | Promise<AuthenticationOutcome> {
     const { keys } = this.#parts.provider
-    // Outcomes depend on the provider's keys, so outcomes for the previous keys are discarded.
+    // Cached outcomes depend on the provider's keys, so they are discarded when the keys change.
     if (keys !== this.#cachedKeys) this.#outcomeCache = new TtlCache(this.#parts.clock)
     this.#cachedKeys = keys
     return this.#outcomeCache.get(hash('sha256', token, 'base64'), () => judge(this.#parts, token))
@@ -126,7 +126,7 @@ function strictly(payload: Uint8Array) {
     const { value, duplicates } = parseJson(Buffer.from(payload))
     if (duplicates.length === 0) return value
   } catch {
-    // The message omits the parser's error, which quotes the token.
+    // The error message omits the JSON parser's message because it quotes the token.
   }
   throw new BadClaims('cannot read its claims')
 }

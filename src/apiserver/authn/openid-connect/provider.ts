@@ -13,7 +13,7 @@ export interface ProviderParts {
   /** URL of the discovery document. Defaults to the well-known path below the issuer. */
   readonly discoveryUrl?: string | undefined
   readonly clock: Clock
-  /** Fetches JSON from a URL. */
+  /** Fetches JSON from a URL of the provider. */
   readonly get: (url: string) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }

@@ -23,7 +23,7 @@ export interface ServiceAccountParts {
   readonly signatures: Signatures
   readonly holders: TokenDependencies
   readonly recency: StalenessBound
-  /** Accepted audiences. */
+  /** Audiences that the authenticator accepts. */
   readonly audiences: readonly string[]
   readonly metrics: TokenMetrics
   /** Records the use of legacy tokens. Undefined if their use is not tracked. */
@@ -34,7 +34,7 @@ export interface ServiceAccountParts {
 
 type Outcome = AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-/** Tolerated clock skew between servers. */
+/** Tolerated clock skew in milliseconds between servers. */
 const skewMs = 60_000
 
 /** Authenticates with service account tokens. */
@@ -43,7 +43,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   const tokensByConnection = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // A connection that sends the same Authorization header again gets the same result.
+    // If a connection sends the same Authorization header again, the cached result is used.
     const before = tokensByConnection.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)

@@ -3,8 +3,8 @@
  *
  * Every single permission of a rule (one verb on one resource of one group with one name) must be in one of the user's
  * rules. The number of single permissions is the product of the lists, so they are checked only if no rule covers
- * several of them at once. The work is bounded and yields to other requests. If the bound is reached, the result is
- * undecided.
+ * several of them at once. The amount of work is limited and yields to other requests. If the limit is reached, the
+ * decision remains open.
  */
 import { HeldRules, hasWord, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
@@ -90,7 +90,7 @@ function* coversFrom(
   if (coversAtOnce(userRules, rule, { rest, effort })) return true
   const [part] = rest
   if (part === undefined) return false
-  // No single rule covers all words, so each word is checked separately.
+  // No single rule covers all words of the list, so each word is checked separately.
   for (const word of rule[part] ?? [undefined])
     if (!(yield* coversFrom(userRules.having(part, word), rule, { at: at + 1, effort }))) return false
   return true

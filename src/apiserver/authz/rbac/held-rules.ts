@@ -13,7 +13,7 @@ export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 /** Rules whose list contains a wildcard. */
 interface Index {
   readonly byWord: ReadonlyMap<string, readonly Rule[]>
-  /** Rules with a wildcard. */
+  /** Rules whose list is a wildcard. */
   readonly every: HeldRules
   /** Results of earlier lookups by word. */
   readonly answers: Map<string, HeldRules>

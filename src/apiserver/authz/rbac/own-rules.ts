@@ -1,6 +1,7 @@
 /**
  * Explains a decision with the rules that users may list about themselves (SelfSubjectRulesReview). Users without
- * permission to create `accessexplanations` can still see which of their rules are closest, without roles and bindings.
+ * permission to create `accessexplanations` can still find out which of their rules are closest, without roles and
+ * bindings.
  */
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
 import { lacking, smallestRule } from './explain.ts'

@@ -1,6 +1,6 @@
 /**
  * Writes ConversionReview requests and validates the responses of conversion webhooks, with the rules of kube-apiserver
- * 1.23: the response must have the same number of objects in the same order, each with the desired version and the same
+ * 1.23. The response must have the same number of objects in the same order, each with the desired version and the same
  * kind, name, namespace and uid. A webhook may change only labels and annotations in the metadata. All other metadata
  * is restored.
  */
@@ -19,7 +19,7 @@ import { ConversionFailed } from '../../registry/reads/conversion-failed.ts'
 
 export interface Review {
   readonly vendor: Vendor
-  /** The version of ConversionReview. */
+  /** The API version of ConversionReview. */
   readonly version: string
   readonly uid: string
   /** The desired version of the objects. */
@@ -60,7 +60,7 @@ function* parseAnswer(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body)).value
   } catch {
-    // The parser's message is not reported because it quotes the input.
+    // The error message omits the JSON parser's message because it quotes the input.
     throw new CallError('answer', 'the response is not valid JSON')
   }
   if (!isObject(value)) throw new CallError('answer', 'the response is not a JSON object')

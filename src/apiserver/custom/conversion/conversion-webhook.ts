@@ -96,7 +96,7 @@ class ConversionWebhook {
     } catch (error) {
       note({ succeeded: false })
       if (!(error instanceof CallError || error instanceof ConversionFailed)) throw error
-      // The failure was caused by a local limit, not by the webhook. The client must retry.
+      // If a local limit prevents the call, the webhook has not failed. The client must retry.
       if (error instanceof CallError && error.fault === 'limit')
         throw new ConversionNotTried(`${webhookFor(review)} was not called: ${error.message}`)
       const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message

@@ -116,7 +116,7 @@ async function deleteOne(
   try {
     await deleteObject(context, name, options)
   } catch (error) {
-    // Another server has already deleted the object.
+    // Another server may have already deleted the object.
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
   }
 }

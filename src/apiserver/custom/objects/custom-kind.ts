@@ -1,9 +1,9 @@
 /**
  * Creates a custom kind at runtime from names and a schema. The result has the same type as a built-in kind.
  *
- * All custom kinds have these properties in common: the generation counts changes outside of metadata and status,
- * updates must contain a resourceVersion, strategic merge is not supported, and if the status subresource is enabled,
- * only that subresource changes the status.
+ * The following applies to all custom kinds. The generation counts changes outside of metadata and status. Updates must
+ * contain a resourceVersion. Strategic merge is not supported. If the status subresource is enabled, only that
+ * subresource changes the status.
  */
 
 import { defined, type Json, type JsonObject, setKey } from '../../../api/json/json.ts'

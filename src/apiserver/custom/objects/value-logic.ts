@@ -127,7 +127,7 @@ function deepDemand(schema: JsonObject, tools: RuleTools): Demand {
   return (...about) => {
     if (!mayTake(about[3], alternativeSteps)) return spent(about)
     const faults = rules.flatMap((rule) => rule(...about))
-    // For the value null, only `type` and `enum` apply.
+    // The only keywords that apply to null are `type` and `enum`.
     const further = about[0] === null ? nothing : sum([logic?.(...about) ?? nothing, below(about)])
     return { faults: [...faults, ...further.faults], reach: 1 + further.reach }
   }

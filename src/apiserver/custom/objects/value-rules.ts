@@ -281,7 +281,7 @@ export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix
   if (types.length === 0) return undefined
   const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
   const isNumeric = types.includes('number') || types.includes('integer')
-  // The rule references only this value, so that the schema can be freed.
+  // The rule references only a part of the schema, so that the rest can be freed.
   const isNullable = schema.nullable === true
   return (value, path, context) => {
     const actualType = jsonType(value)

@@ -58,7 +58,7 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
     if (!gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(timeSlice, { gates, version })
     const root = await compiled
-    // The text contains the keyword, but the keyword may be part of a description.
+    // The schema text contains the keyword for rules, but the keyword may be part of a description.
     if (root === undefined) return []
     const isPrecise = isAtLeast(version, '1.25')
     if (faults.some(({ fault }) => !isPrecise || preventsRules(fault, version)))
@@ -186,7 +186,7 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
       // Kubernetes 1.28 appends the path to that of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
-      // Errors of transition rules always prevent a write.
+      // An error of a transition rule always prevents a write.
       if (isForgiven && !isTransition(rule, program)) judging.forgive?.(`${fault.path}: ${fault.text}`)
       else judging.faults.push(fault)
     } else if (outcome !== undefined) report(outcome)

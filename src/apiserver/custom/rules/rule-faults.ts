@@ -114,7 +114,7 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
     if (faults.length === 0) judgeRule({ node, rule, place }, judging, around)
   }
   const below = { ...around, uncorrelated: around.uncorrelated ?? (correlation === 'none' ? path : undefined) }
-  // The fields of an atomic object have names, so they can still be matched.
+  // An atomic object's fields have names, so they can still be matched with the previous fields.
   for (const member of members.values()) judge(member, judging, around)
   const each = { ...below, occurrences: within(around, limit) }
   if (values) judge(values, judging, each)

@@ -31,7 +31,7 @@ export interface RuleNode {
   readonly type: string
   /** The maximum number of elements or members of the value. */
   readonly limit: number | undefined
-  /** Path of the schema. */
+  /** Path of the schema in the definition. */
   readonly path: FieldPath
   readonly members: ReadonlyMap<string, RuleNode>
   readonly values?: RuleNode | undefined

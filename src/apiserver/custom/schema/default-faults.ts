@@ -36,7 +36,7 @@ export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: Field
 interface Part {
   readonly schema: Schema
   readonly path: FieldPath
-  /** The default value. */
+  /** The default value in the schema. */
   readonly defaultValue: Json | undefined
 }
 

@@ -27,7 +27,7 @@ export const logic = ['allOf', 'anyOf', 'oneOf'] as const
 
 export interface SchemaPart {
   readonly keyword: string
-  /** Name of the property. */
+  /** Name of the property in the schema. */
   readonly name?: string
   readonly schema: Json
   readonly path: FieldPath

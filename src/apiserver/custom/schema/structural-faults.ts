@@ -47,10 +47,10 @@ function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath
   const intOrString = schema[`${prefix}int-or-string`] === true
   const isFree = intOrString || schema[`${prefix}preserve-unknown-fields`] === true
   const isUnsaid = type == null || type === ''
-  // Later Kubernetes versions ignore the type here.
+  // Later Kubernetes versions ignore the type in logic keywords.
   if (intOrString && !isUnsaid && isNew && !isAtLeast(version, '1.25'))
     return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
-  // The validation of embedded resources reports the missing type itself.
+  // A missing type of an embedded resource is reported by the validation of embedded resources.
   if (isUnsaid)
     return isFree || schema[`${prefix}embedded-resource`] === true ? [] : [required(place, 'must not be empty')]
   return isRoot && type !== 'object' ? [invalid(place, type, 'must be object at the root')] : []

@@ -236,7 +236,7 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  // Any value is allowed, but no fields of objects in the value are known.
+  // A schema that preserves unknown fields allows any value but knows no fields of objects in the value.
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))

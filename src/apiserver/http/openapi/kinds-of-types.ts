@@ -39,7 +39,7 @@ export function markKinds(
   const metaTypes = { Status: status, APIVersions: apiVersions, APIGroup: apiGroup, APIGroupList: apiGroupList }
   for (const [kind, schema] of Object.entries({ ...metaTypes, APIResourceList: apiResourceList }))
     definitions.mark(schema, '', [{ group: '', kind, version: 'v1' }])
-  // Every group version has these types under its own group and version.
+  // The types in `sharing` belong to every group version.
   definitions.mark(deleteOptions, '', inEach(sharing, 'DeleteOptions'))
   definitions.mark(watchEvent, '', inEach(sharing, 'WatchEvent'))
 }

@@ -143,7 +143,7 @@ class Documents {
 
 async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
-  // If the group is served, or is the core group, then only the version is unknown.
+  // If the group exists, only the version is unknown, and the error is that for an unknown version.
   if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }

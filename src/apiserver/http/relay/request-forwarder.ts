@@ -198,8 +198,8 @@ function locationOf({ redirect }: ProxyTarget, { status, rawHeaders }: RelayedAn
   const [location] = valuesOf(rawHeaders, 'location')
   if (location === undefined) return undefined
   if (isRedirect(status)) return redirect?.(location)
-  // Apart from redirects, only a 201 may have a Location header. Without a rewrite function, both servers use the same
-  // paths.
+  // Apart from redirects, only a 201 may have a Location header. If there is no rewrite function, both servers use the
+  // same paths.
   if (status !== 201) return undefined
   return redirect === undefined ? pathOnly(location) : redirect(location)
 }
@@ -222,7 +222,7 @@ async function readStart(body: RelayedAnswer['body']): Promise<string> {
       if (size >= maxFailureBytes) break
     }
   } catch {
-    // The part of the response that arrived before the failure is used.
+    // If the backend fails while it sends an error response, the part that has arrived is used.
   }
   return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
 }

@@ -67,7 +67,7 @@ export function negotiate(input: NegotiationInput, views: readonly ViewName[]): 
   let matched = false
   for (const clause of clauses) {
     const type = typeOf(clause, input)
-    // Protobuf is a known media type, even if the resource type does not support it.
+    // The media type of Protobuf is known even if the resource type does not support Protobuf.
     if (type !== undefined || covers(clause.type, input.vendor.protobufMediaType)) matched = true
     if (type === undefined) continue
     const projection = projectionOf(clause, views)

@@ -1,8 +1,8 @@
 /**
  * Sends stored objects and lists from shared Protobuf messages. A Protobuf list starts with its length, so the objects
- * are read twice: first to compute the length, which also creates missing messages, and then to send the messages in
- * chunks, as fast as the client reads. Between the two passes, the server references only cached objects, which are in
- * memory anyway. A list from the store's history is read from the store twice.
+ * are read twice. The first pass computes the length and creates missing messages. The second pass sends the messages
+ * in chunks, as fast as the client reads. Between the two passes, the server references only cached objects, which are
+ * in memory anyway. A list from the store's history is read from the store twice.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -32,7 +32,7 @@ export function sendMessage(exchange: Exchange, resource: Resource, object: Cach
 
 /** A list whose objects can be iterated several times. */
 export interface MessageList {
-  /** The list without its items. */
+  /** The list object without its items. */
   readonly empty: JsonObject
   readonly slices: () => AsyncIterable<readonly CachedObject[]>
 }

@@ -98,7 +98,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
       responseObject: record.responseObject,
       annotations: { list: record.annotations, length: record.annotations.length },
       received: record.received,
-      // The wall clock may have been set back, or may differ by a fraction of a millisecond.
+      // The wall clock may have been set back, or may differ from the monotonic clock by a fraction of a millisecond.
       reached: Math.max(record.received, timeAt(at)),
     }
     const event = eventOf(fields, vendor.groupDomain)

@@ -31,8 +31,8 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // The certificate was verified with the CAs and the time of the TLS handshake. It may be accepted on a new
-    // connection.
+    // A client certificate is verified during the TLS handshake, with the CAs and the time of the handshake. On a new
+    // connection, the same certificate may be accepted.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()
   }

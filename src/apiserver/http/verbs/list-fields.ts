@@ -69,7 +69,7 @@ async function* cutJson(
       const preparing = prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const fields = fieldsOf(object)
-      // The buffer must have room for a comma and the end of the list.
+      // The buffer must have room for a comma and the end of the list in addition to the item.
       const full = chunk.length - end.length - 1
       if (used + fields.length > full) {
         yield chunk.subarray(0, used)

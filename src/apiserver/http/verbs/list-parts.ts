@@ -27,10 +27,10 @@ export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
 
 /** A list as JSON around its page of objects. */
 export interface Parts {
-  /** The text before the items. */
+  /** The text of the list before its items. */
   readonly start: Buffer
   readonly page: ListPage
-  /** The text after the items. */
+  /** The text of the list after its items. */
   readonly end: Buffer
 }
 

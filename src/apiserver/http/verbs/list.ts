@@ -178,13 +178,13 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       const preparing = timeSlice && prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const json = group?.bytes ?? jsonOf(resource, object)
-      // The bytes of a group begin with the brace of its first item.
+      // The bytes of a group of items begin with the brace of the first item.
       const cut = group !== undefined || types === undefined ? 1 : typeLength(object, json, types)
       const length = group === undefined ? json.length - 1 : json.length
       if (!isFirst) chunk[used++] = comma
       chunk[used++] = openBrace
       isFirst = false
-      // The buffer must have room for a comma, a brace and the end of the list.
+      // The buffer must have room for a comma, a brace and the end of the list in addition to the item.
       const full = chunk.length - end.length - 2
       const fitting = json.length > full ? 0 : Math.max(0, Math.min(length - cut, full - used))
       used += json.copy(chunk, used, cut, cut + fitting)

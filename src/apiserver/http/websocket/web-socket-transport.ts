@@ -39,7 +39,8 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   }
   const transport = new WebSocketTransport(exchange.transport, { upgrade, framing, messages, ...agreed, onSwitched })
   exchange.transport = transport
-  // Earlier code may use the abort signal of the first transport, which ends when the response switches to a WebSocket.
+  // Earlier pipeline steps may use the abort signal of the first transport, which ends when the response switches to a
+  // WebSocket.
   transport.signal.addEventListener('abort', () => exchange.abandon())
 }
 

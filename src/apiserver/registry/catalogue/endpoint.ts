@@ -51,7 +51,7 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
 /** The result of an endpoint: an object, nothing, or a server to which the request is forwarded. */
 export type EndpointAnswer = ApiObject | ForwardRequest | undefined
 
-/** The options of a connection, as discovery and admission plugins see them. */
+/** The options of a connection. Discovery and admission plugins treat them as a kind. */
 export interface Connection {
   /** The kind of the options, such as `PodExecOptions`. */
   readonly kind: string

@@ -16,7 +16,7 @@ import type { Gates } from '../../../api/versions/feature-gates.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** A type as clients see it: stored or virtual. */
+/** A type as clients see it, either stored or virtual. */
 export interface Served {
   readonly vendor: Vendor
   readonly kind: Kind

@@ -3,7 +3,7 @@
  *
  * The store contains each kind in one version. A read in that version sends the cached bytes unchanged. A read in
  * another version converts each object, and a watch event is converted once for all watches. Validation and defaulting
- * see only the storage version, because request bodies are converted first (`api/schema/normalize.ts`).
+ * use only the storage version, because request bodies are converted first (`api/schema/normalize.ts`).
  */
 
 import { jsonDocument } from '../../../api/codec/json.ts'

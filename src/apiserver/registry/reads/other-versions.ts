@@ -1,8 +1,8 @@
 /**
  * Reads objects that a server with another Kubernetes version stored (`--emulated-version`). As in kube-apiserver,
  * newer defaults are added, and fields that the current version does not have are hidden. The stored value does not
- * change until the next write of the object. The caches contain the objects as the current version sees them, so their
- * readers need not check the version (docs/decisions/0061).
+ * change until the next write of the object. The caches contain the objects in the form of the current version, so
+ * their readers need not check the version (docs/decisions/0061).
  */
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { encodeStored, HeaderReader, storedJson, UnreadableValue } from '../../../api/codec/stored.ts'

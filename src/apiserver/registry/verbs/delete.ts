@@ -253,8 +253,8 @@ function assertPrecondition(
   { metadata }: ApiObject,
   { uid, resourceVersion }: Preconditions,
 ): void {
-  // Error messages contain the kind. For kinds that delay their deletion, they contain the resource instead, as in
-  // Kubernetes.
+  // Error messages contain the kind, except for kinds that delay their deletion. For those, error messages contain the
+  // resource, as in Kubernetes.
   const named = resource.kind.lifecycle.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, expectedValue: string, actualValue: string | undefined) =>
     conflict(

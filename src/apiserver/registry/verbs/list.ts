@@ -79,9 +79,9 @@ export async function list(resource: Resource, query: ListQuery): Promise<ListPa
 
 /** Lists the objects of one state in key order. */
 async function listAt(resource: Resource, query: ListQuery, { exact, after }: At): Promise<ListPage> {
-  // The cache has outdated objects of a type that is no longer served.
+  // The cache of a type that is no longer served contains outdated objects.
   if (resource.cache.retired) throw noSuchPath()
-  // While the cache is loading, the store already contains every object.
+  // While the cache is loading, the list is read from the store, which already contains every object.
   if (resource.cache.isLoading) return await fromStore(resource, query, exact ?? resource.caches.revision, after)
   if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
   if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)

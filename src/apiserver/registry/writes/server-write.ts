@@ -1,6 +1,6 @@
 /**
  * Defines writes by the server itself. Such writes bypass admission, and the server's field manager owns the written
- * fields. Quota controls still see deletions.
+ * fields. Quota controls still account for deletions.
  */
 
 import { authenticatedUsers, superusers, type User } from '../../../api/model/user.ts'

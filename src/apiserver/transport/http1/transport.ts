@@ -93,7 +93,7 @@ export class Http1Transport implements ServerTransport {
     return this.#disconnected.signal
   }
 
-  /** Whether the head of the response has been sent, which tells the client whether the connection stays open. */
+  /** Whether the head of the response has been sent. The head contains whether the connection stays open. */
   get isBegun(): boolean {
     return this.#framing !== undefined || this.#isEnded
   }

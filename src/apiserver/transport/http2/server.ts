@@ -29,7 +29,7 @@ export class Http2Server {
     const connection = this.#engine.openHttp2(socket, peer, this.#owner)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#forget(socket))
-    // The client has just connected, so its first request may be in transit.
+    // A client that has just connected may have sent its first request already.
     if (this.#isClosing) setTimeout(() => connection.close(), drainTime).unref()
   }
 
@@ -72,7 +72,7 @@ export class Http2Server {
   #beginWaiting(): void {
     const end = performance.now() + maxStartMs
     try {
-      // The loop also visits connections that are appended again.
+      // Connections that are appended again during the loop are visited too.
       for (const [peer, queue] of this.#waiting) {
         this.#waiting.delete(peer)
         const transport = queue.shift()!

@@ -29,7 +29,7 @@ export class NodeEngine implements HttpEngine {
       // after it.
       requireHostHeader: false,
     })
-    // With a maximum, Node would drop further headers and execute the request without these headers. Instead,
+    // If `maxHeadersCount` were set, Node would drop further headers and execute the request without them. Instead,
     // `refusalOf` rejects the request.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#begin({ request, response }))

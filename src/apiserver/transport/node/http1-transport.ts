@@ -42,7 +42,7 @@ export class NodeHttp1Transport implements ServerTransport {
     this.upgrade = upgrade
     this.#body = body
     this.#isAsking = isAsking
-    // A broken connection also emits an error event here. `leave` handles the disconnection.
+    // A broken connection emits an error event on the request too. `leave` handles the disconnection.
     response.on('error', () => {})
   }
 

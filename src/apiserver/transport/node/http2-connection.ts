@@ -17,8 +17,8 @@ const connectionWindow = 256 * 1024
 const options = {
   settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
   maxHeaderListPairs: maxParsedHeaders,
-  // With this validation, Node would silently drop headers with whitespace around the value, such as the name of an
-  // impersonated user.
+  // Strict whitespace validation is disabled, because Node would silently drop headers with whitespace around the
+  // value, such as the name of an impersonated user.
   strictFieldWhitespaceValidation: false,
   streamResetBurst: resets.burst,
   streamResetRate: resets.perSecond,

@@ -42,7 +42,7 @@ export async function assertLogIntact(reported: ReportedState): Promise<void> {
 
 async function matchesReport({ connection, last, etcdRevision, anyKey }: ReportedState): Promise<boolean> {
   const lookUp = (key: Uint8Array, revision: number) => lookUpAt(connection, key, revision)
-  // Keys of other programs may not be UTF-8. Such a key cannot be looked up.
+  // A key of another program may not be UTF-8. Such a key cannot be looked up.
   if (last === undefined || last.entry.key.includes('\ufffd')) {
     await lookUp(anyKey, etcdRevision)
     return true

@@ -78,7 +78,7 @@ export class Commits {
     } catch (error) {
       const failure = writeFailure(error, write.value?.length ?? 0)
       if (!failure.ambiguous) throw failure
-      // If the response is lost late, determining the outcome may take somewhat longer than the usual deadline.
+      // If the response is lost late, determining the outcome may take slightly longer than the usual deadline.
       const deadline = Math.max(usual, performance.now() + deadlineMs / 2)
       if (isFull(error)) return await this.#settleFull(write, error, deadline)
       const outcome = await this.#findOut(write, deadline).catch(() => undefined)

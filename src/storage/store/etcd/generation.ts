@@ -142,7 +142,7 @@ export class EtcdGeneration {
   async begin(): Promise<void> {
     const request = encodeRange({ key: this.#space.note('offset') })
     const checked = this.#connection.call(methods.range, request, { effect: 'read', check: this.#check })
-    // If the check fails, the first commit repeats it and reports the error.
+    // If the check at the start fails, the first commit repeats it and reports the error.
     await checked.catch(() => {})
     await this.journal?.begin()
   }
@@ -233,7 +233,7 @@ export class EtcdGeneration {
     const parts = { connection: this.#connection, space: this.#space }
     try {
       if (this.journal !== undefined) await this.journal.keep()
-      // Right after the start, the revision may not belong to a change in this store.
+      // Directly after the start, the revision may not belong to a change in this store.
       else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
     } catch (error) {
       this.journal?.failed(readFailure(error))

@@ -29,7 +29,7 @@ export const status = {
   unauthenticated: 16,
 } as const
 
-/** A failed call. */
+/** The error of a failed gRPC call. */
 export class CallError extends Error {
   override readonly name = 'CallError'
   /** The gRPC status. Undefined if the transport failed before a status arrived. */

@@ -153,7 +153,7 @@ export class Session {
       ...[':authority', this.endpoint.host],
       ...['content-type', 'application/grpc'],
       ...['te', 'trailers'],
-      // This header makes a member without a leader return an error instead of delaying the call.
+      // With this header, a member without a leader returns an error instead of delaying the call.
       ...['hasleader', 'true'],
       ...(timeout === undefined ? [] : ['grpc-timeout', timeout]),
     ])

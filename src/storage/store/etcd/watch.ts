@@ -68,7 +68,7 @@ async function assertKept(connection: Connection, space: KeySpace, after: Revisi
 }
 
 // Returns the number of events that belong to complete revisions. The next fragment may contain more events of the last
-// revision, and no reader may see only a part of a revision.
+// revision, and a reader must not receive only a part of a revision.
 function wholeRevisions(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.entry.modRevision
   return events.findIndex((event) => event.entry.modRevision === last)

@@ -2,9 +2,9 @@
  * Checks every used page of the data file. lmdb trusts its pages: a damaged page would crash the process or return
  * wrong data. The check reports an error instead.
  *
- * The check verifies everything on which lmdb relies: each tree from its root (page numbers, page types, record
- * offsets, key order, and the tree's own counts), that no page is used twice, and that no used page is listed as free,
- * because lmdb would overwrite such a page. Values are not checked because they have their own checksums.
+ * The check verifies everything on which lmdb relies: page numbers, page types, record offsets, key order, and the
+ * counts of each tree. It also verifies that no page is used twice, and that no used page is listed as free, because
+ * lmdb would overwrite such a page. Values are not checked because they have their own checksums.
  *
  * The branch pages, one or two percent of the file, are read first. They show to which tree each leaf belongs. Then the
  * file is read once from start to end, so the duration does not depend on how the pages of a tree are scattered. The

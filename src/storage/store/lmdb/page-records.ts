@@ -66,7 +66,7 @@ export function recordCount(bytes: Buffer): number {
   return bytes.readUInt16LE(20) >>> 1
 }
 
-/** Offset of a record. */
+/** Returns the offset of a record in its page. */
 function recordAt(bytes: Buffer, index: number): number {
   return pageHeader + bytes.readUInt16LE(pageHeader + 2 * index)
 }

@@ -81,9 +81,10 @@ export function openTables(directory: string, guarding?: OpenGuarding): Tables {
 export function openUnfinished(directory: string, guarding?: OpenGuarding): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
-    // Without this option, lmdb treats a directory with a dot in its name as the data file.
+    // `noSubdir` is false because lmdb would otherwise treat a directory with a dot in its name as the data file.
     noSubdir: false,
-    // With overlapping syncs, readers could see a commit before it is durable, or even if its sync failed.
+    // Overlapping syncs are disabled because readers could otherwise read a commit before it is durable, or even if its
+    // sync failed.
     overlappingSync: false,
     keyEncoding: 'binary',
     maxDbs: 8,
@@ -183,7 +184,7 @@ function writeRevision(bytes: Buffer, revision: Revision, offset: number): void 
  * replace the record.
  */
 export function heldRevision(record: Lent): Revision {
-  // Only a damaged record is shorter.
+  // A record that is shorter than the revision and check is damaged.
   if (record.length < 8) return 1
   return record.readUInt16BE(2) * 2 ** 32 + record.readUInt32BE(4)
 }

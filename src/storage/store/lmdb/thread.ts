@@ -186,7 +186,7 @@ class StoreThread {
     } catch (error) {
       this.#refuse(recipientOf(pending), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
-      // An open read transaction would prevent lmdb from reusing old pages.
+      // The read transaction is closed, because it would prevent lmdb from reusing old pages.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
     }
   }
@@ -246,7 +246,7 @@ class StoreThread {
   }
 
   #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
-    // This check runs every second, which is often enough to detect a missing file and does not delay writes.
+    // The check for a missing file runs every second, which is often enough and does not delay writes.
     this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
@@ -375,8 +375,8 @@ function toFailure(error: unknown, writing: boolean): Failure {
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreDamaged) return { kind: 'damaged', message, ambiguous: false }
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
-  // Nothing of the transaction was written, but later writes would fail too, because the file is damaged or another
-  // process uses it.
+  // After such an error, nothing of the transaction was written, but later writes would fail too, because the file is
+  // damaged or another process uses it.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
   if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
     return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }

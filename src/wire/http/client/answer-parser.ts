@@ -116,7 +116,7 @@ export class AnswerParser {
     const [, minor, status] = statusLine.exec(lines[0]!) ?? malformed()
     const head = new ParsedHead(Number(status), lines.slice(1))
     assertClearFraming(head)
-    // A response with such a status is informational, such as 103, and the final response follows.
+    // Responses with a 1xx status, such as 103, are informational and precede the final response.
     if (status!.startsWith('1') && status !== '101') return true
     const { headers } = head
     const connection = headers.get('connection')?.toLowerCase() ?? ''

@@ -149,7 +149,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   #read(bytes: Buffer): void {
     try {
-      // The server sent more data after the response while the request was still being sent.
+      // If the server sends more data after the response, the connection is not reused.
       if (this.#isAnswered) throw new CallError('answer', 'the response is not valid HTTP/1.1')
       const isComplete = this.#parser.push(bytes)
       if (this.#isOver) return

@@ -73,7 +73,7 @@ export class SpdyConnection {
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined
-    // The timer starts when all earlier data has been flushed.
+    // The timer for closing the connection starts when all earlier data has been flushed.
     this.#write(endFrame(this.#lastId), () => {
       timer = setTimeout(() => this.destroy(), lingerMs).unref()
     })

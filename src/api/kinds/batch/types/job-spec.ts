@@ -85,7 +85,7 @@ const fields = {
     zeroValue: 'keep',
     since: '1.30',
     gate: 'JobManagedBy',
-    // An update that adds the field is rejected, because the field is immutable.
+    // A field that is missing in the stored Job cannot be added, because the field is immutable.
     gateDrops: 'onCreate',
     doc: 'Name of the controller that manages the Job. If unset, the built-in controller manages it. Immutable.',
   }),

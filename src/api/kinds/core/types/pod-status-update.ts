@@ -46,7 +46,7 @@ export function checkStatusUpdate(update: StatusUpdate, context: RuleContext): F
   ]
 }
 
-/** Clients expect errors in the type of a condition at the given path. */
+/** Validates the types and observed generations of conditions. Errors have the paths that clients expect. */
 function checkConditions(conditions: NonNullable<PodStatus['conditions']>, place: FieldPath): FieldError[] {
   return conditions.flatMap(({ type = '', observedGeneration }, i) => [
     ...(ownConditions.includes(type)
@@ -110,7 +110,7 @@ function checkClaimStatuses(statuses: ClaimStatuses, { resourceClaims = [] }: Po
   const claims = new Set(resourceClaims.map(({ name }) => name))
   return statuses.flatMap(({ name, resourceClaimName: claim }, i) => {
     const path = at('status.resourceClaimStatuses', i)
-    // Before 1.35, clients expect errors in the claim's name at the given path.
+    // Before 1.35, errors in the claim's name have the path of the field `name`, as clients expect.
     const place = child(path, isSince('1.35', context) ? 'resourceClaimName' : 'name')
     return [
       ...(claims.has(name)
@@ -132,7 +132,7 @@ function checkExtendedClaim(status: PodStatus['extendedResourceClaimStatus'], sp
       ...(names.has(containerName)
         ? []
         : [invalid(`${path}.requestMappings[${i}].containerName`, containerName, 'must name a container of the pod')]),
-      // Clients expect the path without the index.
+      // The error path contains no index, because clients expect a path without it.
       ...checkDnsLabel(requestName).map((text) => invalid(child(path, 'requestName'), requestName, text)),
     ]),
     ...(claim === '' ? [required(place)] : checkDnsSubdomain(claim).map((text) => invalid(place, claim, text))),

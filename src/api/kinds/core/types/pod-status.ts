@@ -76,7 +76,7 @@ const imageVolumeStatus = s.object(
 
 const volumeStatus = s.object(
   {
-    // In Protobuf, the status is a separate message for each type of volume.
+    // In Protobuf, the status of each type of volume is a separate message.
     image: field(1, imageVolumeStatus, {
       gate: 'ImageVolumeWithDigest',
       dropsEmptyOwner: true,

@@ -17,7 +17,8 @@ export function checkSpecUpdate(next: PodSpec, previous: PodSpec, context: RuleC
   const resized = (['containers', 'initContainers'] as const).find(
     (list) => next[list]?.length !== previous[list]?.length,
   )
-  // Only this error is reported, because the other checks compare containers by position.
+  // If the number of containers changes, only that error is reported, because the other checks compare containers by
+  // index.
   if (resized) return [forbidden(`spec.${resized}`, 'pod updates may not add or remove containers')]
   if (isLaterDeadline(next, previous)) return [invalid(deadlinePath, next.activeDeadlineSeconds, laterDeadline)]
   return [

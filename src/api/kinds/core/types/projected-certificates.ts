@@ -33,7 +33,7 @@ export const trustBundleProjection = s.object(trustBundleFields, {
 })
 
 function checkTrustBundles(bundles: TrustBundles, path: FieldPath, context: RuleContext): FieldError[] {
-  // Before 1.34, clients expect errors of the field at the given path.
+  // Before 1.34, the error path ends in `PEM`, as clients expect.
   const place = isSince('1.34', context) ? path : `${path}PEM`
   const { path: file = '' } = bundles
   const filePath = child(place, 'path')

@@ -145,7 +145,7 @@ function checkRequests(
 ): FieldError[] {
   const errors: FieldError[] = []
   for (const name of Object.keys(list.requests)) {
-    // Requests that equal their limits are valid, such as defaulted requests.
+    // A request may equal its limit. For example, defaulted requests equal their limits.
     if (own(list.limits, name) === list.requests[name]) continue
     for (const error of checkRequest(name, list, path, vendor)) errors.push(error)
   }

@@ -239,7 +239,7 @@ function checkTolerationValue(value: Toleration, path: FieldPath): FieldError[] 
 }
 
 function checkComparison({ operator, value = '' }: Toleration, path: FieldPath, context: RuleContext): FieldError[] {
-  // Earlier versions reject the operators in the schema.
+  // In earlier versions, the schema already rejects these operators.
   if (!isComparison(operator) || !isSince('1.35', context)) return []
   if (!isEnabled(comparison.gate, context))
     return [notSupported(child(path, 'operator'), operator, ['Equal', 'Exists'])]

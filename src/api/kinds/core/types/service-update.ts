@@ -24,7 +24,7 @@ export function prepareUpdate(next: Service, previous: Service, context: RuleCon
   normalizeAddresses(after, before)
   dropByType(after, before, context)
   next.status = { ...previous.status }
-  // Only type LoadBalancer has a load balancer, so other types get an empty status.
+  // Only Services of type LoadBalancer have a load balancer status. Other types get an empty status.
   if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
 }
 

@@ -177,7 +177,7 @@ interface AddressPlace {
   readonly type: string
   /** Path of the list that contains the address. */
   readonly list: FieldPath
-  /** Path of the address. */
+  /** Path of the address in the object. */
   readonly path: FieldPath
 }
 

@@ -136,7 +136,7 @@ export class EtcdJournal implements Journal {
       this.#wasFull = false
       await this.#forgetting.forgetOld(mark)
     } catch (error) {
-      // The journal is started again once etcd has space.
+      // The journal is started again when etcd has space.
       if (!(error instanceof StoreFull)) throw error
     }
   }
@@ -164,7 +164,7 @@ export class EtcdJournal implements Journal {
       const moved = mark !== undefined && mark.through !== this.#lastSeenRevision
       this.#lastSeenRevision = mark?.through ?? 0
       const behind = this.#parts.newest() - this.#lastSeenRevision
-      // Another server archives the changes fast enough.
+      // The mark has moved since the last check, so another server archives the changes fast enough.
       if (moved && behind < wait.revisions) await this.#forget(mark)
       else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
       this.#lastSeenRevision = this.#archive.lastReadMark?.through ?? this.#lastSeenRevision

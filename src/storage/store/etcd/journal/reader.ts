@@ -66,7 +66,7 @@ export class JournalReader {
     if (keyEntry !== undefined && keyEntry.revision >= top) return journalChanges
     for await (const change of this.#newestFirst(key, top, floor)) {
       const { revision, deleted, note } = change
-      // A change is missing, so older records may belong to another chain of changes.
+      // If a change is missing, older records may belong to another chain of changes.
       if (deleted ? keyEntry !== undefined : keyEntry?.revision !== revision) break
       journalChanges.push({ revision, deleted, note, value: keyEntry?.value })
       if (journalChanges.length === limit) return journalChanges
