@@ -25,7 +25,7 @@ export function checkNotAboveAll(value: IntOrPercent, path: FieldPath): FieldErr
   return percent !== undefined && percent > 100 ? [invalid(path, value, 'must not be greater than 100%')] : []
 }
 
-/** Whether the value counts as zero: 0, `0%`, or a string that is neither a percentage nor a number. */
+/** Whether a count is zero: 0, `0%`, or a string that is neither a percentage nor a number. */
 export function isNone(value: IntOrPercent): boolean {
   return (typeof value === 'string' ? (percentIn(value) ?? numberIn(value)) : value) === 0
 }

@@ -28,7 +28,7 @@ export function countsGeneration<T extends Counted>(part: (object: T) => unknown
   } satisfies KindRules<T>
 }
 
-/** Sets the generation of a new object to its first value. Modifies the object. */
+/** Sets the generation of a new object to its first value. Modifies the object in place. */
 export function beginGeneration(object: Counted): void {
   object.metadata.generation = 1
 }
@@ -39,7 +39,7 @@ export function countGeneration<T extends Counted>(next: T, previous: T, part: (
   next.metadata.generation = sameJson(part(next), part(previous)) ? generation : generation + 1
 }
 
-/** Whether the update changes the desired state. Always true for new objects. */
+/** Whether the update changes the desired state of the object. Always true for new objects. */
 export function isNewGeneration(next: Counted, previous: Counted | undefined): boolean {
   return next.metadata.generation !== previous?.metadata.generation
 }

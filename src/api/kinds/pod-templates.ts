@@ -71,7 +71,10 @@ export function checkRunsForever(spec: PodSpec = {}, path: FieldPath, kind: stri
   ]
 }
 
-/** Requires read-only GCE disks because several nodes can mount them only for reading. Later versions allow others. */
+/**
+ * Requires read-only GCE disks, because several nodes can mount them only for reading. Later Kubernetes versions do not
+ * have this rule.
+ */
 export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPath, context: RuleContext): FieldError[] {
   if (isAtLeast(emulationOf(context).version, '1.29')) return []
   const why = 'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only'
@@ -98,7 +101,7 @@ export function nameWarnings({ name = '' }: ObjectMeta, previous: object | undef
   return [`metadata.name: ${why}; a DNS label is recommended: ${faults.join(', ')}`]
 }
 
-/** Returns columns for container names and images, shown only in wide tables. */
+/** Returns the columns for container names and images, which only wide tables show. */
 export function containerColumns<T>(templateOf: (object: T) => PodTemplateSpec | undefined): Column<T>[] {
   const listed = (part: 'name' | 'image') => (object: T) =>
     (templateOf(object)?.spec?.containers ?? []).map((one) => one[part] ?? '').join(',')
@@ -108,7 +111,7 @@ export function containerColumns<T>(templateOf: (object: T) => PodTemplateSpec |
   ]
 }
 
-/** Returns the column of the pod selector, shown only in wide tables. */
+/** Returns the column of the pod selector, which only wide tables show. */
 export function selectorColumn<T>(selectorOf: (object: T) => LabelSelector | undefined): Column<T> {
   const doc = 'Label selector for the pods.'
   return column('Selector', doc, (object: T) => selectorText(selectorOf(object)) || '<none>', 1)

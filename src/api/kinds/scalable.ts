@@ -66,7 +66,7 @@ function isNamespaceRequired(context: RuleContext): boolean {
   return !isAtLeast(emulationOf(context).version, '1.24')
 }
 
-/** Validates a Scale as a separate, namespaced object. */
+/** Validates a Scale like a separate, namespaced object. */
 function assertSound({ namespace, name = '' }: ObjectMeta, replicas: number, context: RuleContext): void {
   const faults = [
     ...(namespace || !isNamespaceRequired(context) ? [] : [required('metadata.namespace')]),

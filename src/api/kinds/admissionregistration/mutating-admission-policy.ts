@@ -49,7 +49,7 @@ const mutation = s.object(mutationFields, {
   check: checkMutation,
 })
 
-/** The field that contains the expression, by patch type. */
+/** The field that contains the CEL expression, by patch type. */
 const expressionFields = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 const patchTypes = Object.keys(expressionFields)
 

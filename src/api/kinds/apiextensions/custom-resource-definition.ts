@@ -97,7 +97,7 @@ export const customResourceDefinition = defineKind({
   },
 })
 
-/** Returns the finalizer that keeps a definition until all of its custom resources are deleted. */
+/** Returns the finalizer that prevents the removal of a definition until all of its custom resources are deleted. */
 export function cleanupFinalizer(vendor: Vendor): string {
   return `customresourcecleanup.apiextensions.${vendor.groupDomain}`
 }
@@ -149,7 +149,7 @@ function reportApproval(object: CustomResourceDefinition, { vendor, now }: Prepa
   if (condition !== undefined) object.status = withCondition(object.status ?? {}, condition, now)
 }
 
-/** Adds the storage version to the stored versions of the status. Existing objects remain stored in their versions. */
+/** Adds the storage version to the stored versions of the status. Existing objects are not converted to it. */
 function addStoredVersion(object: CustomResourceDefinition): void {
   const { status } = object
   const versionsBefore = status?.storedVersions ?? []

@@ -7,7 +7,7 @@ import { checkDns1035Label } from '../../model/names.ts'
 import type { KindReservations, Reservation } from '../../schema/reservations.ts'
 import type { CustomResourceDefinition, DefinitionNames } from './definition-fields.ts'
 
-/** Returns the names of a resource that are used in URL paths and on the command line. */
+/** Returns the names of a custom resource for URL paths and the command line. */
 export function resourceNames({ plural = '', singular = '', shortNames = [] }: DefinitionNames): string[] {
   return [plural, singular, ...shortNames].filter((name) => name !== '')
 }

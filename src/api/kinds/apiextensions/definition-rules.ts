@@ -109,7 +109,7 @@ function checkNames(names: DefinitionNames): FieldError[] {
   ]
 }
 
-/** Validates the syntax of all names that are set. */
+/** Validates the syntax of all names in the definition that are set. */
 function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
   const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
@@ -185,8 +185,8 @@ interface PlacedVersion {
 }
 
 /**
- * Returns each version with the path for its errors. If `part` is the same in all versions, returns only the first
- * version, with the path `spec`.
+ * Returns each version of the definition with the error path of the given part. If the part is the same in all
+ * versions, returns only the first version, with the path `spec`.
  */
 function eachOnce(versions: readonly DefinitionVersion[], part: keyof DefinitionVersion): PlacedVersion[] {
   const [first] = versions

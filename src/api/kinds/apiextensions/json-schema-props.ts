@@ -84,7 +84,7 @@ const ruleFields = s.object(
 )
 
 /**
- * Versions that do not support rules preserve unknown fields, so that rules with fields of later Kubernetes versions
+ * Kubernetes versions that do not support rules preserve unknown fields, so that rules with fields of later versions
  * are stored unchanged.
  */
 const validationRule = s.any({

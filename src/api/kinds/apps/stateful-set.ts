@@ -350,7 +350,10 @@ interface MutableField extends Availability {
   readonly name: keyof Spec
 }
 
-/** The fields that may change. All other fields are immutable, because existing pods cannot adapt to a change. */
+/**
+ * The fields of a StatefulSet that may change. All other fields are immutable, because existing pods cannot adapt to a
+ * change.
+ */
 const mutableFields: readonly MutableField[] = [
   { name: 'replicas' },
   { name: 'ordinals' },

@@ -63,7 +63,7 @@ export type ScalingPolicy = InferFields<typeof policyFields>
 export type ScalingRules = InferFields<typeof ruleFields>
 export type Behavior = InferFields<typeof behaviorFields>
 
-/** The behavior of an autoscaler. If a behavior is set, its unset scaling rules get defaults. */
+/** The behavior of an autoscaler. If the behavior is set, its unset scaling rules get defaults. */
 export const behavior = s.object(behaviorFields, {
   name: 'HorizontalPodAutoscalerBehavior',
   doc: 'Rules for scaling up and for scaling down.',

@@ -13,7 +13,7 @@ import {
 } from './horizontal-pod-autoscaler.ts'
 import { metricStatus } from './metrics.ts'
 
-/** The first fields of the status in versions before v2. */
+/** The first fields of the autoscaler status in versions before v2. */
 export const olderStatusFields = {
   ...observedFields,
   currentReplicas: field(3, s.int32(), { zeroValue: 'write', doc: 'Observed number of replicas.' }),
@@ -23,7 +23,7 @@ export const olderStatusFields = {
   }),
 }
 
-/** The conditions in versions before v2, where they are an atomic list. */
+/** The conditions of autoscalers in versions before v2, in which they are an atomic list. */
 export const olderConditions = field(6, s.list(condition), { doc: 'Current conditions of the autoscaler.' })
 
 const status = s.object(

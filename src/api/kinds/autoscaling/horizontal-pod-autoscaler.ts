@@ -181,7 +181,7 @@ function targetsColumn(describe: TargetText) {
   )
 }
 
-/** Sets the default metric, which is CPU utilization, if no metrics are set. */
+/** Sets the default metric, CPU utilization, if the autoscaler has no metrics. */
 function fillMetrics(spec: Spec): void {
   if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuMetric(80)]
 }

@@ -67,7 +67,7 @@ const metricValue = s.object(
   { name: 'MetricValueStatus', doc: 'Last observed value of a metric.' },
 )
 
-/** The options of fields that are encoded even if empty and that the published schema requires. */
+/** The options of fields that are encoded even if they are empty and that the published schema requires. */
 const part = { zeroValue: 'write', published: 'required' } as const
 
 const target = field(2, metricTarget, { ...part, doc: 'Target of the metric.' })
@@ -135,7 +135,10 @@ const specFields = {
   }),
 }
 
-/** The order in which sources are validated. If several sources are set, only the first of them is validated. */
+/**
+ * The order in which the sources of a metric are validated. If several sources are set, only the first of them is
+ * validated.
+ */
 const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 export const metricSpec = s.object(specFields, {
@@ -180,7 +183,7 @@ export const metricStatus = s.object(statusFields, { name: 'MetricStatus', doc: 
 export type MetricSpec = InferFields<typeof specFields>
 export type MetricStatus = InferFields<typeof statusFields>
 
-/** The field that contains the source, for each metric type. */
+/** The field that contains the source of a metric, by metric type. */
 const sources = {
   ContainerResource: 'containerResource',
   External: 'external',
@@ -238,7 +241,7 @@ function checkPositive(quantity: string | undefined, path: FieldPath): FieldErro
   return quantity === undefined || isPositive(quantity) ? [] : [invalid(path, quantity, 'must be positive')]
 }
 
-/** Requires at least one of two target fields to be set. The error names the second field. */
+/** Requires that at least one of two target fields is set. The error contains the path of the second field. */
 function needOne(target: MetricTarget, names: readonly [keyof MetricTarget, keyof MetricTarget], path: FieldPath) {
   const [first, second] = names
   if (target[first] !== undefined || target[second] !== undefined) return []
@@ -273,7 +276,7 @@ function checkContainer(
 }
 
 /**
- * Requires a metric that exists without pods if the autoscaler may scale to zero. Otherwise no metric could trigger
+ * Requires a metric that does not depend on pods if the autoscaler may scale to zero. Otherwise no metric could trigger
  * scaling up again.
  */
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {

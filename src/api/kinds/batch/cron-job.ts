@@ -21,7 +21,7 @@ import { type JobSpec, jobSpec, unvalidatedFields } from './types/job-spec.ts'
 
 /**
  * The specification of the Jobs to create. The selector is not validated, because `checkMadeSelector` rejects every
- * selector. Fields of disabled features are kept until a Job is created.
+ * selector. Fields of disabled features are preserved until a Job is created.
  */
 const templateSpec: typeof jobSpec = {
   ...jobSpec,
@@ -195,7 +195,7 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
   ]
 }
 
-/** Rejects a selector in the template, because the server generates a selector for each Job. */
+/** Rejects a selector in the Job template, because the server generates a selector for each Job. */
 function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPath): FieldError[] {
   return [
     ...(selector === undefined

@@ -95,8 +95,8 @@ export const job = defineKind({
 const unlimitedRetries = 2_147_483_647
 
 /**
- * Sets defaults. A Job without labels shares the labels object of its template, so that `generateLabels` can recognize
- * the copied labels.
+ * Sets the defaults of a Job. A Job without labels shares the labels object of its template, so that `generateLabels`
+ * can recognize the copied labels.
  */
 function fillDefaults({ spec, metadata }: Job, context: RuleContext): void {
   if (spec === undefined) return
@@ -136,7 +136,7 @@ function dropTracking(object: Job, context: RuleContext): void {
   object.metadata = Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata
 }
 
-/** Drops rules that fail a single index from a new Job if their feature gate is disabled. */
+/** Drops pod failure rules with the action FailIndex from a new Job if their feature gate is disabled. */
 function dropPerIndexRules({ spec }: Job, context: PrepareContext): void {
   const policy = spec?.podFailurePolicy
   if (policy?.rules === undefined || emulationOf(context).gates.has('JobBackoffLimitPerIndex')) return

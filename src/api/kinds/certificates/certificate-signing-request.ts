@@ -30,7 +30,7 @@ import { checkSignerName } from './signer-name.ts'
 
 const minExpirationSeconds = 600
 
-/** The condition types that cannot be removed and are always True. */
+/** The condition types that cannot be removed and whose status is always True. */
 const finalTypes = ['Approved', 'Denied', 'Failed']
 /** The condition types that record the decision of an approver. */
 const decisions = ['Approved', 'Denied']
@@ -183,7 +183,7 @@ export const certificateSigningRequest = defineKind({
       },
       status: {
         verbs: ['get', 'update', 'patch'],
-        // A signer may write conditions, but field ownership of the conditions stays with the approval subresource.
+        // Signers may write conditions, but the approval subresource remains the field owner of the conditions.
         readOnly: ['spec', 'status.conditions'],
         prepareForUpdate: prepareStatus,
       },
@@ -232,7 +232,10 @@ function prepareStatus(
   next.status = { ...next.status, conditions: withTimes(withDecisions(next, previous), previous, now) }
 }
 
-/** Restores the stored decisions, unless the client added or removed one. Validation then rejects the change. */
+/**
+ * Restores the stored decisions, unless the client added or removed a decision. In that case, validation rejects the
+ * change.
+ */
 function withDecisions(next: CertificateSigningRequest, previous: CertificateSigningRequest): Condition[] {
   const conditions = next.status?.conditions ?? []
   const stored = decisions
@@ -241,7 +244,7 @@ function withDecisions(next: CertificateSigningRequest, previous: CertificateSig
   return conditions.map((condition) => stored.find(({ type }) => type === condition.type) ?? condition)
 }
 
-/** Sets missing times of the conditions. A condition keeps its transition time as long as its status is the same. */
+/** Sets missing times of the conditions. The transition time changes only if the status of the condition changes. */
 function withTimes(conditions: Condition[], { status }: CertificateSigningRequest, now: number): Condition[] {
   const stored = new Map((status?.conditions ?? []).map((condition) => [condition.type, condition]))
   return conditions.map((condition) => {
@@ -329,8 +332,8 @@ function checkFinalTypes(
 }
 
 /**
- * Rejects the approval of a request for a built-in signer that contains several common names, because programs disagree
- * about the identity in such a certificate.
+ * Rejects the approval of a request for a built-in signer if the requested certificate has several common names,
+ * because programs disagree about the identity in such a certificate.
  */
 function checkApproved(
   next: CertificateSigningRequest,
@@ -348,13 +351,13 @@ function hasSeveralNames(request: string): boolean {
     return readCertificateRequest(Buffer.from(request, 'base64')).subject.commonNames.length > 1
   } catch (error) {
     // The request may have been created before this validation existed, and may be malformed. Approving a malformed
-    // request is harmless, because it cannot be signed.
+    // request is harmless, because no signer can sign it.
     if (error instanceof MalformedInput) return false
     throw error
   }
 }
 
-/** Validates a new certificate and rejects changes of an existing one. */
+/** Validates a new certificate and rejects changes of an existing certificate. */
 function checkCertificate(next: CertificateSigningRequest, previous: CertificateSigningRequest): FieldError[] {
   const path = 'status.certificate'
   const { certificate = '' } = next.status ?? {}
@@ -368,7 +371,7 @@ function checkCertificate(next: CertificateSigningRequest, previous: Certificate
   ]
 }
 
-/** Reports malformed data. The message contains a placeholder instead of the data. */
+/** Returns the error for malformed data. The message contains a placeholder instead of the data. */
 function checkBytes(path: FieldPath, shown: string, check: () => unknown): FieldError[] {
   try {
     check()

@@ -1,4 +1,7 @@
-/** LeaseCandidate is a process that can be elected to hold a Lease, with the versions that the election compares. */
+/**
+ * LeaseCandidate is a process that can be elected as the holder of a Lease, with the versions that the election
+ * compares.
+ */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { compareReleases, isSemanticVersion } from '../../model/semantic-version.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -86,7 +89,7 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
   ]
 }
 
-/** The strategy for which each candidate must have an emulated version. */
+/** The election strategy for which each candidate must have an emulated version. */
 const oldestFirst = 'OldestEmulationVersion'
 
 function checkVersion(text: string, path: FieldPath): FieldError[] {
@@ -94,7 +97,7 @@ function checkVersion(text: string, path: FieldPath): FieldError[] {
   return isSemanticVersion(text) ? [] : [invalid(path, text, 'must be a valid semantic version')]
 }
 
-/** Requires the emulated version of a candidate not to be later than the version of its binary. */
+/** Requires that the emulated version of a candidate is not later than the version of its binary. */
 function checkOrder({ binaryVersion = '', emulationVersion = '' }: InferFields<typeof specFields>, path: FieldPath) {
   if (!isSemanticVersion(binaryVersion) || !isSemanticVersion(emulationVersion)) return []
   return compareReleases(emulationVersion, binaryVersion) > 0

@@ -5,8 +5,8 @@ import { checkQualifiedName } from '../../model/names.ts'
 const strategies = ['OldestEmulationVersion']
 
 /**
- * Validates the name of a strategy. Strategies of third parties have a domain. For an unknown strategy, clients expect
- * the path in the error to contain the name of the field twice.
+ * Validates the name of a strategy. Strategies of third parties have a domain. For an unknown strategy, the error path
+ * contains the name of the field twice, as clients expect.
  */
 export function checkStrategy(strategy: string, path: FieldPath): FieldError[] {
   if (!strategy.includes('/'))

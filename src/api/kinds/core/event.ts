@@ -1,5 +1,5 @@
 /**
- * Event reports something that happened to an object. There are two generations of clients that report events. Older
+ * Event reports an occurrence that concerns an object. There are two generations of clients that report events. Older
  * clients count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are hardly validated.
  * Newer clients set `eventTime`, count repetitions in `series`, and must identify themselves and the action.
  */

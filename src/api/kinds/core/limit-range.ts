@@ -197,7 +197,8 @@ function checkOrder(bounds: Item, path: FieldPath, vendor: Vendor): FieldError[]
 }
 
 /**
- * Pairs of amounts of which `low` must not exceed `high`, with the field for the error and the names for the message.
+ * Pairs of fields in which the amount `low` must not exceed the amount `high`, with the error field and the names for
+ * the message.
  */
 const orders = [
   { low: 'min', high: 'max', at: 'min', texts: ['min value', 'max value'] },

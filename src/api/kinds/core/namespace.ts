@@ -1,6 +1,6 @@
 /**
- * Namespace is a scope for object names and access control. A namespace is deleted in two phases: it stays in phase
- * Terminating while `spec.finalizers` is not empty, and a controller deletes the content and then removes its finalizer
+ * Namespace is a scope for object names and access control. A namespace is deleted in two phases. It stays in phase
+ * Terminating while `spec.finalizers` is not empty. A controller deletes the content and then removes its finalizer
  * through the `finalize` subresource.
  */
 import { at, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'

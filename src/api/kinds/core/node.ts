@@ -144,7 +144,7 @@ export const node = defineKind({
   },
 })
 
-/** Keeps the older field `podCIDR` equal to the first entry of `podCIDRs`. Changes the spec in place. */
+/** Sets the older field `podCIDR` to the first entry of `podCIDRs`. Modifies the spec in place. */
 function agreeOnRanges(spec: NodeSpec): void {
   const { podCIDR, podCIDRs = [] } = spec
   if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) spec.podCIDRs = [podCIDR]

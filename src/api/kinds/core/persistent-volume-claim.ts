@@ -83,14 +83,14 @@ function hasVolumeName({ spec }: PersistentVolumeClaim): boolean {
   return !!spec?.volumeName
 }
 
-/** Returns the storage class of a claim. The annotation is older than the field and takes precedence. */
+/** Returns the storage class of a claim. The beta annotation is older than the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolumeClaim, vendor: Vendor): string {
   return metadata.annotations?.[classKey(vendor)] ?? spec?.storageClassName ?? ''
 }
 
 /**
- * Restores everything except the status. Drops status fields whose feature gate is disabled, unless the stored object
- * already has them.
+ * Restores all fields of a claim except the status. Drops status fields whose feature gate is disabled, unless the
+ * stored object already has them.
  */
 function keepAllButStatus(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, context: RuleContext): void {
   keep(next, previous, 'spec')

@@ -157,7 +157,7 @@ function claimOf({ claimRef }: PersistentVolumeSpec): string {
   return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : ''
 }
 
-/** Returns the storage class of a volume. The annotation is older than the field and takes precedence. */
+/** Returns the storage class of a volume. The beta annotation is older than the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolume, vendor: Vendor): string {
   return metadata.annotations?.[vendorKey(vendor, 'storage-class', 'volume.beta')] ?? spec?.storageClassName ?? ''
 }
@@ -213,8 +213,8 @@ function checkMountAnnotation({ metadata, spec = {} }: PersistentVolume, vendor:
 }
 
 /**
- * Rejects a change of the volume source. Only the secret for expansion may be added, because CSI drivers did not
- * support expansion at first.
+ * Rejects a change of the volume source. Only the secret for volume expansion may be added later, because early CSI
+ * drivers did not support expansion.
  */
 function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeSpec): FieldError[] {
   const { controllerExpandSecretRef: added, ...csi } = next.csi ?? {}

@@ -89,7 +89,7 @@ export const pod = defineKind({
     rowConditions: podRowConditions,
     selectable: ({ spec = {}, status = {} }) => ({
       'spec.nodeName': spec.nodeName ?? '',
-      // The old name of the field `spec.nodeName`, which clients still use in selectors.
+      // The former name of the field `spec.nodeName`, which clients still use in selectors.
       'spec.host': spec.nodeName ?? '',
       'spec.restartPolicy': spec.restartPolicy ?? '',
       'spec.hostNetwork': `${spec.hostNetwork ?? false}`,
@@ -130,7 +130,7 @@ function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   fillPodResources(spec)
 }
 
-/** Returns the condition of a pod that the scheduler must not schedule yet. */
+/** Returns the condition of a pod with scheduling gates, which the scheduler must not schedule yet. */
 function gatedCondition(context: PrepareContext): PodCondition {
   return {
     type: 'PodScheduled',
@@ -141,7 +141,7 @@ function gatedCondition(context: PrepareContext): PodCondition {
   }
 }
 
-/** Sets missing resource requests to the limits. */
+/** Sets missing resource requests of containers to their limits. */
 function requestLimits({ resources }: Container): void {
   if (resources?.limits === undefined) return
   resources.requests = resources.requests ? { ...resources.limits, ...resources.requests } : { ...resources.limits }
@@ -161,8 +161,8 @@ function prepareNew(object: Pod, context: PrepareContext): void {
 }
 
 /**
- * Restores the spec and the metadata, including owner references and the deletion timestamp, which old node agents send
- * with other values in status updates.
+ * Restores the spec and the metadata in a status update. The metadata includes owner references and the deletion
+ * timestamp, for which old node agents send other values.
  */
 function keepAllButStatus(next: Pod, previous: Pod): void {
   keep(next, previous, 'spec')
@@ -172,8 +172,8 @@ function keepAllButStatus(next: Pod, previous: Pod): void {
 }
 
 /**
- * Restores everything except the ephemeral containers. Before 1.33, the field managers are restored too, so ephemeral
- * containers have no owner.
+ * Restores all fields of a pod except the ephemeral containers. Before 1.33, the field managers are restored too, so
+ * ephemeral containers have no owner.
  */
 function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: PrepareContext): void {
   const { ephemeralContainers } = next.spec ?? {}
@@ -186,7 +186,7 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: Prepar
   countPodGeneration(next, previous, context)
 }
 
-/** Restores everything except the resources and the field managers. */
+/** Restores all fields of a pod except the resources and the field managers. */
 function keepAllButResources(next: Pod, previous: Pod, context: PrepareContext): void {
   next.spec = resizedSpec(next.spec ?? {}, previous.spec ?? {}, context)
   keep(next, previous, 'status')
@@ -224,8 +224,8 @@ function checkPod({ metadata, spec = {} }: Pod, context: RuleContext): FieldErro
 }
 
 /**
- * Requires a reference in each image volume. In a pod template, the reference is optional because the controller can
- * add it.
+ * Requires a reference in each image volume of a pod. In a pod template, the reference is optional because the
+ * controller can add it.
  */
 function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
   return volumes.flatMap(({ image }, i) =>
@@ -234,8 +234,8 @@ function checkImageVolumes(volumes: readonly Volume[]): FieldError[] {
 }
 
 /**
- * Validates the names of claims that are created from templates. The name of such a claim consists of the name of the
- * pod and the name of the entry in the pod.
+ * Validates the names of claims that are created from the templates in a pod. The name of such a claim consists of the
+ * name of the pod and the name of the entry in the pod.
  */
 function checkClaimNames(pod: string, { resourceClaims = [] }: PodSpec): FieldError[] {
   return resourceClaims.flatMap(({ name = '', resourceClaimTemplateName, source = {} }, i) => {

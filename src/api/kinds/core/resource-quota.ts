@@ -171,7 +171,7 @@ const counted: { readonly [scope: string]: (name: string) => boolean } = {
   VolumeAttributesClass: (name) => name === 'persistentvolumeclaims' || name === 'requests.storage',
 }
 
-/** Scopes that are compared with the names of classes. All other scopes only support the operator Exists. */
+/** Scopes that are compared with class names. All other scopes support only the operator Exists. */
 const scopesWithValues = ['PriorityClass', 'VolumeAttributesClass']
 
 function ofPods(name: string): boolean {

@@ -76,7 +76,8 @@ function keepNames(object: ServiceAccount): void {
 }
 
 /**
- * Returns the warnings. Since 1.32, the annotation that restricts pods to the Secrets of their account is deprecated.
+ * Returns warnings about a service account. Since 1.32, the annotation that restricts pods to the Secrets of their
+ * account is deprecated.
  */
 function warningsFor(
   { metadata }: ServiceAccount,

@@ -1,4 +1,4 @@
-/** Evaluates a LabelSelector and converts it to the query syntax. */
+/** Evaluates label selectors and converts them to the query syntax. */
 
 import { checkLabelValue, checkQualifiedName } from '../../model/names.ts'
 import { LabelMatcher, type Labels, type Requirement } from '../../selectors/label-selector.ts'

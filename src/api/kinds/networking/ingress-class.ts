@@ -91,7 +91,7 @@ export const ingressClass = defineKind({
   },
 })
 
-/** Formats the parameters reference as `Kind.group/name`. */
+/** Formats the reference to the parameters as `Kind.group/name`. */
 function parametersOf({ spec }: IngressClass): string {
   if (spec?.parameters === undefined) return '<none>'
   const { kind = '', apiGroup, name = '' } = spec.parameters

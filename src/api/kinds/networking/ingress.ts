@@ -107,7 +107,7 @@ function addressesOf({ status }: Ingress): string {
   return [...new Set(points.flatMap(({ ip, hostname }) => ip || hostname || []))].sort().join()
 }
 
-/** Rejects an Ingress whose class annotation and class field differ. Before 1.24, only one of them could be set. */
+/** Rejects an Ingress whose class annotation and class field differ. Before 1.24, only one of the two may be set. */
 function checkOneClass({ metadata, spec }: Ingress, context: RuleContext): FieldError[] {
   const key = classKey(context.vendor)
   const annotation = metadata.annotations?.[key]

@@ -148,7 +148,7 @@ export const networkPolicy = defineKind({
   },
 })
 
-/** Returns the IP ranges of all rules, with their paths. */
+/** Returns the IP ranges of all rules of a policy, with their paths. */
 function rangesOf({ spec }: NetworkPolicy): Located[] {
   const rules = [
     ...(spec?.ingress ?? []).map(({ from = [] }, i) => [`spec.ingress[${i}].from`, from] as const),

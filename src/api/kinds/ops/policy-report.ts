@@ -43,7 +43,7 @@ const fields = {
   status: field(2, status, { zeroValue: 'write', doc: 'Objects that violate the policy.' }),
 }
 
-/** A report on the objects that violate a policy. */
+/** A report on the existing objects that violate a policy. */
 export type PolicyReport = ObjectOf<typeof fields>
 
 const count = (value: number | undefined) => String(value ?? 0)

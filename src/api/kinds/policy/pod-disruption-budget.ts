@@ -220,7 +220,7 @@ function checkLimit(value: number | string | undefined, path: FieldPath): FieldE
   return value === undefined ? [] : [...checkIntOrPercent(value, path), ...checkNotAboveAll(value, path)]
 }
 
-/** Validates the status. v1beta1 never validated the counts. */
+/** Validates the status of a budget. In v1beta1, the counts are not validated. */
 function checkStatus(value: PodDisruptionBudgetStatus, { through }: RuleContext): FieldError[] {
   const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const
   return [

@@ -122,7 +122,7 @@ const runtimeClass = s.object(runtimeClassFields, {
   check: checkRuntimeClass,
 })
 
-/** Options of fields that are always written and published as required. */
+/** Options of fields that are always written and that OpenAPI publishes as required. */
 const part = { zeroValue: 'write', published: 'required' } as const
 
 const specFields = {
@@ -252,8 +252,8 @@ export const podSecurityPolicy = defineKind({
 })
 
 /**
- * Drops unsupported fields without a warning, as kube-apiserver does: every write already warns that the kind is
- * deprecated.
+ * Drops unsupported fields without a warning, as kube-apiserver does. Every write already returns the warning that the
+ * kind is deprecated.
  */
 function dropUnoffered(spec: Spec): void {
   delete spec.allowedProcMountTypes

@@ -17,7 +17,7 @@ import { alternativeFields, exactFields, requestFields } from './types/request.t
 
 const availability = { version: 'v1beta1', since: '1.32', optIn: true } as const
 
-/** Returns the field with another Protobuf number and, if given, another first version. */
+/** Returns the field with another Protobuf number and, if specified, another first version. */
 function renumbered<F extends Field>(tag: number, original: F, since?: KubeVersion): F {
   return { ...original, tag, ...(since === undefined ? {} : { since }) }
 }
@@ -71,13 +71,13 @@ function fromStoredRequest({ name, exactly, firstAvailable }: StoredRequest): Re
   return { ...defined({ name, firstAvailable }), ...exactly } as Request
 }
 
-/** Converts a request. A request with alternatives and no other fields gets no `exactly`. */
+/** Converts a device request. A request with alternatives and no other fields gets no `exactly`. */
 function toStoredRequest({ name, firstAvailable, ...exactly }: Request): StoredRequest {
   const isExact = (firstAvailable ?? []).length === 0 || Object.keys(exactly).length > 0
   return { ...defined({ name, firstAvailable }), ...(isExact && { exactly }) } as StoredRequest
 }
 
-/** Converts each request of a claim. */
+/** Converts each device request of a claim. */
 function withRequests<A, B>(devices: { requests?: A[] } | undefined, convert: (request: A) => B) {
   const { requests, ...rest } = devices ?? {}
   return defined({ ...rest, requests: requests?.map(convert) })

@@ -206,7 +206,7 @@ export const csiDriver = defineKind({
 const immutableNames = ['attachRequired', 'volumeLifecycleModes'] as const
 const formerlyImmutableNames = ['fsGroupPolicy', 'podInfoOnMount'] as const
 
-/** Whether most fields of a driver may change. True since 1.29. */
+/** Whether most fields of a CSI driver may change. True since 1.29. */
 function changesFreely(context: RuleContext): boolean {
   return isAtLeast(emulationOf(context).version, '1.29')
 }
@@ -235,7 +235,7 @@ function checkPeriod(seconds: number | undefined, path: FieldPath): FieldError[]
   return [invalid(path, seconds, `must be greater than or equal to ${minUpdatePeriodSeconds} seconds`)]
 }
 
-/** Reports a repeated audience without validating the rest of the entry. */
+/** Reports a repeated audience. The rest of its entry is not validated. */
 function checkTokenRequests(requests: readonly Infer<typeof tokenRequest>[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(requests.map(({ audience = '' }) => audience))
   return requests.flatMap(({ audience = '', expirationSeconds }, i) =>

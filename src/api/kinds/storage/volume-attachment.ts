@@ -173,7 +173,7 @@ function checkNames({ spec = {} }: VolumeAttachment, context: RuleContext): Fiel
   ]
 }
 
-/** Requires a CSI volume without the fields that apply only to PersistentVolume objects. */
+/** Requires that an inline volume is a CSI volume without the fields that apply only to PersistentVolume objects. */
 function checkInline(inline: PersistentVolumeSpec, path: FieldPath): FieldError[] {
   const place = child(path, 'inlineVolumeSpec')
   const { volumeMode = 'Filesystem', persistentVolumeReclaimPolicy: policy = 'Retain' } = inline

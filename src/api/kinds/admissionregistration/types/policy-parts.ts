@@ -1,4 +1,4 @@
-/** Parts of admission policies that are the same for validating and mutating policies and for their bindings. */
+/** Parts of admission policies that validating and mutating policies and their bindings have in common. */
 import {
   at,
   child,
@@ -137,7 +137,7 @@ export interface MatchCondition {
 
 const maxConditions = 64
 
-/** Validates match conditions except for their expressions, which require a compiler. */
+/** Validates match conditions except for their CEL expressions, which require a compiler. */
 export function checkMatchConditions(conditions: readonly MatchCondition[] = [], path: FieldPath): FieldError[] {
   if (conditions.length > maxConditions) return [tooMany(path, conditions.length, maxConditions)]
   const repeated = repeatedAt(conditions.map(({ name = '' }) => name))
@@ -151,7 +151,7 @@ export function checkMatchConditions(conditions: readonly MatchCondition[] = [],
   })
 }
 
-/** Validates the name of the policy in a binding. */
+/** Validates the policy name in a binding. */
 export function checkPolicyName(name: string | undefined = '', path: FieldPath): FieldError[] {
   if (name === '') return [required(path)]
   return checkDnsSubdomain(name).map((fault) => invalid(path, name, fault))

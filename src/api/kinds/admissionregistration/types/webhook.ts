@@ -73,9 +73,7 @@ export interface WebhookTags {
   readonly matchConditions: number
 }
 
-/**
- * Returns the fields of mutating and validating webhooks. The two kinds of webhooks differ only in some Protobuf tags.
- */
+/** Returns the fields of a webhook. Mutating and validating webhooks differ only in some Protobuf tags. */
 export function webhookFields(version: WebhookVersion, tags: WebhookTags) {
   const { failurePolicy, matchPolicy, timeoutSeconds, unsaid } = defaults[version]
   const must = version === 'v1' ? ({ published: 'required' } as const) : {}

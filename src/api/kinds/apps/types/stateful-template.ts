@@ -19,7 +19,7 @@ interface Templates {
   volumeClaimTemplates?: PersistentVolumeClaim[]
 }
 
-/** The parts of a StatefulSet that are validated, at their paths. */
+/** The parts of a StatefulSet that are validated, with their paths. */
 const checkedParts = s.object({
   spec: field(
     1,
@@ -47,7 +47,7 @@ export function* checkCompleteTemplate(
 }
 
 /**
- * Returns the template with a volume for each claim. Volumes with the same name are replaced, as the controller does.
+ * Returns the pod template with a volume for each claim. As in the controller, a volume with the same name is replaced.
  */
 function withClaims(template: PodTemplateSpec, claims: readonly PersistentVolumeClaim[]) {
   const names = claims.map(({ metadata }) => metadata?.name ?? '')

@@ -16,7 +16,7 @@ interface LabeledJob {
   spec?: JobSpec
 }
 
-/** The keys of the two labels for the name and the UID. */
+/** The keys of the two labels that contain the name and the UID of the Job. */
 interface LabelKeys {
   readonly name: string
   readonly uid: string
@@ -40,7 +40,7 @@ function ownLabels({ metadata }: LabeledJob, keys: readonly LabelKeys[]): { [key
 }
 
 /**
- * Generates the selector and the pod labels. Labels and selectors that the user has set are kept, and validation
+ * Generates the selector and the pod labels of a Job. Labels and selectors from the user are preserved, and validation
  * rejects them if they differ. If the labels of the Job are a copy of the template's labels, the copy is updated too.
  */
 export function generateLabels(object: LabeledJob, context: RuleContext): void {
@@ -55,7 +55,7 @@ export function generateLabels(object: LabeledJob, context: RuleContext): void {
     template: { ...template, metadata: { ...template.metadata, labels } },
   }
   const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
-  // A name that is too long for a label is skipped, so that validation reports it only once, for the template.
+  // A Job name that is too long for a label is skipped, so that validation reports it only once, for the template.
   if (follows && checkLabelValue(metadata.name ?? '').length === 0)
     object.metadata = { ...metadata, labels: { ...labels } }
 }

@@ -55,7 +55,7 @@ const conditionFields = {
 const onPodCondition = s.object(conditionFields, {
   name: 'PodFailurePolicyOnPodConditionsPattern',
   doc: 'A pod condition that a failed pod must have to match a rule.',
-  // Earlier versions apply the default only in Jobs, so the template of a CronJob must set the status.
+  // Earlier Kubernetes versions apply this default only in Jobs, so the Job template of a CronJob must set the status.
   fill: (value, context) => {
     if (isAtLeast(emulationOf(context).version, '1.32')) value.status ||= 'True'
   },
@@ -138,7 +138,7 @@ function atMost(limit: number, count: number, path: FieldPath): FieldError[] {
   return count > limit ? [tooMany(path, count, limit)] : []
 }
 
-/** Requires one of the supported values. */
+/** Requires that the value is one of the supported values. */
 function checkChoice(value = '', supported: readonly string[], path: FieldPath): FieldError[] {
   if (value === '') return [required(path, `valid values: ${supported.join(', ')}`)]
   return supported.includes(value) ? [] : [notSupported(path, value, supported)]
@@ -164,7 +164,7 @@ function actionsOf(context: RuleContext): string[] {
   return ['Count', ...perIndex, 'FailJob', 'Ignore']
 }
 
-/** Returns an error for a whole rule. The error does not contain the value. */
+/** Returns an error for a whole rule of a policy. The error does not contain the value. */
 function ruleFault(path: FieldPath, detail: string): FieldError {
   return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${detail}` }
 }

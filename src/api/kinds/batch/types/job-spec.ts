@@ -106,7 +106,7 @@ export const jobSpec = s.object(fields, {
 })
 
 /**
- * Returns the fields that are not validated. The rules of a success policy are not validated if the completion mode
+ * Returns the Job fields that are not validated. The rules of a success policy are not validated if the completion mode
  * does not allow a success policy.
  */
 export function unvalidatedFields({ completionMode }: JobSpec): string[] {
@@ -144,7 +144,10 @@ const modes = ['NonIndexed', 'Indexed']
 const maxParallel = 100_000
 const maxFailed = 100_000
 
-/** Number of completions above which `maxFailedIndexes` is required and a backoff limit per index has lower limits. */
+/**
+ * Number of completions above which a Job with a backoff limit per index must set `maxFailedIndexes` and has lower
+ * limits.
+ */
 export const manyCompletions = 100_000
 /** Maximum parallelism and maximum number of failed indexes of a Job with many completions. */
 export const maxWithManyCompletions = 10_000
@@ -202,8 +205,8 @@ function checkManager(name: string | undefined, path: FieldPath): FieldError[] {
 }
 
 /**
- * Rejects the restart policy Always, because the pods of a Job must terminate. An unset policy has already been
- * defaulted to Always.
+ * Rejects the restart policy Always, because the pods of a Job must terminate. Defaulting has already set an unset
+ * policy to Always.
  */
 function checkRestarts({ template, podFailurePolicy }: JobSpec, path: FieldPath): FieldError[] {
   const { restartPolicy = 'Always' } = template?.spec ?? {}

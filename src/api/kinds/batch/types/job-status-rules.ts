@@ -46,22 +46,22 @@ class Transition {
     this.isFinished = this.has('Complete') || this.has('Failed')
   }
 
-  /** Whether a condition is True after the change. */
+  /** Whether a condition of the Job is True after the change. */
   has(type: ConditionType): boolean {
     return hasCondition(this.status, type)
   }
 
-  /** Whether a condition was True before the change. */
+  /** Whether a condition of the Job was True before the change. */
   had(type: ConditionType): boolean {
     return hasCondition(this.previous, type)
   }
 
-  /** Whether one of the fields changes. */
+  /** Whether the write changes any of the given status fields. */
   changes(...names: readonly (keyof JobStatus)[]): boolean {
     return names.some((name) => !sameJson(this.status[name], this.previous[name]))
   }
 
-  /** Whether one of the conditions changes to or from True. */
+  /** Whether any of the given conditions changes to or from True. */
   switches(...types: readonly ConditionType[]): boolean {
     return types.some((type) => this.has(type) !== this.had(type))
   }
@@ -122,7 +122,7 @@ function checkSuccessCriteria(transition: Transition, context: RuleContext): Fie
   ]
 }
 
-/** Whether the condition also marks successes of Jobs without a success policy, as newer controllers do. */
+/** Whether SuccessCriteriaMet also marks the success of Jobs without a success policy, as in newer controllers. */
 function marksEverySuccess(transition: Transition, context: RuleContext): boolean {
   const { version, gates } = emulationOf(context)
   if (!isAtLeast(version, '1.31')) return false
@@ -167,7 +167,7 @@ function needed(transition: Transition, type: ConditionType, before: ConditionTy
   return conditionFaults([[isMissing, `cannot set ${type}=True condition without the ${before}=True condition`]])
 }
 
-/** Returns the errors in `rows` that apply to the conditions. The errors do not contain the value. */
+/** Returns the errors whose conditions in `rows` are met. The errors do not contain the value. */
 function conditionFaults(rows: readonly (readonly [isFault: boolean, detail: string])[]): FieldError[] {
   return rows.flatMap(([isFault, detail]) =>
     isFault ? [{ fault: 'FieldValueInvalid', path: 'status.conditions', text: `Invalid value: ${detail}` }] : [],
@@ -237,7 +237,7 @@ function checkFinished(transition: Transition): FieldError[] {
 function checkCounters(transition: Transition): FieldError[] {
   const { spec, status, previous, isIndexed } = transition
   const { active = 0, ready = 0 } = status
-  // Scaling down an Indexed Job may remove indexes that have succeeded.
+  // If an Indexed Job is scaled down, indexes that have succeeded may be removed.
   const isElastic = isIndexed && spec.completions === spec.parallelism
   const counters = isElastic ? (['failed'] as const) : (['failed', 'succeeded'] as const)
   return [

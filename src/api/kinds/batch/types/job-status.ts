@@ -1,4 +1,4 @@
-/** JobStatus is the observed status of a Job. `job-status-rules.ts` validates it. */
+/** JobStatus is the observed status of a Job. `job-status-rules.ts` validates JobStatus. */
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { conditionFields } from '../../conditions.ts'
 

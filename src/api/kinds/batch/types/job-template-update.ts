@@ -37,8 +37,8 @@ function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { 
 }
 
 /**
- * Validates the parts of the template that may change. Errors in the pod spec contain the path of the whole pod spec,
- * because only parts of it are immutable.
+ * Validates the parts of the pod template that may change. Errors in the pod spec contain the path of the whole pod
+ * spec, because only parts of it are immutable.
  */
 function checkParts(
   { spec: nextSpec, ...next }: PodTemplateSpec,
@@ -64,8 +64,8 @@ function withDirectivesOf(next: PodTemplateSpec, template: PodTemplateSpec): Pod
 }
 
 /**
- * Returns the affinity that an update must send. Only the node affinity may change. An affinity without other parts may
- * also be added or removed as a whole.
+ * Returns the affinity that an update of a Job must send. Only the node affinity may change. An affinity without other
+ * parts may also be added or removed as a whole.
  */
 function comparedAffinity({ spec: next = {} }: PodTemplateSpec, { spec: stored = {} }: PodTemplateSpec) {
   const { nodeAffinity: _, ...others } = stored.affinity ?? {}

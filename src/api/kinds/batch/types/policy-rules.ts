@@ -1,4 +1,4 @@
-/** Validation of the policies of a Job against the rest of its specification. */
+/** Validation of the pod failure policy and the success policy against the rest of the Job specification. */
 import {
   at,
   child,
@@ -12,7 +12,7 @@ import type { PodTemplateSpec } from '../../core/types/pod-template-spec.ts'
 import { countIndexes } from './index-list.ts'
 import type { FailurePolicy, FailureRule, SuccessPolicy, SuccessRule } from './job-policies.ts'
 
-/** The fields of a Job specification that matter for its policies. */
+/** The fields of a Job specification on which the validation of its policies depends. */
 interface JobParts {
   template?: PodTemplateSpec
   completionMode?: string
@@ -37,7 +37,7 @@ export function checkFailurePolicy(spec: JobParts, path: FieldPath): FieldError[
 
 interface RuleSurroundings {
   readonly spec: JobParts
-  /** The names of the containers in the template. */
+  /** The names of the containers in the pod template. */
   readonly names: ReadonlySet<string>
   readonly path: FieldPath
 }

@@ -96,7 +96,10 @@ function checkStorage({ resources }: PersistentVolumeClaimSpec, path: FieldPath)
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource' | 'dataSourceRef']>
 
-/** Requires that both fields name the same object. A reference to another namespace excludes `dataSource`. */
+/**
+ * Requires that `dataSource` and `dataSourceRef` name the same object. A reference to another namespace excludes
+ * `dataSource`.
+ */
 function checkOneSource({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
   if (!dataSource || !dataSourceRef) return []
   const { namespace, ...reference } = dataSourceRef

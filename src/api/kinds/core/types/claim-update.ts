@@ -57,7 +57,7 @@ export function checkSpecUpdate(
   ]
 }
 
-/** Returns the new spec with the previous values of the fields that may change. */
+/** Returns the new claim spec with the previous values of the fields that may change. */
 function unchanging(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
@@ -94,7 +94,7 @@ function checkSize(
   return held ? [] : [forbidden(path, 'field can not be less than status.capacity')]
 }
 
-/** Whether the claim gets its first class. Default classes may be assigned to existing claims. */
+/** Whether the claim gets its first storage class. Default classes may be assigned to existing claims. */
 function gainsClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, context: RuleContext): boolean {
   if (!emulationOf(context).gates.has('RetroactiveDefaultStorageClass')) return false
   const key = classKey(context.vendor)

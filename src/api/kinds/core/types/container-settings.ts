@@ -32,7 +32,7 @@ export interface PodSettings {
   readonly resourceClaims?: readonly { readonly name?: string }[]
 }
 
-/** The lists of containers in a pod. */
+/** The fields with the lists of containers in a pod. */
 export type ContainerList = 'containers' | 'initContainers' | 'ephemeralContainers'
 
 interface Settings {

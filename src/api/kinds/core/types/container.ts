@@ -166,7 +166,7 @@ function reportsOnce(context: RuleContext): boolean {
   return isSince('1.26', context)
 }
 
-/** An init container. Only sidecars have probes and lifecycle handlers. */
+/** An init container. Only sidecars may have probes and lifecycle handlers. */
 export const initContainer: typeof container = {
   ...container,
   fields,

@@ -113,7 +113,7 @@ export function checkFieldSelector(
   return allowed.includes(fieldPath) ? [] : [notSupported(place, fieldPath, allowed)]
 }
 
-/** Rejects the addresses of the node while their feature is disabled. */
+/** Rejects the fields with the addresses of the node while their feature is disabled. */
 export function checkHostAddresses({ fieldPath }: ObjectFieldSelector, path: FieldPath, context: RuleContext) {
   if (fieldPath !== hostAddresses || !isSince('1.28', context) || isEnabled('PodHostIPs', context)) return []
   return [forbidden(path, "may not be set when feature gate 'PodHostIPs' is not enabled")]

@@ -8,7 +8,7 @@ const common = inlined(1, ungatedFields)
 
 const fields = {
   ...common,
-  // Before 1.26, a missing name is reported as an error of the whole container.
+  // Before 1.26, an ephemeral container without a name is reported as a whole.
   name: { ...common.name, required: false, published: 'required' as const },
   targetContainerName: field(2, s.string(), {
     doc: "Name of the container whose process namespace this container joins. If unset, no container's namespace is joined.",
@@ -62,7 +62,7 @@ export function ephemeralPath(path: FieldPath, context: RuleContext): FieldPath 
   return isSince('1.26', context) ? path : at(path, 0)
 }
 
-/** Applies the rules before 1.26, which also validate parts that are not allowed. */
+/** Applies the rules of versions before 1.26, which also validate fields that are not allowed. */
 function checkEarlier(value: EphemeralContainer, path: FieldPath, context: RuleContext): FieldError[] {
   if (!value.name) return [required(path, 'ephemeralContainer requires a name')]
   const place = ephemeralPath(path, context)

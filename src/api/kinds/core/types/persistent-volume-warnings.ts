@@ -35,7 +35,7 @@ export function persistentVolumeWarnings({ metadata, spec = {} }: VolumeParts, v
   ]
 }
 
-/** Returns the warning for the annotation that the field storageClassName has replaced. */
+/** Returns the warning for the storage class annotation, which the field storageClassName has replaced. */
 export function classAnnotationWarnings(annotations: { readonly [key: string]: string }, vendor: Vendor): string[] {
   const key = vendorKey(vendor, 'storage-class', 'volume.beta')
   if (!Object.hasOwn(annotations, key)) return []

@@ -159,7 +159,7 @@ export function checkSeccompPairs(
   })
 }
 
-/** Returns the field of the profile that contradicts the annotation. Unknown types are reported elsewhere. */
+/** Returns the field of the seccomp profile if it contradicts the annotation. Unknown types are reported elsewhere. */
 function disagreement(annotation: string, { type, localhostProfile }: SeccompProfile): string | undefined {
   if (type === 'Localhost') {
     if (!annotation.startsWith('localhost/')) return 'type'

@@ -82,7 +82,7 @@ function sidecarStatuses({ spec = {}, status = {} }: Pod): ContainerStatus[] {
   return names.size === 0 ? [] : (status.initContainerStatuses ?? []).filter(({ name }) => names.has(name))
 }
 
-/** Whether the regular containers have been started. A sidecar that restarts does not stop them. */
+/** Whether the regular containers of a pod have been started. A restart of a sidecar does not stop them. */
 function isInitialized(pod: Pod): boolean {
   if (initStatus(pod) === undefined) return true
   const { conditions = [] } = pod.status ?? {}
@@ -115,7 +115,7 @@ function stateWord(pod: Pod): string {
   return isGated ? 'SchedulingGated' : containersWord(pod)
 }
 
-/** Returns the state of the first unfinished init container, or undefined if all have finished. */
+/** Returns the state of the first unfinished init container, or undefined if all init containers have finished. */
 function initStatus(pod: Pod): string | undefined {
   const { spec = {}, status = {} } = pod
   const statuses = status.initContainerStatuses ?? []

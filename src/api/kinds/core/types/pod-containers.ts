@@ -29,7 +29,7 @@ export interface Containers extends PodSettings {
 }
 
 interface TogetherContext extends RuleContext {
-  /** Whether all volumes are already known to be valid. If so, they are not validated again. */
+  /** Whether all volumes are already known to be valid. If true, they are not validated again. */
   readonly sound: boolean
 }
 

@@ -132,7 +132,7 @@ function checkName(name: string, path: FieldPath): FieldError[] {
   return isPodResource(name) ? [] : [notSupported(path, name, ['cpu', hugePages, 'memory'])]
 }
 
-/** Requires that the requests of the containers, and their limits for huge pages, fit into those of the pod. */
+/** Requires that the requests of the containers, and their limits for huge pages, do not exceed those of the pod. */
 function checkTotals(spec: PodParts, list: 'requests' | 'limits', path: FieldPath): FieldError[] {
   const ofPod = spec.resources?.[list] ?? {}
   const counts = list === 'requests' ? isPodResource : isHugePages

@@ -39,7 +39,7 @@ export const podTemplateSpec = s.object(fields, {
   ],
 })
 
-/** A template for controllers that complete the pod spec later. Only the metadata of the template is validated. */
+/** A pod template that a controller completes later. Only its metadata is validated. */
 export const unvalidatedTemplateSpec = s.object(
   { ...fields, spec: field(2, unvalidated(podSpec), { zeroValue: 'write', doc: 'Specification of the pods.' }) },
   {

@@ -55,12 +55,12 @@ function checkTolerationUpdate(next: readonly Toleration[], previous: readonly T
     : [forbidden('spec.tolerations', 'existing ones may only change their tolerationSeconds')]
 }
 
-/** Returns a comparison key that ignores `tolerationSeconds`. */
+/** Returns a comparison key for a toleration that ignores `tolerationSeconds`. */
 function withoutTime({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect])
 }
 
-/** Returns `next` with the previous values of all fields that may change. */
+/** Returns the next pod spec with the previous values of all fields that may change. */
 function withUpdatable(next: PodSpec, previous: PodSpec, context: RuleContext): PodSpec {
   const { activeDeadlineSeconds: _d, tolerations: _t, schedulingGates: _g, ...others } = next
   const { activeDeadlineSeconds, tolerations, schedulingGates, terminationGracePeriodSeconds: grace } = previous
@@ -94,7 +94,10 @@ function checkGateUpdate(next: Gates, previous: Gates): FieldError[] {
   )
 }
 
-/** Whether the node selector and the node affinity may become narrower, because the pod cannot be scheduled yet. */
+/**
+ * Whether the node selector and the node affinity may become narrower. They may while the pod has scheduling gates and
+ * cannot be scheduled.
+ */
 function mayNarrow({ schedulingGates = [] }: PodSpec, context: RuleContext): boolean {
   return schedulingGates.length > 0 && isSince('1.27', context)
 }
@@ -142,7 +145,7 @@ function hasOnlyAdditions(next: Terms[number], previous: Terms[number]): boolean
   })
 }
 
-/** Returns `next` with the previous node selector and node affinity. */
+/** Returns the next pod spec with the previous node selector and node affinity. */
 function withNodeChoice(next: PodSpec, { nodeSelector, affinity: before }: PodSpec): PodSpec {
   const { nodeSelector: _s, affinity, ...others } = next
   const { nodeAffinity: _a, ...podAffinities } = affinity ?? {}
@@ -165,7 +168,7 @@ function withImages(next: PodSpec, previous: PodSpec, list: 'containers' | 'init
   return images === undefined ? {} : { [list]: images }
 }
 
-/** Rejects leading or trailing whitespace in image names, which would name another image. */
+/** Rejects leading or trailing whitespace in image names, because it would make them refer to another image. */
 export function checkImageBlanks(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
   const { ephemeralContainers = [], ...others } = spec
   const named = ephemeralContainers.flatMap((one, i): [Container, FieldPath][] =>

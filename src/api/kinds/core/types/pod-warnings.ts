@@ -24,7 +24,7 @@ export interface PodParts {
 
 type Annotations = { readonly [key: string]: string }
 
-/** Returns the warnings. `place` is the path of the pod or template. */
+/** Returns the warnings about a pod. `place` is the path of the pod or template. */
 export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPath, context: RuleContext): string[] {
   const path = child(place, 'spec')
   const { vendor } = context
@@ -118,7 +118,7 @@ function selectorWarnings({ affinity = {}, topologySpreadConstraints = [] }: Pod
 
 type Term = { matchExpressions?: { key?: string }[] }
 
-/** Returns the node labels that a pod refers to, each with its field path. */
+/** Returns the node labels to which a pod refers, each with its field path. */
 function labelUses(spec: PodSpec, path: FieldPath): [string, FieldPath][] {
   const { nodeSelector = {}, affinity = {}, topologySpreadConstraints = [] } = spec
   const nodes = affinity.nodeAffinity ?? {}
@@ -179,7 +179,7 @@ function fractionWarnings(amounts: { readonly [name: string]: string }, path: Fi
     .map(([name, text]) => `${at(path, name)}: fractional byte value "${text}" is invalid, must be an integer`)
 }
 
-/** Returns the repeated names with their indexes. */
+/** Returns the names that occur several times, with their indexes. */
 function repeated(names: readonly (string | undefined)[]): [number, string][] {
   return names.length < 2 ? [] : Array.from(repeatedAt(names), (i) => [i, names[i]!])
 }

@@ -36,7 +36,7 @@ function asks(list: ResourceList | undefined): boolean {
   return compute.some((name) => isPositive(list, name))
 }
 
-/** Requests never exceed limits, so if they are equal in every container, the sums are equal too. */
+/** Requests never exceed limits. If they are equal in every container, their sums are therefore equal too. */
 function isGuaranteed({ resources: { limits, requests } = {} }: Resources): boolean {
   return compute.every((name) => {
     const limit = quantityIn(limits, name)

@@ -37,7 +37,7 @@ const quotaNames = new Set([
 
 const standardNames = new Set([...quotaNames, 'storage'])
 
-/** Accepts standard names and names qualified by a domain. */
+/** Whether a resource name is a standard name or a name with a domain. */
 export function checkResourceName(name: string, path: FieldPath): FieldError[] {
   const faults = checkQualifiedName(name)
   if (faults.length > 0) return faults.map((text) => invalid(path, name, text))
@@ -46,7 +46,7 @@ export function checkResourceName(name: string, path: FieldPath): FieldError[] {
     : [invalid(path, name, 'must be a standard resource type or fully qualified')]
 }
 
-/** Accepts the resources that a container can use. */
+/** Whether a container can use the resource. */
 export function checkContainerResourceName(name: string, path: FieldPath, vendor: Vendor): FieldError[] {
   const errors = checkResourceName(name, path)
   if (!name.includes('/'))
@@ -58,7 +58,7 @@ export function checkContainerResourceName(name: string, path: FieldPath, vendor
     : [...errors, invalid(path, name, "doesn't follow the extended resource name standard")]
 }
 
-/** Accepts the resources that a quota can limit. */
+/** Whether a quota can limit the resource. */
 export function checkQuotaResourceName(name: string, path: FieldPath): FieldError[] {
   const isValidName = name.includes('/') || isStandardForQuota(name)
   return [
@@ -86,7 +86,8 @@ export function checkResourceAmount([name, text]: Amount, path: FieldPath, vendo
 }
 
 /**
- * Kubernetes stores thousandths in a signed 64-bit integer. After an overflow, the amount is rarely a multiple of 1000.
+ * Kubernetes stores thousandths in a signed 64-bit integer. After an integer overflow, the amount is rarely a multiple
+ * of 1000.
  */
 function isInteger({ nanos }: Quantity): boolean {
   return nanos % nanosInOne === 0n && BigInt.asIntN(64, nanos / nanosInMilli) % 1000n === 0n
@@ -99,7 +100,10 @@ export function quantityOf(text: string): Quantity {
   return quantity
 }
 
-/** Whether a storage size is valid: its value in bytes is not negative, even when Kubernetes wraps it to 64 bits. */
+/**
+ * Whether a storage size is valid. A size is valid if its value in bytes is not negative, including after an overflow
+ * of 64 bits.
+ */
 export function isStorageSize(text: string): boolean {
   return quantitySign(quantityOf(text)) >= 0 && int64Value(text) >= 0n
 }

@@ -63,7 +63,7 @@ export const resourceRequirements = s.object(fields, {
 
 const { limits, requests } = fields
 
-/** The requests and limits of claims since 1.29. */
+/** The requests and limits of claims in versions since 1.29. */
 export const volumeResourceRequirements = s.object(
   { limits, requests },
   {

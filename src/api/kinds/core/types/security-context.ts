@@ -267,7 +267,10 @@ function isWindowsDomain(name: string): boolean {
   return netBiosName.test(name) || name.split('.').every((part) => domainPart.test(part))
 }
 
-/** Accepts `DOMAIN\user` or `user`: a NetBIOS or DNS domain, and a user name of at most 104 characters. */
+/**
+ * Validates a Windows user name: `DOMAIN\user` or `user`, with a NetBIOS or DNS domain and at most 104 characters for
+ * the user.
+ */
 function checkWindowsUser(user: string, path: FieldPath): FieldError[] {
   const parts = user.split('\\')
   const name = parts.at(-1)!

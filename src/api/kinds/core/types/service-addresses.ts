@@ -11,7 +11,7 @@ import { checkIpAddress } from '../../../model/names.ts'
 import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isHeadless, isInCluster, type ServiceSpec } from './service-spec.ts'
 
-/** Address pool of each family. */
+/** The address pool of each IP family. */
 export const addressPools: { readonly [family in IpFamily]: string } = {
   IPv4: 'cluster-ips-v4',
   IPv6: 'cluster-ips-v6',
@@ -109,8 +109,8 @@ export function allocateAddresses(
 }
 
 /**
- * Whether an update keeps the addresses and families. A PreferDualStack Service keeps the addresses from its creation:
- * if the ranges of the cluster change, it gains or loses addresses only when a client updates these fields.
+ * Whether an update preserves the addresses and families. A PreferDualStack Service keeps the addresses from its
+ * creation. If the ranges of the cluster change, it gains or loses addresses only when a client updates these fields.
  */
 function staysAsItWas(next: ServiceSpec, previous: ServiceSpec | undefined): boolean {
   return (
@@ -214,7 +214,10 @@ function checkServed(
   ]
 }
 
-/** Returns the indexes of `clusterIPs` to allocate. Existing addresses stay, and validation rejects changes to them. */
+/**
+ * Returns the indexes of `clusterIPs` for which addresses must be allocated. Existing addresses stay, and validation
+ * rejects changes to them.
+ */
 function placesToFill(next: ServiceSpec, previous: ServiceSpec | undefined): number[] {
   const places = [...(next.ipFamilies ?? []).keys()]
   if (previous === undefined || !isInCluster(previous)) return places

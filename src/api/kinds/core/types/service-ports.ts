@@ -73,7 +73,7 @@ function takePort(port: ServicePort, path: string, allocator: Allocator): FieldE
   return undefined
 }
 
-/** Returns the health check port that an update leaves unchanged. */
+/** Returns the health check port if an update leaves it unchanged. */
 function keptHealthPort(next: ServiceSpec, previous: ServiceSpec | undefined): number | undefined {
   const keeps = previous !== undefined && needsHealthCheck(previous) && needsHealthCheck(next)
   return keeps ? previous.healthCheckNodePort : undefined

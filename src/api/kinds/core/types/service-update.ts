@@ -49,7 +49,7 @@ function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: Serv
   }
 }
 
-/** Replaces the whole list of addresses if a client changes only `clusterIP`. */
+/** If a client changes only `clusterIP`, replaces the whole list of addresses. */
 function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   const untouched = sameJson(next.clusterIPs ?? [], previous.clusterIPs ?? [])
   if (!untouched || next.clusterIP === previous.clusterIP) return

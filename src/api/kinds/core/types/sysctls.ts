@@ -32,7 +32,7 @@ export function checkSysctls(sysctls: readonly Sysctl[], path: FieldPath, contex
   return [...repeatedAt(sound)].map((i) => duplicate(child(at(path, i), 'name'), sound[i]!))
 }
 
-/** The namespaces of the host that a pod can use, and the kernel parameters that belong to each. */
+/** The host namespaces that a pod can use, and the kernel parameters that belong to each. */
 const namespaces = [
   { host: 'hostNetwork', isPart: (name: string) => name.startsWith('net.') },
   {

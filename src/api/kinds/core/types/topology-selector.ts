@@ -32,7 +32,7 @@ export const topologySelectorTerm = s.object(
 
 type Term = Infer<typeof topologySelectorTerm>
 
-/** Returns the label keys in the terms, with their paths. */
+/** Returns the label keys in the topology terms, with their paths. */
 export function topologyLabels(terms: readonly Term[], path: FieldPath): LabelUse[] {
   return terms.flatMap(({ matchLabelExpressions = [] }, i) =>
     matchLabelExpressions.map(({ key = '' }, j): LabelUse => {
@@ -41,7 +41,7 @@ export function topologyLabels(terms: readonly Term[], path: FieldPath): LabelUs
   )
 }
 
-/** Rejects empty terms and equivalent terms. */
+/** Rejects empty terms and terms that are equivalent to an earlier term. */
 export function checkTopologyTerms(terms: readonly Term[] = [], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(terms.map(meaningOf))
   return terms.flatMap((term, i) => {
@@ -52,7 +52,7 @@ export function checkTopologyTerms(terms: readonly Term[] = [], path: FieldPath)
   })
 }
 
-/** Returns a comparison key that ignores the order of labels and values. */
+/** Returns a comparison key for a topology term that ignores the order of labels and values. */
 function meaningOf({ matchLabelExpressions: requirements = [] }: Term): string {
   const byKey = new Map(requirements.map(({ key = '', values = [] }) => [key, [...new Set(values)].sort()]))
   return JSON.stringify([...byKey].sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -81,7 +81,7 @@ export const hints = s.object(
   },
 )
 
-/** The first fields of an endpoint, which are the same in all versions. The fields after them differ. */
+/** The first fields of an endpoint. They are the same in all versions, unlike the following fields. */
 export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
     zeroValue: 'write',
@@ -175,7 +175,7 @@ function checkAddresses(
 
 interface AddressPlace {
   readonly type: string
-  /** Path of the list that contains the address. */
+  /** Path of the list that contains the endpoint's address. */
   readonly list: FieldPath
   /** Path of the address in the object. */
   readonly path: FieldPath

@@ -34,7 +34,7 @@ export const mandatoryFlowSchemas: ReadonlyMap<string, Json> = new Map<string, J
   ],
 ])
 
-/** Returns the specs of the mandatory priority levels in a version. */
+/** Returns the specs of the mandatory priority levels in an API version. */
 export function mandatoryLevels(version: EmulatedVersion): ReadonlyMap<string, Json> {
   const exempt = isAtLeast(version, '1.28') ? { exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } } : {}
   const lending = isAtLeast(version, '1.26') ? { lendablePercent: 0 } : {}

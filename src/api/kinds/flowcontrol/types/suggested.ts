@@ -26,7 +26,7 @@ const levels: { readonly [name: string]: LevelShares } = {
   'global-default': { shares: 20, lendable: 50, queues: 128, handSize: 6 },
 }
 
-/** Returns the specs of the suggested priority levels in a version. */
+/** Returns the specs of the suggested priority levels in a Kubernetes version. */
 export function suggestedLevels(version: EmulatedVersion): ReadonlyMap<string, Json> {
   return new Map(Object.entries(levels).map(([name, each]) => [name, levelSpec(each, version)]))
 }
@@ -74,7 +74,7 @@ interface SuggestedSchema extends Availability {
   readonly spec: Json
 }
 
-/** Returns the specs of the suggested FlowSchemas in a version. */
+/** Returns the specs of the suggested FlowSchemas in a Kubernetes version. */
 export function suggestedFlowSchemas(vendor: Vendor, version: EmulatedVersion): ReadonlyMap<string, Json> {
   const existing = allFlowSchemas(groupName(vendor, 'coordination')).filter((each) => exists(each, version))
   return new Map(existing.map(({ name, spec }) => [name, spec]))
@@ -154,7 +154,7 @@ function highLevel(precedence: number): Place {
   return { level: 'workload-high', precedence, flows: 'ByNamespace' }
 }
 
-/** Matches all requests of the subjects. */
+/** A rule that matches all requests of the given subjects. */
 function whole(place: Place, subjects: Json[]): Json {
   return schema(place, { subjects, ...everything })
 }
@@ -163,7 +163,7 @@ function election(precedence: number, subjects: Json[], resourceRules: Json[]): 
   return schema({ level: 'leader-election', precedence, flows: 'ByUser' }, { subjects, resourceRules })
 }
 
-/** Matches leader elections through Endpoints and ConfigMaps, which predate Leases. */
+/** A rule that matches leader elections through Endpoints and ConfigMaps, which are older than Leases. */
 function older(namespaces: string[]) {
   return { ...inNamespaces(electing, '', ['endpoints', 'configmaps']), namespaces }
 }

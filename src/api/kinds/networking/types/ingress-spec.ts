@@ -15,7 +15,8 @@ import { ingressBackend } from './backend.ts'
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
 /**
- * Sequences that Exact and Prefix paths must not contain because clients and proxies may normalize them differently.
+ * Sequences that paths of type Exact and Prefix must not contain, because clients and proxies may normalize them
+ * differently.
  */
 const ambiguous = ['//', '/./', '/../', '%2f', '%2F']
 const ambiguousEnds = ['/..', '/.']

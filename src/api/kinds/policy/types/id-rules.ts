@@ -17,7 +17,7 @@ interface IdRule {
   readonly rules: readonly string[]
   /** Whether the rule is written even if it is empty. */
   readonly written?: boolean
-  /** Whether rules that use ranges require them, and other rules forbid them. */
+  /** Whether rules that use ranges require them, and all other rules forbid them. */
   readonly strict?: boolean
 }
 

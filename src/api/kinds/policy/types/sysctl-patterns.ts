@@ -1,6 +1,6 @@
 /**
- * Sysctl patterns of a policy: names, or prefixes followed by `*`. Allowed and forbidden patterns must not overlap. The
- * check takes time linear in the number of patterns: it looks up each prefix of a name in a set.
+ * Sysctl patterns of a policy, which are names or prefixes followed by `*`. Allowed and forbidden patterns must not
+ * overlap. The check looks up each prefix of a name in a set, so its time is linear in the number of patterns.
  */
 import { at, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 
@@ -29,7 +29,7 @@ function isPattern(pattern: string): boolean {
   return lastPart.test(parts.at(-1)!) && parts.slice(0, -1).every((each) => part.test(each))
 }
 
-/** Reports an overlap at the narrower of the two patterns, or at the allowed pattern if both are equal. */
+/** Reports an overlap of two patterns at the narrower pattern, or at the allowed pattern if both are equal. */
 export function checkOverlap(
   allowed: readonly string[],
   banned: readonly string[],
@@ -53,7 +53,7 @@ export function checkOverlap(
 
 interface Names {
   readonly exact: ReadonlySet<string>
-  /** Prefixes of the patterns that end with `*`. */
+  /** The prefixes of the patterns that end with `*`. */
   readonly begins: ReadonlySet<string>
 }
 

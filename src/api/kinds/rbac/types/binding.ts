@@ -96,7 +96,7 @@ function namesOf(subjects: readonly Subject[]): string {
 interface BindingRules {
   /** The kinds of roles that the binding can grant. */
   readonly roles: readonly string[]
-  /** Whether a service account may omit its namespace because the binding has one. */
+  /** Whether a service account may omit its namespace, because the binding has a namespace. */
   readonly namespaced: boolean
 }
 

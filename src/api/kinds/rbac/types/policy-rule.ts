@@ -36,7 +36,7 @@ export const policyRules = field(2, s.list(policyRule), {
 })
 
 interface RoleScope {
-  /** Whether the role is namespaced. */
+  /** Whether the role that contains the rule is namespaced. */
   readonly namespaced: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Administrative access to devices, which only claims in namespaces with a certain label may request. */
+/** Administrative access to devices. Only claims in namespaces with a certain label may request it. */
 import { type FieldError, forbidden } from '../../../model/field-error.ts'
 import { vendorKey } from '../../../model/vendor.ts'
 import type { RuleContext } from '../../../schema/context.ts'

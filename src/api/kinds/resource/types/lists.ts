@@ -55,7 +55,7 @@ export function checkName(name: string, path: FieldPath, check: NameCheck = chec
   return check(name).map((fault) => invalid(path, name, fault))
 }
 
-/** Requires a name with a format. */
+/** Requires a name and validates its format. */
 export function checkRequired(name: string, path: FieldPath, check: NameCheck): FieldError[] {
   return name === '' ? [required(path)] : checkName(name, path, check)
 }

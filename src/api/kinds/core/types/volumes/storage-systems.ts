@@ -99,7 +99,7 @@ export function storageOsWith<S extends Schema>(name: string, reference: S) {
   )
 }
 
-/** Accepts an empty name. Another check reports missing names. */
+/** Validates a name that may be empty. Another check reports missing names. */
 function checkLabel(name: string, path: FieldPath): FieldError[] {
   return name === '' ? [] : checkDnsLabel(name).map((fault) => invalid(path, name, fault))
 }
