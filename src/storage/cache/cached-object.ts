@@ -17,7 +17,7 @@ import { formatVersion } from '../../api/model/resource-version.ts'
 import type { StoredJson } from '../../api/schema/kind.ts'
 import type { Joinable } from './joined-objects.ts'
 
-/** One cached object: its bytes and the fields that selectors use. */
+/** An object in the cache: its bytes and the fields that selectors use. */
 export class CachedObject implements VersionedJson, StoredJson, Joinable {
   readonly key: string
   readonly revision: number
@@ -57,12 +57,15 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
     return this.key.slice(this.key.lastIndexOf('/') + 1)
   }
 
-  /** Replaces the bytes with an equal copy in memory that the workers share. */
+  /** Replaces the object's bytes with an equal copy in memory that the workers share. */
   shareBytes(bytes: Buffer): void {
     if (bytes.equals(this.json)) this.json = bytes
   }
 
-  /** Copies the bytes out of the shared block. Otherwise a replaced object would keep the whole block in memory. */
+  /**
+   * Copies the object's bytes out of the shared block. Otherwise a replaced object would keep the whole block in
+   * memory.
+   */
   leaveBlock(): void {
     if (!(this.json.buffer instanceof SharedArrayBuffer)) return
     const own = Buffer.allocUnsafeSlow(this.json.length)
@@ -91,7 +94,7 @@ export interface ObjectReader {
 
 /** Reads objects that servers of other Kubernetes versions wrote. */
 export interface OtherVersionReader {
-  /** The version of this server, as in the header of the objects that it writes. */
+  /** The Kubernetes version of this server, as in the headers of the objects that it writes. */
   readonly version: string | undefined
   /**
    * Returns the stored form that this server would have written. Returns the same value if the kind does not differ

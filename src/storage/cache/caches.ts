@@ -62,7 +62,7 @@ const retryMs = 500
 
 /** The caches of all kinds and the watch that updates them. */
 export class Caches {
-  /** The caches contain all changes up to this revision. */
+  /** The revision up to which the caches contain all changes. */
   revision = 0
   /** The pool values that objects reserve. */
   readonly reservations = new Reservations()
@@ -83,10 +83,10 @@ export class Caches {
   #fault: string | undefined = 'the store has not been read yet'
   /** Finds the events that are older than the retention time. Undefined if only memory limits the age of events. */
   readonly #times: RevisionTimes | undefined
-  /** The memory shared with other workers. Undefined if no memory is shared. */
+  /** The memory that is shared with other workers. Undefined if no memory is shared. */
   readonly #sharedBytes: SharedBytes | undefined
   readonly #mayLoadLater: (prefix: string) => boolean
-  /** Caches to load in the background, one after another. */
+  /** Caches that are loaded in the background, one after another. */
   readonly #deferred: KindCache[] = []
   #background: Promise<void> | undefined
   #mayLoadRest = false
@@ -142,7 +142,7 @@ export class Caches {
   async fill(cache: KindCache): Promise<void> {
     await cache.whenLoaded()
     while (this.#late.has(cache)) await this.#loadLate(cache)
-    // The cache may have been loaded at a later revision than the feed has reached.
+    // The cache may have been loaded at a revision that the feed has not reached yet.
     while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
   }
 
@@ -364,8 +364,8 @@ export class Caches {
     const kind = kindPrefixOf(last)
     const isLarge = large !== undefined && entries[0]!.key.startsWith(kind) && this.#mayLoadLater(kind)
     if (isLarge) large.add(kind)
-    // Keys of the kind start with a prefix that ends in a slash. Replacing the slash with `0`, the next character,
-    // yields the first string after all these keys.
+    // The keys of the kind start with a prefix that ends with a slash. If the slash is replaced with `0`, the next
+    // character, the result is the first string after all these keys.
     const after = isLarge ? `${kind.slice(0, -1)}0` : last
     return this.#store.list({ prefix, limit: loadPage, count: false, after, revision })
   }

@@ -25,7 +25,7 @@ export interface KeptState {
 
 interface CachedEncoding {
   readonly state: KeptState
-  /** The encoding. Undefined after eviction, although the entry may stay in the queue for a while. */
+  /** The encoding. Undefined after its eviction, although the entry may stay in the queue for a while. */
   form: EncodedObject | undefined
   isUsed: boolean
   readonly home: Map<string, CachedEncoding>
@@ -38,7 +38,7 @@ const fewForms = 1000
 export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
-  /** Encodings in the order of examination, starting at `#next`. */
+  /** Encodings in the order in which they are examined, starting at `#next`. */
   #queue: CachedEncoding[] = []
   #next = 0
   #dropped = 0
@@ -47,7 +47,7 @@ export class EncodedObjectBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** Number of bytes in use. */
+  /** Number of bytes that the encodings use. */
   get bytes(): number {
     return this.#bytes
   }
@@ -81,7 +81,7 @@ export class EncodedObjectBudget {
     this.#tidy()
   }
 
-  /** Removes the next encoding from the queue. The queue is not empty as long as any bytes are in use. */
+  /** Removes the next encoding from the queue. If any bytes are in use, the queue is not empty. */
   #takeOldest(): CachedEncoding {
     this.#tidy()
     for (;;) {
@@ -98,7 +98,7 @@ export class EncodedObjectBudget {
   }
 }
 
-/** One encoding of the objects of one version of a kind, by key. */
+/** The encodings of the objects of one version of a kind, by key. */
 export class EncodedObjectCache {
   readonly #room: EncodedObjectBudget
   readonly #forms = new Map<string, CachedEncoding>()

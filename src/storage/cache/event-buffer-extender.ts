@@ -25,7 +25,7 @@ const maxBytes = 64 * 1024 * 1024
 const chunkCost = 500
 
 export class EventBufferExtender {
-  /** All changes after this revision have been read from the log. */
+  /** The revision up to which all changes have been read from the log. */
   #from: Revision
   #extending: Promise<void> | undefined
   readonly #caches: () => Iterable<KindCache>
@@ -45,7 +45,7 @@ export class EventBufferExtender {
   async reach(cache: KindCache, revision: Revision): Promise<void> {
     while (this.#from > revision && cache.floor === this.#from && this.#from - revision <= maxRevisions) {
       if (this.#extending !== undefined) {
-        // The caller that started the extension gets its error. Other callers try again.
+        // The caller that started the extension receives its error. Other callers try again.
         await this.#extending.catch(() => {})
       } else {
         this.#extending = this.#extend(revision).finally(() => {
@@ -58,7 +58,7 @@ export class EventBufferExtender {
 
   async #extend(revision: Revision): Promise<void> {
     const until = this.#from
-    // A cache that was loaded later has an event buffer that starts at another revision.
+    // The event buffer of a cache that was loaded later starts at another revision.
     const caches = [...this.#caches()].filter(({ floor }) => floor === until)
     const collected = new CollectedEvents()
     const timeSlice = new TimeSlice()

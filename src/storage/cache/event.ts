@@ -24,11 +24,11 @@ export interface EventForm {
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
   encodeBookmarkOrError(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
-  /** The encoding of all events after the first one, if it differs. */
+  /** The encoding of all later events. Undefined if it is the same as that of the first event. */
   readonly rest?: EventForm
 }
 
-/** Whether an object matches the selector. */
+/** Whether an object matches the watcher's selector. */
 export type Matches = (object: CachedObject) => boolean
 
 /** A change of one object. Each encoding of the change is created once. */
@@ -85,7 +85,7 @@ function copyToOwnBuffer(bytes: Buffer): Buffer {
   return copy
 }
 
-/** JSON events for objects that are sent as stored. */
+/** The encoding of JSON events for objects that are sent as stored. */
 export const jsonEvents: EventForm = {
   name: 'json',
   encode: (type, { json }) => eventWith(type, json),
@@ -99,7 +99,7 @@ export function eventWith(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer):
 
 const closing = Buffer.from('}\n')
 
-/** `order` is the member order of an object that has only a resourceVersion. */
+/** Returns the JSON encoding. `order` is the member order of an object that has only a resourceVersion. */
 export function encodeControlEventInJson(order: Order): EventForm['encodeBookmarkOrError'] {
   return (type, document) => eventWith(type, jsonDocument(document, document.kind === 'Status' ? status : order))
 }

@@ -31,7 +31,7 @@ export interface Joinable {
  */
 export type WriteItem<T extends Joinable> = (object: T, into: Buffer, at: number) => number
 
-/** The items of some objects in a row, separated by commas. */
+/** The list items of some consecutive objects, separated by commas. */
 class JoinedGroup {
   readonly objects: readonly Joinable[]
   readonly bytes: Buffer
@@ -69,7 +69,7 @@ export class JoinedObjects {
     this.#maxBytes = maxBytes
   }
 
-  /** Number of bytes in use. */
+  /** Number of bytes that the groups use. */
   get bytes(): number {
     return this.#bytes
   }
@@ -91,7 +91,7 @@ export class JoinedObjects {
     return joined
   }
 
-  /** Joins the objects up to the next group. */
+  /** Joins the objects from an index up to the next group. */
   #join<T extends Joinable>(slice: readonly T[], index: number, writeItem: WriteItem<T>): JoinedGroup | undefined {
     let size = 0
     let end = index
@@ -146,5 +146,5 @@ function sizeOf({ bytes }: JoinedGroup): number {
   return bytes.buffer.byteLength
 }
 
-/** The groups of all kinds. */
+/** The joined groups of all kinds. */
 export const joinedObjects = new JoinedObjects()

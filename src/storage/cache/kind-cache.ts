@@ -32,11 +32,11 @@ const maxIndexes = 16
  */
 const maxIndexed = 5000
 
-/** All objects of one kind, its event buffer, and its watchers. */
+/** The objects of one kind, its event buffer, and its watchers. */
 export class KindCache {
-  /** The prefix of all keys of the kind. */
+  /** The prefix of all store keys of the kind. */
   readonly prefix: string
-  /** `#events` contains all events after this revision. */
+  /** The revision after which `#events` contains all events. */
   #floor = 0
   /** The revision of the last known change of this kind. */
   changedAt = 0
@@ -50,9 +50,9 @@ export class KindCache {
   #objects = new SortedMap<CachedObject>()
   /** Stored values that cannot be decoded, by key. */
   #unreadable = new Map<string, Unreadable>()
-  /** The revision of the loaded snapshot, which contains all changes up to it. */
+  /** The revision of the loaded snapshot, which contains all changes up to that revision. */
   #loadedAt = 0
-  /** Indexes by label or field. */
+  /** The selector indexes, by label or field. */
   readonly #indexes = new Map<string, SelectorIndex>()
   /** Watchers by namespace. The key '' is for watchers of all namespaces. */
   readonly #watchers = new Map<string, Set<Watcher>>()
@@ -63,7 +63,7 @@ export class KindCache {
   readonly #inRow: ObjectReader
 
   readonly #onUnreadable: (entry: Unreadable) => void
-  /** The objects known so far while the cache is loaded in the background. Undefined otherwise. */
+  /** The known objects while the cache is loaded in the background. Undefined at other times. */
   #partial: PartialObjects | undefined
 
   constructor(prefix: string, onUnreadable: (entry: Unreadable) => void, otherVersions?: OtherVersionReader) {
@@ -78,7 +78,7 @@ export class KindCache {
     return this.#objects.size
   }
 
-  /** Number of watchers. */
+  /** Number of watchers of the kind. */
   get watchers(): number {
     return this.#watchers.values().reduce((sum, { size }) => sum + size, 0)
   }
@@ -104,7 +104,7 @@ export class KindCache {
     return this.#partial?.loaded
   }
 
-  /** Begins to serve the cache before it is loaded. */
+  /** Starts to serve the cache before it is loaded. */
   beginPartial(): void {
     this.#partial ??= new PartialObjects()
   }
@@ -172,7 +172,7 @@ export class KindCache {
   }
 
   apply(change: Change): void {
-    // A cache that was loaded later can briefly be ahead of the others, so it may already contain this change.
+    // A cache that was loaded later can briefly be ahead of the others, so it may already contain the change.
     if (change.revision <= this.#loadedAt) return
     this.#unreadable.delete(change.key)
     try {
@@ -318,8 +318,8 @@ export class KindCache {
   }
 
   /**
-   * Adds the events between `after` and `until` if the event buffer starts at `until`. Events up to `lost` may be
-   * missing.
+   * Adds the events between `after` and `until` to the start of the event buffer, if the buffer starts at `until`.
+   * Events up to `lost` may be missing.
    */
   prepend({ until, after, events, lost }: Earlier): void {
     if (this.#floor !== until) return
@@ -399,8 +399,8 @@ export class KindCache {
   }
 
   /**
-   * Builds an index: immediately if there are few objects, otherwise in slices. Changes in the meantime update the
-   * index as usual.
+   * Builds an index at once if there are few objects, and in slices otherwise. Changes in the meantime update the index
+   * as usual.
    */
   async #makeIndex(name: string, demand: IndexDemand): Promise<void> {
     const index = new SelectorIndex(demand)
@@ -474,7 +474,7 @@ export interface ObjectQuery {
   /** The namespace to select from. Undefined selects from all namespaces. */
   readonly namespace: string | undefined
   readonly matches?: Matches | undefined
-  /** Selects only objects after this key. */
+  /** The key after which the selected objects start. */
   readonly after?: string | undefined
   /** The part of `matches` that an index can answer. */
   readonly demand?: IndexDemand | undefined
@@ -485,7 +485,7 @@ export interface Earlier {
   readonly after: number
   readonly until: number
   readonly events: readonly CacheEvent[]
-  /** Events up to this revision did not fit and are missing. */
+  /** The revision up to which events did not fit and are missing. */
   readonly lost: number | undefined
 }
 

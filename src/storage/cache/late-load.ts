@@ -16,7 +16,7 @@ export class LateLoad {
   readonly #cache: KindCache
   readonly #load: Load
   readonly #timeSlice = new TimeSlice()
-  /** Changes by key: at most one for each object that the cache will contain or has contained. */
+  /** The recorded changes by key: at most one change for each object that the cache will contain or has contained. */
   readonly #changesByKey = new Map<string, Change>()
 
   constructor(cache: KindCache) {

@@ -12,7 +12,7 @@ import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent } from './event.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** A chunk ends with the change that reaches this size. */
+/** The size in bytes at which a chunk ends. The change that reaches the size is the last of the chunk. */
 const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000
@@ -52,8 +52,8 @@ export class LogChunk {
 }
 
 /**
- * Returns the object before a change. This is usually the result of the preceding change, so the change need not be
- * decoded again.
+ * Returns the object before a change. It is usually the result of the preceding change, so it need not be decoded
+ * again.
  */
 function previousOf(cache: KindCache, { key, previous }: Change, lastObject: CachedObject | undefined) {
   if (previous === undefined || lastObject?.revision === previous.revision) return previous && lastObject
@@ -63,14 +63,14 @@ function previousOf(cache: KindCache, { key, previous }: Change, lastObject: Cac
 export class LogChunks {
   readonly #store: Store
   readonly #prefix: string
-  /** Cached chunks, most recently used last. */
+  /** The cached chunks, most recently used last. */
   readonly #cachedChunks = new Set<LogChunk>()
   readonly #reading = new Map<Revision, Promise<LogChunk>>()
   readonly #stop = new AbortController()
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** Reads changes of the keys that start with `prefix`. */
+  /** Creates a reader of the changes whose keys start with `prefix`. */
   constructor(store: Store, prefix: string) {
     this.#store = store
     this.#prefix = prefix
@@ -87,7 +87,7 @@ export class LogChunks {
     return await reading
   }
 
-  /** Aborts all reads. */
+  /** Aborts all reads of the log. */
   close(): void {
     this.#stop.abort()
     this.#forget()

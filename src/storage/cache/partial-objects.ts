@@ -14,13 +14,13 @@ import { isKey } from '../store/key.ts'
 const maxAbsent = 10_000
 
 export class PartialObjects {
-  /** The revision of the last known state by key. */
+  /** The revision of the last known state of each object, by key. */
   readonly #revisions = new Map<string, number>()
   /** Keys of objects that did not exist when they were requested. */
   readonly #absent = new BoundedMap<string, true>(maxAbsent)
   readonly #loaded = Promise.withResolvers<void>()
 
-  /** Resolves when the cache is loaded. */
+  /** Resolves when the cache is completely loaded. */
   get loaded(): Promise<void> {
     return this.#loaded.promise
   }

@@ -23,7 +23,7 @@ export function reservationKey(pool: string, value: string): string {
   return `${reservationsPrefix}${pool}/${value}`
 }
 
-/** The reserved values by pool. */
+/** The reserved values, by pool. */
 export class Reservations {
   #byKey = new Map<string, HeldReservation>()
   #counts = new Map<string, number>()
@@ -45,7 +45,7 @@ export class Reservations {
     return this.#byKey.values()
   }
 
-  /** Replaces all reservations. */
+  /** Replaces all reservations of all pools. */
   load(entries: readonly Entry[]): void {
     this.#byKey = new Map()
     this.#counts = new Map()

@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when each revision was the newest. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Revisions with a time at which the store had reached them, oldest first. */
+  /** Revisions, each with a time at which the store had reached it, oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {

@@ -13,13 +13,13 @@ import { BroadcastChannel } from 'node:worker_threads'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** The current objects of the caches. */
+/** Provides the current objects of the caches. */
 export interface CurrentObjects {
   get(key: string): CachedObject | undefined
   all(): Iterable<CachedObject>
 }
 
-/** Notifications from the caches about their objects. */
+/** Receives notifications from the caches about their objects. */
 export interface SharedBytes {
   /** Handles an object that became current. */
   changed(object: CachedObject): void
@@ -39,7 +39,7 @@ interface BlockAnnouncement {
   readonly places: Float64Array
 }
 
-/** Asks the worker that fills the blocks to repeat all its announcements. */
+/** Requests that the worker that fills the blocks repeats all its announcements. */
 interface Ask {
   readonly type: 'ask'
   readonly from: number
@@ -82,8 +82,8 @@ class LaidBlocks implements SharedBytes {
   /** Whether another worker may use the blocks. Without other workers, no block is filled. */
   #isNeeded: boolean
   /**
-   * Keys that changed since the last round, and keys that changed in the round before. Stores keys because references
-   * to objects would keep replaced objects in memory.
+   * Keys that changed since the last round, and keys that changed in the round before. Keys are stored because
+   * references to objects would keep replaced objects in memory.
    */
   #young = new Set<string>()
   #older = new Set<string>()
@@ -110,7 +110,7 @@ class LaidBlocks implements SharedBytes {
     if (this.#isNeeded) this.#young.add(key)
   }
 
-  /** Loaded objects have not changed for long enough, so the next round copies them. */
+  /** Loaded objects count as unchanged for long enough, so the next round copies them. */
   loaded(objects: Iterable<CachedObject>): void {
     if (this.#isNeeded) this.#loaded.push(objects)
   }
@@ -233,8 +233,8 @@ class FollowedBlocks implements SharedBytes {
   changed(): void {}
 
   /**
-   * Announcements may have arrived before the objects were loaded. One request covers all kinds that are loaded in a
-   * row.
+   * Announcements may have arrived before the objects were loaded. One request is sufficient for all kinds that are
+   * loaded in a row.
    */
   loaded(): void {
     clearTimeout(this.#asking)

@@ -13,7 +13,7 @@ import type { CacheEvent, EventForm, EventType, Matches } from './event.ts'
 
 /** The objects that a watcher selects. */
 export interface Selection {
-  /** Selects only objects of this namespace. Undefined means all namespaces. */
+  /** The namespace of the selected objects. Undefined selects all namespaces. */
   readonly namespace: string | undefined
   /** Selects only the object with the given name. Undefined means all names. */
   readonly name: string | undefined
@@ -34,7 +34,7 @@ const atOnce = 100
 const maxQueuedEvents = 10_000
 const maxQueuedBytes = 16 * 1024 * 1024
 
-/** One watch: a bounded queue of events to send. */
+/** A watch with a bounded queue of events to send. */
 export class Watcher {
   readonly selection: Selection
   /** A callback that runs when the watcher is closed. */
@@ -66,7 +66,7 @@ export class Watcher {
     return this.#closed
   }
 
-  /** Returns the encoding of the next event and advances to the one after it. */
+  /** Returns the encoding of the next event. Later calls return the encoding of the events after it. */
   nextForm(): EventForm {
     const form = this.#form
     this.#form = form.rest ?? form
@@ -99,7 +99,7 @@ export class Watcher {
     else this.#tell({ event, type }, this.#form.prepare)
   }
 
-  /** Encodes the event as soon as possible, after the events that are already waiting. */
+  /** Encodes the event as soon as possible, but after the events that are already waiting. */
   #tell(pending: PendingEvent, prepare: Prepare): void {
     const isFirst = this.#waiting.length === 0
     const preparing = isFirst ? prepare([objectIn(pending)]) : undefined
@@ -127,7 +127,7 @@ export class Watcher {
     if (this.#finishing && this.#isEmpty()) this.close()
   }
 
-  /** Sends the reader the error that ends its watch. */
+  /** Sends the error that ends the watch to the reader. */
   #fail(error: unknown): void {
     this.#waiting = []
     if (error instanceof ApiError) {

@@ -135,7 +135,7 @@ function isMarked(value: Uint8Array): boolean {
 }
 
 /**
- * The value that replaces plain text if the configuration does not list `identity`. An attacker may have written such
- * plain text.
+ * The value that replaces plain text if the configuration does not list `identity`, because an attacker may have
+ * written the plain text.
  */
 const unexpected = Buffer.from('orch:enc:plain:')

@@ -68,7 +68,7 @@ export async function readEncryption(value: Json, names: EncryptionNames): Promi
   return encrypted
 }
 
-/** A provider with one key, and the position of the key in the configuration. */
+/** A provider with one key, and the path of the key in the configuration. */
 interface ReadKey {
   readonly provider: Provider
   readonly place: string
@@ -77,8 +77,8 @@ interface ReadKey {
 }
 
 /**
- * Checks that no two keys have the same name. Stored values contain only the name of their key, so it would be unclear
- * which of the two keys is still needed.
+ * Requires that no two keys have the same name. Stored values contain only the name of their key, so it would be
+ * unclear which of the two keys is still needed.
  */
 function assertOwnNames(keys: readonly ReadKey[], { allowsSharedOldNames = false }: EncryptionNames): void {
   for (const [i, { cipher, name, place, provider }] of keys.entries()) {

@@ -41,7 +41,7 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
   }
   await store.compact(await store.revision())
   await store.journal?.forget()
-  // On etcd, deleted journal entries remain readable until the next compaction.
+  // In etcd, deleted journal entries remain readable until the next compaction.
   await store.compact(await store.revision())
   return { written: rewrittenCount, current, unreadable }
 }

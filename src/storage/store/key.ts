@@ -26,7 +26,7 @@ export function isKey(text: string): boolean {
   return fits && !text.includes('\0') && text.isWellFormed()
 }
 
-/** Checks a write before it reaches a backend. Throws StoreError. */
+/** Validates a write before it reaches a backend. Throws StoreError. */
 export function assertWrite(write: Write): void {
   const { key, expected, value, lifetimeSeconds, guards } = write
   assertKey(key)
@@ -42,7 +42,7 @@ export function assertWrite(write: Write): void {
 }
 
 /**
- * Checks the reserved and released keys. A key with a lifetime cannot reserve keys, because the reservations would
+ * Validates the reserved and released keys. A key with a lifetime cannot reserve keys, because the reservations would
  * outlive the key.
  */
 function assertReservations({ key, reserves = [], releases = [], lifetimeSeconds }: Write): void {

@@ -14,8 +14,8 @@ export interface LogTailLimits {
 }
 
 /**
- * Default limits of the tail, large enough for readers that keep up, such as the caches. Readers that start further
- * back read the backend's log.
+ * Default limits of the tail, which are large enough for readers that are up to date, such as the caches. Readers that
+ * start at an older revision read the backend's log.
  */
 const defaultLimits: LogTailLimits = { maxChanges: 5_000, maxBytes: 16 * 1024 * 1024 }
 
@@ -30,7 +30,7 @@ const batchSize = 1000
 export class LogTail {
   /** The revision of the last appended change. Readers receive changes up to this revision. */
   revision: Revision
-  /** The tail contains all changes after this revision, and no change up to it. */
+  /** The revision after which the tail contains all changes. The tail contains no earlier changes. */
   #floor: Revision
   #changes: Change[] = []
   #bytes = 0
@@ -56,8 +56,8 @@ export class LogTail {
   }
 
   /**
-   * Raises the revision past revisions without a change of this store, such as revisions of another key space on the
-   * same etcd.
+   * Raises the revision past revisions at which no key of this store has changed, such as revisions of another key
+   * space on the same etcd.
    */
   advance(revision: Revision): void {
     if (revision <= this.revision) return

@@ -34,7 +34,7 @@ import {
 const tickMs = 100
 
 export interface MemoryStoreOptions {
-  /** The clock that determines when lifetimes end. */
+  /** The clock that determines when the lifetimes of keys end. */
   readonly clock?: TimerClock
   /** The initial entries and their revision. The log starts after this revision. */
   readonly beginning?: Pick<Snapshot, 'entries' | 'revision'>
@@ -169,7 +169,7 @@ export class MemoryStore implements Store {
 
   #readLog(after: Revision, limit: number): readonly Change[] {
     if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
-    // Revisions in the log have no gaps, so the index follows from the revision.
+    // Revisions in the log have no gaps, so the index of a change follows from its revision.
     const first = this.#log[0]?.revision ?? after
     const start = Math.max(0, after + 1 - first)
     return this.#log.slice(start, start + limit)

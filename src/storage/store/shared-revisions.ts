@@ -18,7 +18,7 @@ export class SharedRevisions {
     this.#numbers = new BigInt64Array(memory)
   }
 
-  /** The newest durable revision. */
+  /** The newest revision that is durable. */
   get revision(): Revision {
     return this.#read('revision')
   }
@@ -38,7 +38,7 @@ export class SharedRevisions {
     return this.#read('floor')
   }
 
-  /** Raises a revision, from any thread. A lower value has no effect. */
+  /** Raises a revision from any thread. If the new value is lower, nothing changes. */
   raise(place: keyof typeof places, revision: Revision): void {
     for (;;) {
       const currentRevision = this.#read(place)

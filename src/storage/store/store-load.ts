@@ -5,7 +5,7 @@
  */
 import type { Entry, Revision } from './store.ts'
 
-/** Describes the data to load. */
+/** The description of the data to load. */
 export interface Load {
   /** Identifies the source and its state. Two loads with the same `id` have the same entries in the same order. */
   readonly id: string
@@ -18,7 +18,7 @@ export interface LoadedEntry extends Entry {
   readonly lifetimeSeconds?: number | undefined
 }
 
-/** A load in progress. */
+/** A load that is in progress. */
 export interface StoreLoader {
   /** Number of entries that an interrupted load with the same `id` has already written. */
   readonly done: number

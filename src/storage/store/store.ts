@@ -88,7 +88,7 @@ export interface Write {
 
 /** A writer's note about a change, which the journal stores. The store does not interpret the text of the note. */
 export interface Note {
-  /** Wall-clock time in milliseconds. */
+  /** Wall-clock time of the change in milliseconds since 1970. */
   readonly time: number
   /** The text of the note. Its length is at most `maxNoteBytes`. */
   readonly text: Bytes
@@ -175,7 +175,7 @@ export interface Snapshot {
   readonly revision: Revision
   /** The entries, sorted by key. */
   readonly entries: readonly Entry[]
-  /** Number of keys in the range after the last entry if `limit` cut the list, otherwise 0. */
+  /** Number of keys in the range after the last entry. Always 0 if `limit` did not shorten the list. */
   readonly remaining: number
 }
 
@@ -203,12 +203,12 @@ export interface Store {
    */
   revision(): Revision | Promise<Revision>
 
-  /** Returns the most recent entry of one key, linearizable. */
+  /** Returns the most recent entry of a key. The read is linearizable. */
   get(key: Key): Promise<Entry | undefined>
 
   /**
-   * Returns an exact snapshot of a range. Throws RevisionGone before the history window and RevisionAhead above
-   * `revision()`.
+   * Returns an exact snapshot of a range. Throws RevisionGone if the revision is before the history window, and
+   * RevisionAhead if it is above `revision()`.
    */
   list(range: ListRange): Promise<Snapshot>
 
@@ -281,7 +281,7 @@ export interface Journal {
 
 /** Retention limits of the journal. */
 export interface Retention {
-  /** Maximum age in milliseconds. 0 disables the journal. */
+  /** Maximum age of changes in milliseconds. The value 0 disables the journal. */
   readonly time: number
   readonly bytes: number
   /**

@@ -14,7 +14,7 @@ export interface ReportedState {
   readonly connection: Pick<Connection, 'call'>
   /** The last event that etcd reported. Undefined if etcd has not reported any. */
   readonly last: EtcdEvent | undefined
-  /** The highest revision that etcd has reported, as etcd counts revisions. */
+  /** The highest revision that etcd has reported, without the store's offset. */
   readonly etcdRevision: number
   /** A key to look up if etcd has not reported any event. */
   readonly anyKey: Uint8Array

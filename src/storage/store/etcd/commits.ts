@@ -221,12 +221,12 @@ export class Commits {
 }
 
 /**
- * Maximum number of earlier versions to read. Other writers can change a key often while one writer waits for its
- * response.
+ * Maximum number of earlier versions of a key to read. Other writers can change a key often while one writer waits for
+ * its response.
  */
 const maxSteps = 50
 
-/** Maximum number of reserved keys to compare one by one, in addition to the guards. */
+/** Maximum number of reserved keys that are compared one by one, in addition to the guards. */
 const maxCompared = 100
 
 /**

@@ -22,7 +22,7 @@ export interface CompactorOptions {
 const maxTimerMs = 2 ** 31 - 1
 
 export class Compactor {
-  /** The error of the last period. Undefined if it succeeded. */
+  /** The error of the last period. Undefined if the last period succeeded. */
   failure: StoreError | undefined
   /** The version of the note that this server read last. */
   #version = 0

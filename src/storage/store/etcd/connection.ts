@@ -18,13 +18,13 @@ import { Session, type Tls } from './session.ts'
 export interface ConnectionOptions {
   readonly endpoints: readonly string[]
   readonly tls?: Tls | undefined
-  /** Maximum duration of a call, including retries. */
+  /** Maximum duration of a call in milliseconds, including retries. */
   readonly deadlineMs: number
   /** A callback that receives the etcd version of each member that is used. */
   readonly onVersion?: (version: string) => void
 }
 
-/** The methods of a session that a check needs. */
+/** The methods of a session that the check of its log needs. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {
@@ -94,7 +94,10 @@ export class Connection {
     }
   }
 
-  /** Sends one request and yields messages until the member ends the stream or `signal` aborts. Never retried. */
+  /**
+   * Sends one request and yields messages until the member ends the stream or `signal` aborts. The request is never
+   * retried.
+   */
   async *stream(method: Method, request: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
     const session = await this.#acquire(performance.now() + this.deadlineMs)
     try {
@@ -227,8 +230,8 @@ function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   return effect === 'read' && (error.code === undefined || error.code === status.unavailable)
 }
 
-// Whether a member rejected the request before proposing anything, because it has no leader (requests demand this
-// check) or its queue is full.
+// Whether a member rejected the request before proposing it, because the member has no leader or its queue is full.
+// Requests demand that the member has a leader.
 function refusedUpFront(error: CallError): boolean {
   if (error.code === status.unavailable) return error.message === 'etcdserver: no leader'
   return error.code === status.resourceExhausted && error.message === 'etcdserver: too many requests'

@@ -30,7 +30,7 @@ export function isFull(error: unknown): boolean {
   return error instanceof CallError && error.code === status.resourceExhausted && error.message === noSpace
 }
 
-/** Whether a write failed because its lease had expired. Nothing was written. */
+/** Whether a write failed because its lease had expired. In that case, nothing was written. */
 export function isLeaseGone(error: unknown): boolean {
   return error instanceof CallError && error.code === status.notFound && error.message === noLease
 }
@@ -62,7 +62,7 @@ export function writeFailure(error: unknown, size: number): StoreError {
   return new StoreError(`etcd: ${messageOf(error)}`, { cause: error, ambiguous: mayHaveHappened(error) })
 }
 
-// Whether the request exceeds the size limit of the member, or the limit of its gRPC layer for an even larger request.
+// Whether the request exceeds the size limit of the member, or the larger limit of the member's gRPC layer.
 function isTooLarge(error: unknown): boolean {
   if (!(error instanceof CallError)) return false
   if (error.code === status.invalidArgument) return error.message === tooLarge

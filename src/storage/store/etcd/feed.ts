@@ -9,7 +9,7 @@
 import { LogTail, type LogTailLimits } from '../log-tail.ts'
 import type { Batch, Revision, RevisionGone, StoreError } from '../store.ts'
 
-/** The position of a feed. */
+/** The position of a feed in the log. */
 export interface FeedPosition {
   readonly revision: Revision
   /** The revision of the last change. Before the first change, the revision at which the feed started. */
@@ -74,7 +74,7 @@ export class Feed implements FeedPosition {
     return this.tail.revision >= revision
   }
 
-  /** Ends all readers. */
+  /** Ends all readers of the feed. */
   end(reason: StoreError): void {
     this.failure = reason
     this.#ended = true

@@ -13,7 +13,7 @@ import type { EtcdEvent } from './messages.ts'
 export interface GenerationSource {
   /** Starts a generation whose revisions are all above `reportedRevision`. */
   begin(location: EtcdLocation, reportedRevision: Revision): Promise<GenerationParts>
-  /** Whether a store with these generations runs compaction. If false, another thread does. */
+  /** Whether a store with these generations runs compaction. If false, another thread runs compaction. */
   readonly compacts: boolean
   close(): void
 }
@@ -30,7 +30,7 @@ export interface GenerationParts {
    * thread has compacted.
    */
   readonly sharedRevisions: SharedRevisions
-  /** Opens the feed. Must be called once. */
+  /** Opens the feed of the generation. Must be called once. */
   openFeed(callbacks: FeedCallbacks): FeedSource
 }
 

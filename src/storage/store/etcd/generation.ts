@@ -83,7 +83,7 @@ const patienceMs = 10
 
 export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
-  /** The reason why the generation has ended. Undefined until then. */
+  /** The reason why the generation has ended. Undefined while the generation is active. */
   #over: StoreError | undefined
   /** The revision at which this server started. */
   readonly #beginning: Revision
@@ -192,7 +192,7 @@ export class EtcdGeneration {
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
     this.#assertOpen()
     const { tail } = this.#feed
-    // Another thread may have compacted the store.
+    // Another thread may have compacted the store in the meantime.
     tail.forget(this.#sharedRevisions.oldest)
     const history = new LogReader(this.#connection, this.#space, options.signal)
     try {
@@ -240,7 +240,7 @@ export class EtcdGeneration {
     }
   }
 
-  /** Ends all watches and background work. */
+  /** Ends all watches and background work of the generation. */
   async end(reason: StoreError): Promise<void> {
     this.#over ??= reason
     this.journal?.stop()
@@ -267,8 +267,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Checks with a write whether etcd has gone back in time. A write cannot be stale: if its revision is below a
-   * reported revision, etcd has gone back.
+   * Checks with a write whether etcd has gone back in time. A write cannot be stale. If its revision is below a
+   * reported revision, etcd has gone back in time.
    */
   async #isRolledBack(): Promise<boolean> {
     const reportedRevision = this.#reportedRevision
@@ -359,7 +359,7 @@ export class EtcdGeneration {
     // assert-log-intact.ts).
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
-      // The write can be retried like a read, because an additional tick does no harm.
+      // A tick can be retried like a read, because an additional tick does no harm.
       const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
       return this.#space.revision(decodeHeaderOnly(answer))
     } catch (error) {

@@ -32,7 +32,7 @@ export const status = {
 /** The error of a failed gRPC call. */
 export class CallError extends Error {
   override readonly name = 'CallError'
-  /** The gRPC status. Undefined if the transport failed before a status arrived. */
+  /** The gRPC status code. Undefined if the transport failed before a status arrived. */
   readonly code: number | undefined
   /** Whether the request may have reached the member. */
   readonly sent: boolean

@@ -51,7 +51,7 @@ export interface StreamRequest {
   /** The headers, as returned by `encodeHeaders`. */
   readonly headers: Buffer
   readonly body: Buffer
-  /** Whether the body ends the request. Otherwise the request stays open until it is cancelled. */
+  /** Whether the body ends the request. If false, the request stays open until it is cancelled. */
   readonly ends: boolean
 }
 
@@ -66,8 +66,8 @@ const connectionWindow = 8 * windowBytes
 const maxHeaderBytes = 64 * 1024
 const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 1000, bytes: 2 * maxHeaderBytes } }
 /**
- * A connection is replaced when it reaches this stream number. The number is far below the maximum, because some
- * streams may be waiting to start.
+ * The stream number at which a connection is replaced. It is far below the maximum, because some streams may be waiting
+ * to start.
  */
 const lastId = 2 ** 30
 /**
@@ -80,7 +80,10 @@ const keptBlockBytes = 256
 class Stream extends Http2Stream {
   readonly request: StreamRequest
   readonly reader: StreamReader
-  /** Bytes received but not consumed, and bytes consumed but not yet returned to the peer's window. */
+  /**
+   * The number of bytes that were received but not consumed, and the number of bytes that were consumed but not yet
+   * returned to the peer's window.
+   */
   untaken = 0
   untold = 0
 

@@ -36,7 +36,7 @@ export class KeySpace {
     return Buffer.from(`${this.prefix}\0${name}`)
   }
 
-  /** The range of all notes. */
+  /** The range of the keys of all notes. */
   notes(): KeyRange {
     const key = Buffer.from(`${this.prefix}\0`)
     return { key, end: endOf(key) }

@@ -3,8 +3,8 @@
  */
 
 /**
- * The first patch release without these bugs, by minor release. Older minor releases were never fixed. Newer minor
- * releases are not affected.
+ * The first patch release of each minor release without the known bugs. Older minor releases were never fixed. Newer
+ * minor releases are not affected.
  */
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }
 const newestListed = 6

@@ -14,8 +14,8 @@ export type LeasedWrite<T> = (lease: bigint, deadline: number) => Promise<T>
 const attempts = 3
 
 /**
- * Runs a write with a lease of `seconds`, counted from now. If the lease expires before the write, nothing was written
- * and the write is retried with a new lease. One deadline covers all attempts.
+ * Runs a write with a lease of `seconds`, counted from the call. If the lease expires before the write, nothing is
+ * written and the write is retried with a new lease. One deadline covers all attempts.
  */
 export async function withLease<T>(connection: Connection, seconds: number, write: LeasedWrite<T>): Promise<T> {
   const deadline = performance.now() + connection.deadlineMs
@@ -32,7 +32,7 @@ export async function withLease<T>(connection: Connection, seconds: number, writ
 async function grant(connection: Connection, seconds: number, deadline: number): Promise<bigint> {
   const request = encodeLeaseGrant(seconds)
   try {
-    // The request can be repeated like a read, because an additional lease simply expires.
+    // The request for a lease can be repeated like a read, because an additional lease simply expires.
     return decodeLeaseGrant(await connection.call(methods.grantLease, request, { effect: 'read', deadline }))
   } catch (error) {
     throw noteFailure(error)

@@ -11,9 +11,9 @@ import { watchFrom } from './watch.ts'
 
 export class LogReader {
   #batches: AsyncGenerator<Batch> | undefined
-  /** The revision of the last returned change. */
+  /** The revision of the last change that was returned. */
   #after: Revision = -1
-  /** All changes up to this revision have been returned. The revision itself may have no change. */
+  /** The revision up to which all changes have been returned. The revision itself may have no change. */
   #through: Revision = -1
   readonly #connection: Connection
   readonly #space: KeySpace

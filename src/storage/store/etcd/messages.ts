@@ -51,8 +51,8 @@ export type Compare =
   | { readonly target: 'version'; readonly above: number }
 
 /**
- * Compares one key and then writes it. An undefined value deletes the key. If the comparison fails, the key is read
- * instead.
+ * Compares one key and then writes it in one transaction. An undefined value deletes the key. If the comparison fails,
+ * the key is read instead.
  */
 export interface SwapRequest {
   readonly key: Uint8Array
@@ -60,11 +60,11 @@ export interface SwapRequest {
   readonly value: Uint8Array | undefined
   /** The lease to which the key is attached. Undefined means that the key does not expire. */
   readonly lease?: bigint | undefined
-  /** Additional preconditions on other keys. */
+  /** Additional preconditions of the transaction on other keys. */
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
   /** Ranges in which no key may have been written after a given revision. */
   readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
-  /** Additional keys to write and delete. */
+  /** Additional keys that the transaction writes and deletes. */
   readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint }[]
   readonly deletes?: readonly Uint8Array[]
 }
@@ -94,7 +94,7 @@ export interface WatchResponse {
   /** The oldest available revision if etcd has compacted the start of the watch, and otherwise 0. */
   compactRevision: number
   reason: string
-  /** Whether the next response contains more of the same batch. */
+  /** Whether the batch of events continues in the next response. */
   fragment: boolean
   events: EtcdEvent[]
 }
@@ -264,7 +264,7 @@ export function decodeHeaderOnly(bytes: Uint8Array): number {
   return revision
 }
 
-/** Returns the ID of the lease. */
+/** Decodes the response to a lease request. Returns the ID of the lease. */
 export function decodeLeaseGrant(bytes: Uint8Array): bigint {
   const reader = new WireReader(bytes)
   let id = 0n

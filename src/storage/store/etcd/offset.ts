@@ -20,7 +20,7 @@ const margin = 100_000
 
 export interface Placed {
   readonly space: KeySpace
-  /** The current revision as etcd counts it. */
+  /** The current revision of etcd, without the store's offset. */
   readonly etcdRevision: number
 }
 

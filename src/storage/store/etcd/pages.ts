@@ -9,7 +9,7 @@ import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
 export interface PagedRange {
   readonly key: Uint8Array
   readonly end: Uint8Array
-  /** Maximum number of keys in total. If omitted, there is no limit. */
+  /** Maximum number of keys in total. Undefined means no limit. */
   readonly limit: number | undefined
   /** The etcd revision to read. If undefined, all pages are read at the revision that is current at the start. */
   readonly revision: number | undefined
@@ -18,7 +18,7 @@ export interface PagedRange {
 export interface Pages {
   readonly revision: number
   readonly entries: readonly KeyValue[]
-  /** Number of keys in the range after the last entry. */
+  /** Number of keys that follow the last entry in the range. */
   readonly remaining: number
 }
 

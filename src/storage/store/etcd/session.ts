@@ -127,7 +127,7 @@ export class Session {
     }
   }
 
-  /** Stops accepting new calls. The session ends after the current calls. */
+  /** Rejects new calls. The session ends after the active calls. */
   retire(): void {
     this.#http.close()
   }
@@ -161,7 +161,8 @@ export class Session {
     return encoded
   }
 
-  // Pings a silent member if a call or stream is in progress, to distinguish a dead member from a slow one.
+  // Sends a ping to a silent member if a call or stream is in progress, to distinguish an unreachable member from a
+  // slow one.
   #checkSilence(): void {
     if (this.isClosed) clearInterval(this.#watchdog)
     if (this.#calls + this.#streams === 0 || this.isClosed) return
@@ -317,7 +318,7 @@ class Opening {
 
 function addressOf(endpoint: URL): { host: string; port: number } {
   const usual = endpoint.protocol === 'https:' ? 443 : 80
-  // Strips the brackets from an IPv6 address.
+  // Removes the brackets from an IPv6 address.
   return { host: endpoint.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(endpoint.port || usual) }
 }
 

@@ -55,7 +55,7 @@ export interface EtcdOptions {
   readonly retention?: Retention
   /** The clock for the times in the journal. */
   readonly clock?: Clock
-  /** Maximum duration of any operation. */
+  /** Maximum duration of any operation in milliseconds. */
   readonly deadlineMs?: number
   /**
    * A callback for information for administrators: an etcd version with known bugs, or an etcd that went back in time.
@@ -161,7 +161,7 @@ export class EtcdStore implements Store {
     await this.#present.compact(revision)
   }
 
-  /** Returns the database size of the member in use, in bytes. */
+  /** Returns the database size in bytes of the member that is currently used. */
   async size(): Promise<number> {
     const answer = await this.#connection.call(methods.status, encodeStatus(), { effect: 'read' })
     return decodeStatus(answer).databaseBytes

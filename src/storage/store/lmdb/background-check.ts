@@ -20,7 +20,7 @@ const threadProgram = {
   bundled: './page-check-thread.cjs',
 }
 
-/** A read transaction of lmdb-js that stays open. */
+/** An lmdb-js read transaction that stays open. */
 interface ReadTransaction {
   done(): void
 }

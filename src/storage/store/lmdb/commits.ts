@@ -212,7 +212,7 @@ export class Commits {
   }
 }
 
-/** Maximum value size. lmdb accepts any size, but this limit bounds the memory for a batch. */
+/** Maximum value size in bytes. lmdb accepts any size, but this limit bounds the memory for a batch. */
 const maxValueBytes = 8 * 1024 * 1024
 
 export function assertSize({ value }: Write): void {

@@ -25,16 +25,16 @@ const pageSize = 4096
 const growthPages = 256
 const zeros = Buffer.alloc(growthPages * pageSize)
 
-/** Upper bound of the pages that a write allocates. */
+/** Upper bound for the number of pages that a write allocates. */
 export interface Need {
   readonly pages: number
-  /** The longest run of consecutive pages that the write needs. */
+  /** The maximum number of consecutive pages that the write needs. */
   readonly maxRun: number
 }
 
 /** Number of pages that every transaction allocates for lmdb's own trees, even a small one. */
 const overheadPages = 32
-/** Number of pages on the path to the records of a change, in all tables together. */
+/** Number of pages on the paths to the records of a change, in all tables together. */
 const pagesPerChange = 12
 /** Number of pages on the path to a record, for a change of the table `current` only. */
 const pagesPerRemoval = 6
@@ -59,7 +59,7 @@ export function needOfRemoval(claims = 0): Need {
   return { pages: pagesPerRemoval + claims * pagesPerRelease, maxRun: 1 }
 }
 
-/** Size in bytes of a record without its value, with the longest possible key. */
+/** Size in bytes of a record without its value, assuming the longest possible key. */
 const recordBytes = 1100
 
 function pagesOf(bytes: number): number {
@@ -92,7 +92,7 @@ export class DiskReservation {
   /** Size of the file in pages. All other sizes are in pages too. */
   #size: number
   #used = 0
-  /** Upper bound of the pages that this transaction allocates. */
+  /** Upper bound for the number of pages that the current transaction allocates. */
   #pages = 0
   #maxRun = 1
   /** The free pages inside the file. Undefined until the file could not grow in this transaction. */
@@ -142,7 +142,7 @@ export class DiskReservation {
     return this.#size >= neededPages
   }
 
-  /** Whether the free pages inside the file suffice, together with the usable pages at the end. */
+  /** Whether the free pages inside the file, together with the usable pages at its end, are sufficient. */
   #fitsInside({ pages, maxRun, frees }: Need & { frees: boolean }): boolean {
     this.#free ??= readFreeList(this.#file, this.#pinned())
     const behind = this.#size - this.#used

@@ -106,9 +106,9 @@ export abstract class EmbeddedStore implements Store {
   protected abstract newest(): Revision
   /** Handles the changes that this store committed. */
   protected abstract onCommitted(changes: readonly Change[]): void
-  /** Stops periodic work. */
+  /** Stops the periodic work of the store. */
   protected abstract stopUpkeep(): void
-  /** Closes the connection and its resources. */
+  /** Closes the connection to the thread, and its resources. */
   protected abstract disconnect(): Promise<void>
 
   async commit(write: Write): Promise<Committed | Conflict> {

@@ -1,4 +1,4 @@
-/** Asks the store's thread every second to delete expired keys, step by step. */
+/** Requests every second that the store's thread deletes expired keys, step by step. */
 
 import { readChanges } from '../packed-changes.ts'
 import type { Change, StoreError } from '../store.ts'
@@ -39,7 +39,7 @@ export class Expiry {
     })
   }
 
-  /** Stops sending requests. */
+  /** Stops sending requests for deletions. */
   stop(): void {
     this.#stopped = true
   }

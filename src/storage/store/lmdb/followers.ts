@@ -10,14 +10,14 @@ import { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision } from '../store.ts'
 import type { Broadcast } from './messages.ts'
 
-/** Number of readers per revision. */
+/** Number of readers at each revision. */
 type Pins = Map<Revision, number>
 
 export class Followers {
   readonly #pins = new Map<MessagePort, Pins>()
   #shared: SharedRevisions | undefined
 
-  /** Whether any store of another thread is attached. */
+  /** Whether any store of another thread is connected. */
   get any(): boolean {
     return this.#pins.size > 0
   }

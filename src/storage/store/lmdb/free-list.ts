@@ -12,7 +12,7 @@ export interface Run {
 }
 
 export class FreeList {
-  /** Number of pages that the list itself occupies. */
+  /** Number of pages that the free list itself occupies. */
   readonly pages: number
   readonly #counts: readonly number[]
   readonly #usable = new Map<number, number>()
@@ -24,8 +24,8 @@ export class FreeList {
 
   /**
    * Returns the number of pages that can certainly be allocated, in any order, in pieces of at most `maxRun`
-   * consecutive pages. Each run counts with its length minus `maxRun - 1`. A piece reduces the sum by at most its
-   * length, and while the sum is positive, some run is long enough for another piece.
+   * consecutive pages. A run of free pages counts with its length minus `maxRun - 1`. A piece reduces the sum by at
+   * most its length. While the sum is positive, some run is long enough for another piece.
    */
   usable(maxRun: number): number {
     const cachedSum = this.#usable.get(maxRun)
@@ -56,7 +56,7 @@ export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINI
   return new FreeList(entries > maxEntries ? [] : runs, branches + leaves + overflows)
 }
 
-/** Maximum number of list entries to use. lmdb stops loading at 50,000 entries, including empty ones. */
+/** Maximum number of free-list entries to use. lmdb stops loading at 50,000 entries, including empty ones. */
 const maxEntries = 40_000
 
 /**
@@ -80,7 +80,7 @@ export function runsOf(value: Buffer): Run[] | undefined {
 }
 
 interface FreeRecord {
-  /** The number of the transaction that freed these pages. */
+  /** The number of the transaction that freed the pages. */
   readonly transaction: number
   readonly value: Buffer
 }
@@ -98,7 +98,7 @@ function* freeRecords(descriptor: number, { pageSize, free }: Meta): Generator<F
   }
 }
 
-/** Returns the offsets of a page's records. */
+/** Returns the offsets of the records in a page. */
 function recordsOf(bytes: Buffer): number[] {
   const count = bytes.readUInt16LE(20) / 2
   return Array.from({ length: count }, (_, i) => pageHeader + bytes.readUInt16LE(pageHeader + 2 * i))

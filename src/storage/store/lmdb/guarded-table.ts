@@ -29,9 +29,9 @@ export interface Table {
   getKeys(options?: RangeOptions): RecordRange<Bytes>
   getKeysCount(options?: RangeOptions): number
   getStats(): object
-  /** Returns true if the record was written. */
+  /** Writes a record. Returns true if the record was written. */
   putSync(key: Bytes, value: Bytes, options?: { readonly append?: boolean }): unknown
-  /** Returns true if the record was removed. */
+  /** Removes a record. Returns true if the record was removed. */
   removeSync(key: Bytes): unknown
 }
 
@@ -90,7 +90,7 @@ function* verifiedRange<T>(guard: PageGuard, table: string, { options, records, 
   const { start, reverse = false } = options
   const first = start && asBuffer(start)
   let verified = reverse && first === undefined ? guard.reachEnd(table) : guard.reach(table, first)
-  // lmdb reads nothing before the first step of its iterator, so pages can be verified just before each step.
+  // The iterator of lmdb reads nothing before its first step, so pages can be verified just before each step.
   for (const item of records) {
     const key = asBuffer(keyOf(item))
     const limit = reverse ? verified.previous : verified.next

@@ -56,7 +56,7 @@ export class HistoryWindow {
   readonly #options: HistoryWindowOptions
   readonly #pins = new Map<Revision, number>()
   readonly #marks = new TimeMarks()
-  /** The start of the history window. */
+  /** The revision at which the history window starts. */
   #oldest: Revision
   /** The oldest revision that the journal can list. */
   #floor: Revision
@@ -123,7 +123,7 @@ export class HistoryWindow {
       // Drops old revisions of the journal first. The history window shrinks only if the journal has less than half of
       // all revisions.
       await this.#forget(Math.max(this.#oldest, revision - keptCount))
-      // The pages that the last step freed become usable after another step.
+      // The pages that the last step freed become usable only after another step.
       await this.#step()
       return true
     } catch (error) {
@@ -205,7 +205,7 @@ export class HistoryWindow {
     if (revision < beginning) throw new RevisionGone(revision, beginning)
   }
 
-  /** Applies the compactions that other threads have requested. */
+  /** Performs the compactions that other threads have requested. */
   #learn(): void {
     const { shared } = this.#options
     if (shared === undefined) return

@@ -46,7 +46,8 @@ export type Request =
 /** Determines when the pages of a data file are checked while it is in use. */
 export interface BackgroundCheckOptions {
   /**
-   * Minimum file size in bytes. A smaller file is checked before it is opened, which is faster than starting a thread.
+   * Minimum size in bytes of a file that is checked while it is in use. A smaller file is checked before it is opened,
+   * which is faster than starting a thread.
    */
   readonly above: number
   /** Delay in milliseconds after the file is opened, so that the check does not slow down a start. */
@@ -143,7 +144,7 @@ export interface CompactReply {
   readonly floor: Revision
 }
 
-/** The revision at a point in time. Undefined if the time is before the start of the journal. */
+/** The revision at a given time. Undefined if the time is before the start of the journal. */
 export interface WhenReply {
   readonly revision: Revision | undefined
 }

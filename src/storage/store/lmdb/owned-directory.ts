@@ -48,7 +48,7 @@ export interface OwnedDirectoryOptions {
 export interface OwnedDirectory {
   readonly connection: Connection
   readonly state: OpenReply
-  /** Releases the lock on the directory. */
+  /** Releases the lock on the data directory. */
   readonly release: () => void
 }
 

@@ -8,7 +8,7 @@ import { PageCheck } from './page-check.ts'
 import type { Meta } from './page-file.ts'
 import { Damage } from './page-records.ts'
 
-/** The data that the thread checks: the pages of one state of a file. */
+/** The data that the checking thread receives: the pages of one state of a file. */
 export interface CheckedState {
   readonly path: string
   readonly meta: Meta

@@ -77,7 +77,7 @@ export function checkMeta(descriptor: number): Meta {
  */
 export const pageFacts = { verified: 1, free: 2 } as const
 
-/** The use of each page. */
+/** The use of each page of the file. */
 const uses = { unknown: 0, branch: 1, leaf: 2, long: 3, free: 4, root: 5 } as const
 
 const blockBytes = 1024 * 1024
@@ -105,7 +105,7 @@ export class PageCheck {
   readonly #tableOf: Uint8Array
   readonly #tables: Table[] = []
   readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)
-  /** Number of pages that have been read from start to end so far. */
+  /** Number of pages that have been read from the start of the file so far. */
   #position = 0
 
   constructor(descriptor: number, meta: Meta, facts: Uint8Array) {
@@ -128,7 +128,7 @@ export class PageCheck {
     for (const { name, tree, counts } of this.#tables) assertCounts(name, tree, counts)
   }
 
-  /** Checks the list of tables and the free list, which lmdb reads as a whole. Their number of pages is small. */
+  /** Checks the list of tables and the free list, which lmdb reads as a whole. Both have few pages. */
   checkRoots(): void {
     this.#walk('of tables', this.#meta.main, (leaf) => this.#takeTable(leaf))
     const free: Run[] = []
@@ -204,7 +204,7 @@ export class PageCheck {
     let level = [tree.root]
     this.#claimNode(tree.root, index, tree.depth <= 1 ? uses.leaf : uses.branch)
     for (let depth = 1; depth < tree.depth; depth++) {
-      // Reads the pages in the order of the file, because the pages of a level may be scattered.
+      // Reads the pages of a level in the order of the file, because they may be scattered.
       const pages = Float64Array.from(level).sort()
       level = []
       for (const page of pages) {
@@ -312,7 +312,7 @@ export class PageCheck {
     return bytes
   }
 
-  /** Records the use of pages. Each page must have only one use. */
+  /** Records the use of pages. Each page must have exactly one use. */
   #claim(page: number, count: number, use: number): void {
     const exists = page >= 2 && page + count <= this.#uses.length
     assertSound(exists, () => `it refers to page ${page}, which does not exist`)

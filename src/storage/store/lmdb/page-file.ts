@@ -27,7 +27,7 @@ export interface Meta {
   readonly main: Tree
 }
 
-/** The record that describes a tree: its root and its statistics. */
+/** The record that describes a tree, with its root page and its statistics. */
 export interface Tree {
   readonly flags: number
   readonly depth: number
@@ -62,8 +62,8 @@ export function wide(bytes: Buffer, at: number): number {
 
 /**
  * Returns the newest meta page. Transactions with even numbers write the first meta page and those with odd numbers the
- * second, so one page is always exactly one transaction older than the other. Otherwise the newest page was lost to
- * damage, and the older page would show an outdated state. In that case, returns undefined.
+ * second, so one page is always exactly one transaction older than the other. If it is not, the newest page was lost to
+ * damage, and the older page would describe an outdated state. In that case, returns undefined.
  */
 export function readMeta(descriptor: number): Meta | undefined {
   const first = readAt(descriptor, 0, Buffer.allocUnsafe(metaBytes))

@@ -30,9 +30,9 @@ import {
 
 /** The range of keys whose pages are verified. An undefined end means the end of the table. */
 export interface VerifiedRange {
-  /** The last key of the preceding leaf. */
+  /** The last key of the leaf before the verified range. */
   readonly previous: Buffer | undefined
-  /** The first key of the following leaf. */
+  /** The first key of the leaf after the verified range. */
   readonly next: Buffer | undefined
 }
 
@@ -69,7 +69,7 @@ export class PageGuard {
   readonly facts: Uint8Array<SharedArrayBuffer>
   readonly #descriptor: number
   #trees: { readonly transaction: number; readonly byName: ReadonlyMap<string, Tree> } | undefined
-  /** Number of records removed in the current transaction. */
+  /** Number of records that the current transaction has removed. */
   #removals = 0
 
   /**
@@ -218,7 +218,7 @@ export class PageGuard {
     assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
   }
 
-  /** Checks the use of a page. Returns whether the page belongs to the opened state. */
+  /** Checks that a page has the expected use. Returns whether the page belongs to the opened state. */
   #assertUse({ page, isBelowOld }: Position): boolean {
     const isOld = this.#isOld(page)
     assertSound(
@@ -233,7 +233,7 @@ export class PageGuard {
     return page <= this.meta.lastPage && this.facts[page] !== pageFacts.free
   }
 
-  /** Returns the newest tree of a table. All its pages are old or were made from verified pages. */
+  /** Returns the newest tree of a table. Its pages are old or were made from verified pages. */
   #tree(table: string): Tree | undefined {
     const meta = readMeta(this.#descriptor)
     if (meta === undefined) throw new Damage('its first two pages are invalid')
@@ -251,7 +251,7 @@ export class PageGuard {
       if (depth < main.depth) for (let i = 0; i < recordCount(bytes); i++) visit(childAt(bytes, i), depth + 1)
       else
         assertLeaf(bytes, { page, table: 'of tables', isLeaf: true, bounds: unbounded }, ({ key, data }) => {
-          // lmdb-js ends the name of a table with a NUL.
+          // In lmdb-js, the name of a table ends with a NUL.
           trees.set(key.toString('latin1').replace('\0', ''), readTree(data, 0))
         })
     }

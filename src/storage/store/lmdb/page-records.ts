@@ -24,11 +24,11 @@ export interface Leaf {
   readonly key: Buffer
   /** The value, or the reference to the pages of a long record. */
   readonly data: Buffer
-  /** Length of the value in bytes. */
+  /** Length of the record's value in bytes. */
   readonly size: number
 }
 
-/** The pages of a long record. */
+/** The pages of a long record's value. */
 export interface LongRecord {
   readonly page: number
   readonly count: number
@@ -61,7 +61,7 @@ export function assertHeader(bytes: Buffer, page: number, transaction: number): 
   assertSound(wide(bytes, 8) <= transaction, () => `page ${page} is newer than the last transaction`)
 }
 
-/** Number of records of a page. */
+/** Returns the number of records in a page. */
 export function recordCount(bytes: Buffer): number {
   return bytes.readUInt16LE(20) >>> 1
 }
@@ -71,18 +71,21 @@ function recordAt(bytes: Buffer, index: number): number {
   return pageHeader + bytes.readUInt16LE(pageHeader + 2 * index)
 }
 
-/** Key of a record of a verified page. */
+/** Returns the key of a record in a verified page. */
 export function keyAt(bytes: Buffer, index: number): Buffer {
   const at = recordAt(bytes, index)
   return bytes.subarray(at + 8, at + 8 + bytes.readUInt16LE(at + 6))
 }
 
-/** Child of a verified branch page. */
+/** Returns the page number of a child of a verified branch page. */
 export function childAt(bytes: Buffer, index: number): number {
   return childOf(bytes, recordAt(bytes, index))
 }
 
-/** Bounds of the keys below a child of a verified branch page. The first key of a branch page has no meaning. */
+/**
+ * Returns the bounds of the keys below a child of a verified branch page. The first key of a branch page has no
+ * meaning.
+ */
 export function boundsOfChild(bytes: Buffer, index: number, { low, high }: KeyBounds): KeyBounds {
   return {
     low: index === 0 ? low : keyAt(bytes, index),
@@ -171,7 +174,7 @@ export function longRecordOf({ flags, data, size }: Leaf, { pageSize, lastPage }
   return { page, count }
 }
 
-/** Number of pages of the long record that starts with this page. Undefined if no long record starts here. */
+/** Number of pages of a long record that starts with this page. Undefined if the page does not start a long record. */
 export function longRecordPages(bytes: Buffer): number | undefined {
   return bytes.readUInt16LE(18) === overflowPage ? bytes.readUInt32LE(20) : undefined
 }

@@ -22,11 +22,11 @@ import {
 
 const maxBytes = 1024 * 1024
 
-/** The range of revisions to read. */
+/** The range of revisions to read from the log. */
 export interface JournalRange {
   readonly before: Revision
   readonly limit: number
-  /** The oldest revision whose state can be read. */
+  /** The oldest revision whose state the journal can return. */
   readonly floor: Revision
 }
 
@@ -87,7 +87,7 @@ function noteAt(tables: Tables, revision: Revision, floor: Revision): Note | und
   return revision <= floor ? undefined : logRecordAt(tables, revision).note
 }
 
-/** Returns the oldest revision whose state can be read. */
+/** Returns the oldest revision whose state the journal can return. */
 export function floorOf(tables: Tables, { oldest }: State): Revision {
   const first = firstAfter(tables, 0)
   return Math.max(readMark(tables.meta, cutKey), first === undefined ? oldest : Math.min(oldest, first - 1))

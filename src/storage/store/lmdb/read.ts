@@ -30,8 +30,8 @@ const listSlice = { keys: 500, bytes: 1024 * 1024 }
 const countSlice = { keys: 5000, bytes: Number.POSITIVE_INFINITY }
 const logSliceBytes = 1024 * 1024
 /**
- * Maximum number of changes to undo for a count at an older revision. If there are more, the keys are traversed
- * instead.
+ * Maximum number of changes to undo when keys are counted at an older revision. If there are more changes, the keys are
+ * traversed instead.
  */
 const maxUndone = 2000
 
@@ -98,7 +98,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
 
 /** Counts the keys of a range at its revision. Returns the total, or the count of one slice. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
-  // lmdb's fast count reads all pages of the range at once, so they must have been checked.
+  // The fast count of lmdb reads all pages of the range at once, so it is used only after all pages have been checked.
   if (!tables.isGuarded() && newest - range.revision <= maxUndone)
     return { count: countNewest(tables, range), resume: undefined }
   const { entries, resume } = readSlice(tables, newest, range, countSlice, false)
@@ -186,10 +186,13 @@ function readCurrent(
   return { entries, bytes, resume: undefined }
 }
 
-// Number of versions of a key to skip one by one before jumping past the rest.
+// Number of versions of a key that are skipped one by one. If a key has more versions, the rest is skipped with one
+// search.
 const stepsBeforeJump = 4
 
-/** Returns the versions in `history` that were current at the revision, for keys replaced or deleted since. */
+/**
+ * Returns the versions in `history` that were current at the revision. Their keys have been replaced or deleted since.
+ */
 function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bounds: Bounds, values: boolean): Slice {
   const entries: FoundEntry[] = []
   let bytes = 0

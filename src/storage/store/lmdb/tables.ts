@@ -39,15 +39,15 @@ export interface Tables {
   readonly log: Table
   readonly expiry: Table
   readonly meta: Table
-  /** Whether pages are still verified before each read, which makes long reads slow. */
+  /** Whether pages are still verified before each read. Verification makes long reads slow. */
   isGuarded(): boolean
 }
 
 export interface State {
-  /** The format recorded in the file. The first commit upgrades it to the current format. */
+  /** The format version that the file contains. The first commit upgrades it to the current format. */
   readonly format: number
   readonly revision: Revision
-  /** The start of the history window. */
+  /** The revision at which the history window starts. */
   readonly oldest: Revision
 }
 
@@ -164,7 +164,7 @@ export function append(table: Table, key: Bytes, value: Bytes): void {
   if (written !== true) throw new StoreError('the data file is damaged: a later record already exists')
 }
 
-/** Deletes a record that must exist. */
+/** Deletes a record, which must exist. */
 export function remove(table: Table, key: Bytes): void {
   const removed = table.removeSync(key)
   if (removed !== true) throw new StoreError('the data file is damaged: a record to delete is missing')
@@ -254,7 +254,7 @@ export interface LogRecord extends LoggedChange {
 const keyAt = 11
 /** The flags of a log record. */
 const flags = { deletes: 1, note: 2, reduced: 4 } as const
-/** Size in bytes of a note's header: the time and the length of the text that follows. */
+/** Size in bytes of a note's header, which contains the time and the length of the text. */
 const noteHead = 10
 
 /** Encodes a log record. `revision` is the revision of the change. */

@@ -6,18 +6,21 @@ import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threa
 import { startThread } from '../../../base/files/program-files.ts'
 import { leaveThreadsAtExit } from './damaged-memory.ts'
 
-/** The code of the thread. */
+/** The code of the store's thread. */
 const threadProgram = { importer: import.meta.url, source: './thread.ts', bundled: './store-thread.cjs' }
 
 export interface Thread {
   readonly port: MessagePort
-  /** Resolves when the thread has ended. The result is the error that ended it, or undefined. */
+  /** Resolves when the thread has ended, to the error that ended it or to undefined. */
   readonly ended: Promise<unknown>
   /** Treats a thread that stopped permanently (`damaged-memory.ts`) as ended, with the given cause. */
   readonly abandon: (cause: unknown) => void
 }
 
-/** Maximum time for the cleanup of a thread that ends. A thread that takes longer is treated as ended. */
+/**
+ * Maximum time in milliseconds for the cleanup of a thread that ends. If the cleanup takes longer, the thread is
+ * treated as ended.
+ */
 const maxCleanupMs = 3_000
 
 let ahead: { readonly worker: Worker; readonly thread: Thread } | undefined

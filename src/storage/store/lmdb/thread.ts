@@ -325,7 +325,7 @@ function openState(directory: string, check: BackgroundCheck | undefined) {
   return { tables, state, floor: floorOf(tables, state) }
 }
 
-/** The port and request id of a reply. */
+/** The port and the request ID of a reply. */
 interface Recipient {
   readonly port: MessagePort
   readonly id: number
@@ -344,7 +344,7 @@ function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The request id of a reply to all stores. No request has this id. */
+/** The request ID of a reply to all stores. No request uses it. */
 const toAll = -1
 
 function recipientOf({ port, request }: PendingRequest<AnyRequest>): Recipient {
@@ -362,7 +362,7 @@ function isFinal({ kind }: Failure): boolean {
   return kind === 'failed' || kind === 'damaged'
 }
 
-/** Errors after which lmdb cannot continue: I/O error and fatal error of the environment. */
+/** lmdb errors after which it cannot continue: I/O error and fatal error of the environment. */
 const failedCodes = [5, -30795]
 
 /**

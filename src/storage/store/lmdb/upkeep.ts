@@ -27,7 +27,7 @@ import {
 } from './tables.ts'
 import { type Applied, apply, checkSoleWriter, type Place, takeRoom } from './write.ts'
 
-/** A record of `expiry` that has become due. */
+/** A record of the table `expiry` that is due. */
 export interface Due {
   readonly record: Buffer
   readonly key: Buffer
@@ -86,7 +86,7 @@ function expireOne(place: Place, { record, key }: Due, { changes, now }: { chang
   if (stands) {
     const revision = ++place.revision
     const replaced = packDeletion(changes, { revision, previous, key, replaced: currentRecord.subarray(8) })
-    // The note has a time but no text, because the store itself made the change.
+    // The note of an expiry has a time but no text, because the store itself made the change.
     apply(tables, { revision, previous, replaced, key, value: undefined, note: { time: now, text: noBytes } }, trace)
     if (trace === 'none') place.oldest = revision
   }

@@ -74,7 +74,7 @@ export function checkSoleWriter({ meta }: Tables, state: State): void {
     throw new StoreError('another process has written to this data directory')
 }
 
-/** The target of a transaction, and its revisions so far. */
+/** The target of a transaction, and the revisions that it has assigned so far. */
 export interface Place {
   readonly tables: Tables
   readonly room: DiskReservation
@@ -119,7 +119,7 @@ function readNote(writes: Unpacker): Note | undefined {
 
 const noRoom = -1
 
-/** Whether a change gets a log record. */
+/** Determines whether a change gets a log record. */
 export type Trace = 'logged' | 'none'
 
 /** The sizes of a change in bytes, for the disk reservation. */
@@ -142,7 +142,7 @@ export function takeRoom(room: DiskReservation, { value, replaced, claims }: Cha
 
 /** The keys that a write reserves and releases. */
 interface Reservations {
-  /** Whether all keys to reserve are free. */
+  /** Whether all keys that a write reserves are free. */
   readonly free: boolean
   /** Number of keys that are reserved or released. */
   readonly count: number
@@ -202,7 +202,7 @@ function readGuards({ current }: Tables, writes: Unpacker): boolean {
 export interface Applied {
   readonly revision: Revision
   readonly previous: Revision
-  /** The value that the change replaces. */
+  /** The value that a change replaces. */
   readonly replaced: Bytes | undefined
   readonly key: Bytes
   /** Eight bytes of headroom followed by the new value. Undefined deletes the key. */

@@ -53,9 +53,9 @@ interface HeldMark {
 const maxTries = 20
 
 export class Archive {
-  /** The most recently read mark. */
+  /** The mark as last read from etcd. */
   lastReadMark: Mark | undefined
-  /** All changes up to this revision are archived. The mark may be lower if no change followed it. */
+  /** The revision up to which all changes are archived. The mark may be lower if no changes followed it. */
   #through: Revision = 0
   #line: Promise<unknown> = Promise.resolve()
   readonly #parts: ArchiveParts
@@ -110,7 +110,7 @@ export class Archive {
     throw readFailure(new Error('cannot archive changes: other servers keep archiving them first'))
   }
 
-  /** Appends a segment. Returns undefined if another server was faster. */
+  /** Appends a segment. Returns undefined if another server has appended a segment first. */
   async #append({ mark, etcdRevision }: HeldMark): Promise<Mark | undefined> {
     const { connection, space, retention, clock } = this.#parts
     const meeting = await this.#parts.anchor()
@@ -169,7 +169,10 @@ export class Archive {
     return undefined
   }
 
-  /** Creates the mark if it is missing or belongs to another generation. Returns undefined if another server was faster. */
+  /**
+   * Creates the mark if it is missing or belongs to another generation. Returns undefined if another server has written
+   * the mark first.
+   */
   async #mark(): Promise<HeldMark | undefined> {
     const { currentMark, revision } = await this.#readMarkEntry()
     if (currentMark !== undefined && currentMark.mark.offset === this.#parts.space.offset) return currentMark
@@ -199,7 +202,10 @@ export class Archive {
     }
   }
 
-  /** Replaces the mark. Returns etcd's revision of the new mark, or undefined if another server was faster. */
+  /**
+   * Replaces the mark. Returns the etcd revision of the new mark, or undefined if another server has written the mark
+   * first.
+   */
   async #swap(
     equals: number,
     mark: Mark,
@@ -221,7 +227,7 @@ export class Archive {
 
 const nothing = new Uint8Array(0)
 
-/** All changes of one revision. */
+/** All changes of one revision, with their note. */
 interface Step {
   readonly revision: Revision
   readonly changes: readonly Change[]

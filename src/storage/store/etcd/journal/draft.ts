@@ -59,7 +59,7 @@ export class Draft {
     this.through = revision
   }
 
-  /** Returns the mark and keys to write. */
+  /** Returns the mark and the keys to write. */
   finish(layout: Layout, values: 'with' | 'without'): { readonly mark: Mark; readonly puts: readonly Put[] } {
     const draftChanges =
       values === 'with' ? this.#draftChanges : this.#draftChanges.map((each) => ({ ...each, value: undefined }))

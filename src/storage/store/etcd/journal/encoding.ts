@@ -2,13 +2,13 @@
 import { WireReader, WireWriter } from '../../../../wire/protobuf/protobuf-wire.ts'
 import type { Bytes, Key, Note, Revision } from '../../store.ts'
 
-/** Describes which changes the journal contains. */
+/** The content of the mark, which defines the changes that the journal contains. */
 export interface Mark {
-  /** The revision offset when the mark was written. Under a different offset, the journal is invalid. */
+  /** The revision offset when the mark was written. If the offset has changed, the journal is invalid. */
   readonly offset: number
   /**
-   * The journal contains every change after `cut` up to this revision, except the oldest changes, which may already
-   * have been deleted.
+   * The revision up to which the journal contains every change after `cut`, except the oldest changes, which may
+   * already have been deleted.
    */
   readonly through: Revision
   /** The revision of a gap in the journal. Readers ignore changes before it. */
@@ -45,7 +45,7 @@ export function readNote(value: Bytes): Note {
   return { time, text }
 }
 
-/** The record of one change of a key. */
+/** The journal record of one change of a key. */
 export interface ChangeRecord {
   /** The revision that the change replaced, or 0 if the key was absent. */
   readonly replaced: Revision
@@ -80,7 +80,7 @@ export function readRecord(value: Bytes): ChangeRecord {
   return { replaced, deleted, hasValue, note }
 }
 
-/** Changes that were archived in one transaction and are deleted in one transaction. */
+/** A journal segment: changes that were archived in one transaction and are deleted in one transaction. */
 export interface Segment {
   /** The revision after which the segment starts. */
   readonly from: Revision

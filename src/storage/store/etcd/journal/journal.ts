@@ -34,12 +34,15 @@ export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'
 }
 
 const lookMs = 1_000
-/** Changes are archived after this delay, or earlier if this many revisions wait. */
+/**
+ * Delay in milliseconds after which changes are archived, and number of waiting revisions at which they are archived
+ * earlier.
+ */
 const wait = { ms: 5_000, revisions: 500 }
 const maxSweepPauseMs = 60_000
 
 export class EtcdJournal implements Journal {
-  /** The error of the last attempt to archive changes. Undefined if it succeeded. */
+  /** The error of the last attempt to archive changes. Undefined if the attempt succeeded. */
   failure: StoreError | undefined
   readonly #parts: EtcdJournalParts
   readonly #archive: Archive

@@ -43,7 +43,7 @@ interface KeyEntry {
   readonly value: Bytes | undefined
 }
 
-/** Number of revisions in which to search for changes of one key at a time. */
+/** Number of revisions in which changes of one key are searched at a time. */
 const window = { first: 1024, largest: 65_536 }
 const pageSize = 500
 const valuesAtOnce = 8
@@ -217,8 +217,8 @@ interface PartRange {
 }
 
 interface Part {
-  /** The entries, sorted by key. */
+  /** The entries of the state, sorted by key. */
   readonly entries: readonly Entry[]
-  /** All keys up to this key have been processed. Undefined if the whole range has been processed. */
+  /** The key up to which all keys have been processed. Undefined if the whole range has been processed. */
   readonly through: Key | undefined
 }

@@ -21,7 +21,7 @@ export interface JournalRetentionParts {
   readonly signal: AbortSignal
 }
 
-/** A segment as stored in etcd. */
+/** A journal segment as stored in etcd. */
 interface HeldSegment {
   readonly entry: KeyValue
   readonly segment: Segment
@@ -50,7 +50,7 @@ export class JournalRetention {
     await this.#dropWhile((segment) => this.#isDue(segment, mark))
   }
 
-  /** Deletes half of the journal. */
+  /** Deletes half of the journal to free space. */
   async forgetHalf({ total }: Mark): Promise<void> {
     const first = await this.segmentAt(0)
     if (first === undefined) return
@@ -73,7 +73,7 @@ export class JournalRetention {
     return changes.every(({ time }) => time < since)
   }
 
-  /** Deletes a segment. Also writes a tick, so that the feeds of all servers pass the revision of the deletion. */
+  /** Deletes a segment and writes a tick, so that the feeds of all servers pass the revision of the deletion. */
   async #drop({ entry, segment }: HeldSegment): Promise<void> {
     const { connection, layout, space } = this.#parts
     const deletes = segment.changes.flatMap((change) =>
