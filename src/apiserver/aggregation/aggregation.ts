@@ -16,7 +16,7 @@ import { AggregationProxy } from './proxy.ts'
 import { PublishedApis } from './published-apis.ts'
 
 export interface AggregationParts extends BackendsParts {
-  /** Forwards requests to other servers. */
+  /** Forwards requests to backends. */
   readonly forwarder: RequestForwarder
 }
 
@@ -57,14 +57,14 @@ export class Aggregation {
     return this.#published.all()
   }
 
-  /** Forwards the request if an aggregated server owns this OpenAPI v3 document. Returns false otherwise. */
+  /** Forwards the request if an aggregated server owns the OpenAPI v3 document. Returns false otherwise. */
   handleOpenApi(exchange: Exchange, place: string): false | Promise<void> {
     const backend = this.#ofPath(`/${place}`)
     // The hash is removed from the URL, because a backend responds to an outdated hash with a redirect.
     return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 
-  /** Whether a request for this path may be upgraded to a tunnel to an aggregated server. */
+  /** Whether a request for the path may be upgraded to a tunnel to an aggregated server. */
   maySwitch(target: string): boolean {
     return this.#ofPath(target.split('?', 1)[0]!) !== undefined
   }

@@ -66,7 +66,7 @@ export class Batches {
     })
   }
 
-  /** Sends all events that are buffered now, in as many batches as needed. */
+  /** Sends all events that are currently buffered, in as many batches as needed. */
   async #drain(): Promise<void> {
     do {
       const pause = this.#bucket?.reserve() ?? 0

@@ -8,7 +8,7 @@ import type { Status } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Level, Stage } from './policy.ts'
 
-/** The resource that the request path names. */
+/** The resource in the path of a request. */
 export interface AuditedObject {
   readonly plural: string
   readonly namespace: string
@@ -19,7 +19,7 @@ export interface AuditedObject {
   readonly subresource: string
 }
 
-/** Names found in the metadata of the request body. */
+/** Names from the metadata of the request body. */
 export interface SentNames {
   readonly name: string
   readonly namespace: string
@@ -99,7 +99,7 @@ export interface EventFields {
   readonly request: AuditedRequest
   /** HTTP status code of the response, or 0 before the response. */
   readonly code: number
-  /** Status of a failed response. */
+  /** Status object of a failed response. */
   readonly failure: Status | undefined
   readonly requestObject: string | undefined
   readonly responseObject: string | undefined

@@ -8,7 +8,7 @@ import { Lines } from './lines.ts'
 import type { Sink, SinkFaults, Truncation } from './sink.ts'
 import { maxUnwritten, textWithin } from './sink.ts'
 
-/** Destination of the lines. */
+/** The file or stream to which lines are written. */
 export interface LineOutput {
   /** Writes lines. The caller must wait for the previous write. */
   append(lines: Buffer): Promise<void>
@@ -100,7 +100,7 @@ export class LogSink implements Sink {
   }
 }
 
-/** Lines that are written together. */
+/** Lines that are written together in one write. */
 class Batch {
   readonly lines = new Lines(usualBytes)
   #written: PromiseWithResolvers<void> | undefined

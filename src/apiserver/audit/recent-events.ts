@@ -7,7 +7,7 @@ import { Lines } from './lines.ts'
 import { maxUnwritten, type Sink } from './sink.ts'
 
 const maxEvents = 1000
-/** Maximum size in bytes of each of the two generations. */
+/** Maximum size in bytes of each of the two generations of events. */
 const maxLength = 2 * 1024 * 1024
 /** Maximum size of an event in bytes. The bodies of a longer event are omitted. */
 const maxEventBytes = 16 * 1024

@@ -37,7 +37,7 @@ export interface AuditNotes {
 export class AuditRecord implements AuditNotes {
   readonly decision: Decision
   readonly auditId: string
-  /** Status of a failed response. */
+  /** Status object of a failed response. */
   failure: Status | undefined
   requestObject: string | undefined
   responseObject: string | undefined
@@ -49,10 +49,10 @@ export class AuditRecord implements AuditNotes {
   received: number | undefined
   /** The serialized description of the request, which is reset when the description changes. */
   request: AuditedRequest | undefined
-  /** Names in the body that the path does not contain. */
+  /** Names from the request body that the path does not contain. */
   sent = nothingSent
   readonly #place: Place | undefined
-  /** Index of the audit level. */
+  /** Index of the audit level in `levels`. */
   readonly #rank: number
 
   /** Creates a record. `place` is the resource of the request, or undefined for non-resource paths. */

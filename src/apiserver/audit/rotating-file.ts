@@ -28,7 +28,7 @@ export interface Rotation {
 /** Time in milliseconds during which other workers may still write to a rotated file. */
 const othersMs = 1000
 
-/** Interval in milliseconds at which a single writer checks whether the file still exists. */
+/** Interval in milliseconds at which a single writer checks whether its file still exists. */
 const lookMs = 1000
 
 const ownerOnly = 0o600

@@ -16,8 +16,8 @@ export interface Sink {
 export const maxUnwritten = 64
 
 /**
- * Modes of a sink. `blocking` writes while the request waits. `blocking-strict` does the same and fails the request if
- * the write fails. `batch` writes later in batches.
+ * Modes of a sink. `blocking` writes while the request waits. `blocking-strict` also fails the request if the write
+ * fails. `batch` writes later, in batches.
  */
 export const sinkModes = ['blocking', 'blocking-strict', 'batch'] as const
 export type SinkMode = (typeof sinkModes)[number]

@@ -80,7 +80,7 @@ export class WebhookSink implements Sink {
   }
 }
 
-/** Waits for the time in milliseconds. Resolves early if the signal aborts. */
+/** Waits for the given time in milliseconds. Resolves early if the signal aborts. */
 function rest(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)

@@ -14,7 +14,7 @@ import { Chains, subjectOf } from './client-certificate.ts'
 import type { DeniedCertificates } from './denied-certificates.ts'
 import type { MultipleCommonNames } from './multiple-common-names.ts'
 
-/** Header names in lower case. */
+/** Names of the headers that the proxy sets, in lower case. */
 export interface ProxyHeaders {
   /** The headers with the user name. The first of them that has a value is used. */
   readonly username: readonly string[]
@@ -25,7 +25,7 @@ export interface ProxyHeaders {
 }
 
 export interface ProxyParts {
-  /** Returns the current CAs for proxies. The array changes identity when the CAs change. */
+  /** Returns the current CAs for proxies. The array is replaced when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
   /**
@@ -61,7 +61,7 @@ export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders,
   return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Returns the user that the headers name, or undefined if a value is not valid text. */
+/** Returns the user in the headers, or undefined if a value is not valid text. */
 function userOf(user: string, { groups, extraPrefixes }: ProxyHeaders, sent: SentHeaders): User | undefined {
   const name = headerText(user)
   const inGroups = groups.flatMap((header) => sent.all(header)).map(headerText)
@@ -83,7 +83,7 @@ function extraOf(prefixes: readonly string[], sent: SentHeaders): Map<string, st
   return extra
 }
 
-/** Decodes a percent-encoded key. Returns a key with invalid encoding unchanged. */
+/** Decodes a percent-encoded key. If the encoding is invalid, returns the key unchanged. */
 export function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key)

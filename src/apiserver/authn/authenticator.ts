@@ -64,7 +64,7 @@ export type AuthenticationOutcome =
   /** The request has no credentials for this strategy. */
   | { readonly result: 'none' }
 
-/** An authentication strategy. */
+/** An authentication strategy: a function that maps the credentials of a request to an outcome. */
 export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
 /** The outcome if the request has no credentials for the strategy. */

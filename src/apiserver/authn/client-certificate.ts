@@ -23,7 +23,7 @@ import type { DeniedCertificates } from './denied-certificates.ts'
 import type { MultipleCommonNames } from './multiple-common-names.ts'
 
 export interface CertificateParts {
-  /** Returns the current CAs. The array changes identity when the CAs change. */
+  /** Returns the current CAs. The array is replaced when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
   /** Whether a certificate is one with which API servers call node agents. Such a certificate authenticates no user. */

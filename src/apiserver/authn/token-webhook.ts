@@ -23,7 +23,7 @@ export interface TokenWebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** Time in milliseconds for which a response is cached, for both valid and invalid tokens. */
   readonly ttlMs: number
-  /** Audiences of this server, which tokens in requests must have. */
+  /** Audiences of this server. Tokens in requests must have one of them. */
   readonly audiences: readonly string[]
   /** Sends a review to the webhook and returns the response. */
   readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>

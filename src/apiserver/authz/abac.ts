@@ -27,7 +27,7 @@ interface Policy {
   readonly readonly: boolean
 }
 
-/** Parses a policy file. Throws an Error that names the invalid line. */
+/** Parses a policy file. Throws an Error that contains the number of the invalid line. */
 export function abac(text: string, vendor: Vendor): Mode {
   const policies = readPolicies(text, vendor)
   return {

@@ -19,21 +19,21 @@ export interface Access {
 
 /** The rules of a user in a namespace, for rules reviews. */
 export interface ToldRules {
-  /** One list per role. Lists are immutable, so results derived from them may be cached. */
+  /** The rules of the user, one list per role. Lists are immutable, so results derived from them may be cached. */
   readonly rules: readonly (readonly PolicyRule[])[]
-  /** Whether the list may lack rules of the user. */
+  /** Whether rules of the user may be missing from the list. */
   readonly incomplete: boolean
   /** Errors and reasons for an incomplete list, one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** An authorization mode: its authorizer and its rules. */
+/** An authorization mode, which consists of its authorizer and its rules. */
 export interface Mode {
   readonly authorizer: Authorizer
   readonly rulesOf: (user: User, namespace: string) => ToldRules | Promise<ToldRules>
 }
 
-/** Rules that allow everything. */
+/** A set of rules that allow everything. */
 export const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },

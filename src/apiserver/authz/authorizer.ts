@@ -38,7 +38,7 @@ export interface Question {
   readonly trace?: Traced
 }
 
-/** A verdict and its reason. */
+/** A verdict on a request, and the reason. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
   /** Returns the reason, or '' if there is none. The text is built on demand. */

@@ -32,7 +32,7 @@ export class DerivedIndex {
   #working: Promise<void> | undefined
   /** Number of recorded changes that are not processed yet. */
   #pendingChanges = 0
-  /** Number of changes processed so far. */
+  /** Number of changes that have been processed so far. */
   generation = 0
 
   /** Creates the index. Sources of kinds that this server does not store are treated as empty. */

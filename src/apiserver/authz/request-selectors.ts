@@ -94,7 +94,7 @@ function readLabels({ rawSelector = '', requirements = [] }: NonNullable<Attribu
   })
 }
 
-/** Drops requirements that cannot be parsed. */
+/** Drops the requirements that cannot be parsed. */
 function readable<T, R>(all: readonly T[], read: (one: T) => R | undefined): Parsed<R> {
   const requirements = all.map(read).filter((each) => each !== undefined)
   return { requirements, isComplete: requirements.length === all.length }

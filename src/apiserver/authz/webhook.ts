@@ -44,7 +44,7 @@ export interface WebhookParts {
 /** Maximum length of a query whose response is cached. */
 const maxKeyLength = 10_000
 
-/** The Webhook mode: a remote service decides, and its responses are cached. */
+/** The Webhook mode, in which a remote service decides and its responses are cached. */
 export function webhook(parts: WebhookParts): Mode {
   const answers = new TtlCache<Decision>(parts.clock)
   return {

@@ -7,7 +7,7 @@ import { isObject, type Json } from '../../api/json/json.ts'
 import type { Entry } from '../../storage/store/store.ts'
 import { typeOfKey } from './format.ts'
 
-/** A problem with one entry. */
+/** A problem with one entry of the store. */
 export interface Fault {
   readonly entry: Entry
   readonly why: string
@@ -27,7 +27,7 @@ export interface CheckReport {
 
 const maxFaults = 10_000
 
-/** Checks pages of entries in key order. */
+/** Checks pages of entries, which must be in key order. */
 export async function checkPages(
   pages: AsyncIterable<readonly Entry[]>,
   onProgress: (progress: { entries: number; bytes: number }) => void = () => {},

@@ -8,7 +8,7 @@
  *     3 end: JSON, summary of the contents (`BackupContents`) with the SHA-256 of all bytes before this frame
  *
  * A backup without an end frame was truncated. Entries are trustworthy only after the end frame was read: the reader
- * yields entries early and throws at the end if the checksum or the counts differ.
+ * yields entries before the end and throws an error at the end if the checksum or the counts differ.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -248,7 +248,7 @@ function parse(payload: Buffer): JsonObject {
 /** Reads frames from a byte stream. */
 class FrameReader {
   readonly #chunks: AsyncIterator<Buffer>
-  /** Hash of all bytes read, except the end frame. */
+  /** Hash of all bytes that were read, except the end frame. */
   readonly hash = createHash('sha256')
   #buffered: Buffer = Buffer.alloc(0)
 

@@ -38,7 +38,7 @@ export type Converted =
   /** `why` is the reason, which begins with the object's type if the type is known. */
   | { readonly outcome: 'left'; readonly why: string }
 
-/** A custom resource defined on the other server. */
+/** A custom resource that is defined on the other server. */
 export interface Defined {
   readonly group: string
   readonly plural: string
@@ -54,7 +54,7 @@ export interface MigrationTarget {
   readonly version: EmulatedVersion
 }
 
-/** Reason why an object cannot be converted. */
+/** The error with the reason why an object cannot be converted. */
 class Unconvertible extends Error {}
 
 export class KubeObjects {
@@ -78,7 +78,7 @@ export class KubeObjects {
         this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, derived.kind(kind))
   }
 
-  /** `place` is the key without the other server's prefix, such as `pods/default/web`. */
+  /** Converts an object. `place` is the key without the other server's prefix, such as `pods/default/web`. */
   convert(place: string, { modRevision, value }: ForeignEntry): Converted {
     try {
       const document = this.#read(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
@@ -139,7 +139,7 @@ export class KubeObjects {
     return [...reservations, { key, revision, value }]
   }
 
-  /** The object keeps its stored version, which the migrated definition still lists. */
+  /** A migrated custom resource keeps its stored version, which the migrated definition still lists. */
   #customEntry(place: string, object: ApiObject, revision: number): Entry {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)

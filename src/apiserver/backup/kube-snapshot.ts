@@ -15,7 +15,7 @@ export interface ForeignReader {
   pages(prefix: string): AsyncIterable<readonly ForeignEntry[]>
 }
 
-/** Keys that were skipped for one reason. */
+/** The number of keys that were skipped for one reason. */
 export interface LeftBehind {
   readonly why: string
   count: number

@@ -5,7 +5,7 @@
 import type { Entry, Revision } from '../../storage/store/store.ts'
 import type { LoadedEntry, StoreLoader } from '../../storage/store/store-load.ts'
 
-/** Progress of a long operation. */
+/** Progress of a long operation, such as a load. */
 export interface Progress {
   readonly entries: number
   readonly bytes: number
@@ -45,7 +45,7 @@ export async function loadPages(
   return progress
 }
 
-/** Number of revisions to skip: the minimum, and the number per second since the state was read. */
+/** Numbers of revisions to skip: the minimum, and the number per second since the state was read. */
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**

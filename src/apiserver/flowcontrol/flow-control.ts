@@ -18,7 +18,7 @@ import { hashFlow } from './shuffle-shard.ts'
 
 /** The seats that a request occupies until they are released. */
 export interface Occupancy {
-  /** Releases the seats. Further calls have no effect. */
+  /** Releases the seats. Later calls have no effect. */
   release(): void
 }
 
@@ -135,7 +135,7 @@ interface SeatedParts extends Omit<Demand, 'work'> {
   readonly queue?: FairQueue
 }
 
-/** A request that is running. */
+/** An active request with its seats. */
 class Seated implements Occupancy {
   readonly #schema: Schema
   readonly #seats: number
@@ -187,8 +187,8 @@ interface PendingParts {
 }
 
 /**
- * A waiting request. It leaves the queue when it gets seats, times out or its client disconnects. Most requests wait
- * only until the next event-loop tick, so they share one timer and have no abort signal.
+ * A waiting request. The request leaves the queue when it gets seats, times out or its client disconnects. Most
+ * requests wait only until the next event-loop tick, so they share one timer and have no abort signal.
  */
 class Pending implements Waiter {
   readonly seats: number

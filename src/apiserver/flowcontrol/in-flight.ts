@@ -6,7 +6,7 @@ import { tooManyRequests } from '../../api/model/api-error.ts'
 import type { Count } from '../../base/telemetry/metrics.ts'
 import type { Occupancy } from './flow-control.ts'
 
-/** Maximum numbers of concurrent requests. 0 means unlimited. */
+/** Maximum numbers of concurrent requests. The value 0 means unlimited. */
 export interface InFlightLimits {
   readonly readOnly: number
   readonly mutating: number

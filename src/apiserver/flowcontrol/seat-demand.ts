@@ -17,7 +17,7 @@ export interface DemandOfPeriod {
   readonly smoothed: number
 }
 
-/** Integrates the demand over time. */
+/** Integrates the demand of a priority level over time. */
 export class SeatDemand {
   readonly #clock: Clock
   #seats = 0
@@ -33,7 +33,7 @@ export class SeatDemand {
     this.#since = this.#began = clock.monotonic()
   }
 
-  /** The current demand. */
+  /** The current demand in seats. */
   get seats(): number {
     return this.#seats
   }

@@ -40,12 +40,12 @@ export interface LendingLevel {
   readonly isExempt: boolean
 }
 
-/** The result of a distribution. */
+/** The result of a distribution of seats. */
 export interface SeatShares {
   /** The current seats of each level, in the order of the levels. */
   readonly seats: readonly number[]
   readonly targets: readonly number[]
-  /** The fraction of its target that a level gets if it is within its bounds. */
+  /** The fraction of its target that each level gets, unless the level is at one of its bounds. */
   readonly fairFraction: number
 }
 
@@ -61,7 +61,8 @@ export function distributeSeats(allSeats: number, levels: readonly LendingLevel[
   const seatsAt = (fraction: number) =>
     shares.map(({ lower, upper, target }) => Math.min(upper, Math.max(lower, fraction * target)))
   const total = (fraction: number) => seatsAt(fraction).reduce((sum, seats) => sum + seats, 0)
-  // The total number of seats grows with the fraction, from the sum of the lower bounds to the sum of the upper bounds.
+  // As the fraction grows, the total number of seats grows from the sum of the lower bounds to the sum of the upper
+  // bounds.
   let low = 0
   let high = 1 + allSeats / Math.min(1, ...shares.flatMap(({ target }) => (target > 0 ? [target] : [])))
   for (let step = 0; step < maxSteps && low < high; step++) {

@@ -31,7 +31,7 @@ export interface PoolLimits {
   readonly queuing: Queuing | undefined
 }
 
-/** The reason for a rejection, as metrics name it. */
+/** The reason for a rejection, which is a label value in metrics. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
 /** The number of seats that a request occupies while it runs, and its cost in the tick budget when it starts. */
@@ -66,7 +66,9 @@ export type { FairQueue }
 export class SeatPool implements Waiting {
   readonly #tickBudget: TickBudget
   #limits: PoolLimits
-  /** Assigns flows to queues according to the current configuration. Created when a request first waits. */
+  /**
+   * Assigns flows to queues according to the current configuration. Created when a request waits for the first time.
+   */
   #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
@@ -244,7 +246,7 @@ export class SeatPool implements Waiting {
     return best!
   }
 
-  /** Resets the accounting once the pool is idle, so that earlier overuse no longer counts. */
+  /** When the pool is idle, resets the accounting, so that earlier overuse is forgotten. */
   #forgetIfIdle(): void {
     if (this.#waiting > 0 || this.#inUse > 0 || this.#queues.size === 0) return
     this.#queues.clear()

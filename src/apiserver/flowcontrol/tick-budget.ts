@@ -20,11 +20,11 @@ export interface Waiting {
  */
 const workPerTick = 32
 
-/** Enforces the work budget of each tick. */
+/** Limits the work that each tick starts. */
 export class TickBudget {
   #remainingWork = workPerTick
   #isUnderWay = false
-  /** Pools whose requests wait for the next tick rather than for seats. */
+  /** Pools whose requests wait for the next tick and not for seats. */
   readonly #waiting = new Set<Waiting>()
 
   /** Uses a part of the current tick's budget. Returns false if the budget is used up. */

@@ -17,7 +17,7 @@ import * as kinds from '../requests/built-in-kinds.ts'
 import type { Client } from '../requests/client.ts'
 import { isNotFound } from '../requests/status-error.ts'
 
-/** The content of an Event. */
+/** The reason, message and type of an Event. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
   /** The reason of the Event, as one machine-readable word. */
@@ -25,7 +25,7 @@ export interface Happening {
   readonly message: string
 }
 
-/** Options of an EventRecorder. */
+/** Options of an event recorder. */
 export interface EventRecorderOptions {
   readonly client: Client
   /** The name of the reporting component, for `source.component`. */
@@ -108,7 +108,9 @@ export class EventRecorder {
     return bucket.take() === 0
   }
 
-  /** Returns the message, or the combined message that replaces any further similar messages. */
+  /**
+   * Returns the message of an Event. After too many similar messages, returns the combined message that replaces them.
+   */
   #combine(about: string, { type, reason, message }: Happening): string {
     const now = this.#options.clock.monotonic()
     const key = `${about}\0${type}\0${reason}`

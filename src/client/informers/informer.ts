@@ -64,7 +64,8 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 
   /**
-   * Creates an index of the values that the function derives from an object. The index exists as long as the informer.
+   * Creates an index of the values that the given function derives from an object. The index exists as long as the
+   * informer.
    */
   index(valuesOf: IndexFunction<T>): Index<T> {
     const index = new ObjectIndex(valuesOf)

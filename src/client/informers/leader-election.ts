@@ -42,7 +42,7 @@ const defaults = {
   timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
 }
 
-/** Durations of a leader election. */
+/** The durations that determine a leader election. */
 export interface ElectionTiming {
   /** Time for which other candidates must observe the Lease unchanged before they acquire it. */
   readonly leaseDurationMs: number
@@ -69,7 +69,7 @@ export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }:
 
 /**
  * Waits until this program leads and then calls `work`. Resolves to true when the work has ended because the Lease was
- * lost, or to false when it has ended because the signal aborted. In the latter case the Lease is released, so that
+ * lost, or to false when it has ended because the signal aborted. If the signal aborted, the Lease is released, so that
  * another candidate need not wait.
  */
 export async function leadOnce(
@@ -158,7 +158,7 @@ class Candidate {
         client.update(kinds.Lease, { ...heldLease, spec }, { signal }),
       )
     } catch (error) {
-      // A failed release does no harm because the Lease expires anyway.
+      // A failed release is harmless because the Lease expires anyway.
       this.#options.onError(error)
     }
   }
@@ -237,8 +237,8 @@ class Candidate {
   }
 
   /**
-   * Returns the end of another candidate's Lease: the time at which the Lease has been observed unchanged for the
-   * duration that its holder set.
+   * Returns the time at which another candidate's Lease expires. The Lease expires when it has been observed unchanged
+   * for the duration that its holder set.
    */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds

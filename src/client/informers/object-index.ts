@@ -9,7 +9,7 @@ export interface Index<T> {
   get(value: string): T[]
   /** Returns the number of objects with the given value. */
   count(value: string): number
-  /** Returns all index values. */
+  /** Returns all values of the index. */
   values(): Iterable<string>
 }
 

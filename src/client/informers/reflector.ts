@@ -20,7 +20,7 @@ import { isExpired, StatusError } from '../requests/status-error.ts'
 import { TransportError } from '../requests/transport.ts'
 import { type WatchEvent, type WatchOptions, watch } from '../requests/watch.ts'
 
-/** A change of an object. */
+/** A change of an object, as the reflector reports it. */
 type ObjectEvent<T> = Extract<WatchEvent<T>, { readonly object: T }>
 
 /** Receives the objects of a reflector. */
@@ -80,7 +80,7 @@ function supportOf(client: Client): Support {
   return known
 }
 
-/** The server accepted the parameters of a streaming list but ignored them. */
+/** Some servers accept the parameters of a streaming list but ignore them. */
 class NotStreamed extends Error {}
 
 /** Whether an error shows that the server does not support streaming lists of a type. */

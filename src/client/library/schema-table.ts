@@ -70,7 +70,7 @@ class TableWriter {
 }
 
 type Described = (vendor: Vendor) => ObjectSchema
-/** Marks a schema member that depends on the vendor. No field has this name. */
+/** The key that marks a schema member that depends on the vendor. No field has this name. */
 const described = '$described'
 
 function membersOfPart(part: object): [string, unknown][] {

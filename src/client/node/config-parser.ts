@@ -1,4 +1,4 @@
-/** Selects the parser for kubeconfigs. Every command starts by reading a kubeconfig, so parsing must be cheap. */
+/** Selects the parser for kubeconfigs. Parsing must be cheap, because every command starts by reading a kubeconfig. */
 import { ConfigError, type ConfigParser, textIfThere } from './kubeconfig-files.ts'
 import { parsePlainYaml } from './plain-yaml.ts'
 

@@ -1,6 +1,6 @@
 /** Credentials that may change while a client runs. See `exec-credentials.ts` and `oidc-credentials.ts`. */
 export interface Credentials {
-  /** A bearer token. */
+  /** The bearer token. Undefined if the credentials are only a certificate. */
   readonly token?: string
   /** Client certificate and key in PEM format. A different certificate requires a new connection. */
   readonly certificate?: ClientCertificate

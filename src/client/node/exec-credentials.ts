@@ -19,7 +19,7 @@ export type ExecCluster = JsonObject
 
 export interface ExecSurroundings {
   readonly cluster: ExecCluster
-  /** Whether standard input is a terminal. */
+  /** Whether the standard input of this program is a terminal. */
   readonly interactive: boolean
   readonly clock?: Clock
   /** Timeout of the plugin. Defaults to one minute, or ten minutes if the plugin may ask the user for input. */

@@ -14,7 +14,7 @@ import {
 } from './config-entry.ts'
 
 export interface ExecPlugin {
-  /** A path, or a name that is looked up in PATH. */
+  /** The command of the plugin: a path, or a name that is looked up in PATH. */
   readonly command: string
   readonly args: readonly string[]
   readonly env: { readonly [name: string]: string }

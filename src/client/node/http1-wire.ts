@@ -1,7 +1,7 @@
 /**
- * HTTP/1.1, for servers and proxies without HTTP/2: one connection per concurrent request, with keep-alive. A read that
- * fails because the server closed an idle connection is retried. A write is not retried, because it may have been
- * executed.
+ * HTTP/1.1, for servers and proxies without HTTP/2. Each concurrent request uses its own connection, with keep-alive. A
+ * read that fails because the server closed an idle connection is retried. A write is not retried, because the server
+ * may have executed it.
  */
 import { CallError } from '../../wire/http/client/call-error.ts'
 import { ConnectionPool } from '../../wire/http/client/connection-pool.ts'

@@ -56,7 +56,7 @@ export class Http2Wire implements Wire {
 }
 
 class Connection {
-  /** Number of running requests. */
+  /** Number of active requests on the connection. */
   #streams = 0
   /** Whether the connection accepts no more requests. */
   #isDraining = false
@@ -174,7 +174,7 @@ async function* responseBody(stream: ClientHttp2Stream, signal: AbortSignal): As
     throw new TransportError('the connection closed before the response was complete', { cause: error })
   }
   signal.throwIfAborted()
-  // When a connection breaks, its streams end like complete streams except for these flags.
+  // When a connection breaks, its streams end like complete streams. Only these flags distinguish them.
   if (stream.aborted || (stream.rstCode ?? 0) !== 0)
     throw new TransportError('the connection closed before the response was complete')
 }

@@ -1,4 +1,4 @@
-/** Converts the headers of an HTTP/1.1 response to the form that a transport returns. */
+/** Converts the headers of an HTTP/1.1 response to the format that a transport returns. */
 import type { AnswerHead } from '../../wire/http/client/answer-parser.ts'
 
 /** Headers that have a single value. If one of them is repeated, only the first value is used. */
@@ -14,7 +14,10 @@ const singleValued: ReadonlySet<string> = new Set([
   'server',
 ])
 
-/** Returns headers by lower-case name. Values of other repeated headers are joined by commas. */
+/**
+ * Returns headers by lower-case name. The values of a repeated header are joined by commas, unless the header may have
+ * only one value.
+ */
 export function joinHeaders({ headers, rawHeaders }: Pick<AnswerHead, 'headers' | 'rawHeaders'>): {
   readonly [name: string]: string
 } {

@@ -14,8 +14,8 @@ import { execGroups } from './exec-plugin.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 
 /**
- * Returns the options for a connection. `server` overrides the server of the cluster. With `plain`, the server may be
- * an http URL.
+ * Returns the options for a connection to the cluster. `server` overrides the server of the cluster. With `plain`, the
+ * server may be an http URL.
  */
 export function clusterOptions(
   cluster: Entry,

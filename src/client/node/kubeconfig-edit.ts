@@ -95,7 +95,7 @@ export async function removeEntry(files: readonly string[], { sort, name }: Entr
   return file
 }
 
-/** Renames a context. If it is the current context, it remains the current context. */
+/** Renames a context. If the context is the current context, the current context is renamed too. */
 export async function renameContext(files: readonly string[], from: string, to: string): Promise<void> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', from))
   const cannot = `cannot rename the context ${JSON.stringify(from)}`

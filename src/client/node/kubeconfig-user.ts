@@ -132,7 +132,7 @@ function basicOf(user: Entry): { authorization?: string } {
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }
 
-/** Returns the impersonation headers. */
+/** Returns the headers for impersonation. */
 function impersonationOf(user: Entry): { [name: string]: string | readonly string[] } {
   const name = optionalText(user, 'as')
   const uid = optionalText(user, 'as-uid')

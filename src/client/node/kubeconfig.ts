@@ -89,7 +89,7 @@ function withoutCredentials(user: Entry): Entry {
 
 const noEntry: Entry = { file: '', content: {}, title: '' }
 
-/** Credential fields. A credential set by a flag replaces all credentials in the file. */
+/** The fields that contain credentials. A credential set by a flag replaces all credentials in the file. */
 const credentialFields = [
   'token',
   'tokenFile',
@@ -125,7 +125,7 @@ function isPath(field: string): boolean {
   return ['certificate-authority', 'client-certificate', 'client-key'].includes(field)
 }
 
-/** The contexts of a kubeconfig. */
+/** The contexts of a kubeconfig, and the current context. */
 export interface ConfigContexts {
   /** The selected context, or else the current context. */
   readonly current: string | undefined

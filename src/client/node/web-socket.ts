@@ -37,7 +37,7 @@ export function webSocketRequest(protocols: readonly string[]): {
 
 const maxMessage = 16 * 1024 * 1024
 
-/** One WebSocket connection. The caller that opens it closes it. */
+/** A WebSocket connection. The caller that opens the connection closes it. */
 export class WebSocketClient {
   /** Protocol that the server selected, or '' if there is none. */
   readonly protocol: string

@@ -8,8 +8,8 @@ export interface WireRequest extends Omit<TransportRequest, 'headers'> {
 
 export interface Wire {
   send(request: WireRequest): Promise<TransportResponse>
-  /** Stops accepting new requests. Running requests continue. */
+  /** Rejects new requests. Active requests continue. */
   retire(): void
-  /** Aborts running requests. */
+  /** Aborts the active requests. */
   destroy(): void
 }

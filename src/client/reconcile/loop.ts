@@ -37,7 +37,7 @@ export interface LoopRecords {
   readonly clock?: TimerClock
 }
 
-/** A loop that was started. */
+/** A loop that has been started. */
 export interface RunningLoop {
   /** Adds a key that no source has added. */
   add(key: string): void
@@ -52,10 +52,10 @@ export interface RunningLoop {
   stop(): Promise<void>
 }
 
-/** Several loops that were started together. */
+/** Several loops that have been started together. */
 export type RunningLoops = Pick<RunningLoop, 'firstPass' | 'stop'>
 
-/** Timeout of a loop's cleanup. */
+/** Maximum duration of a loop's cleanup in milliseconds. */
 const stopTimeoutMs = 2_000
 
 /** Starts loops that may share feeds. */

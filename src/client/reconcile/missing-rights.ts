@@ -16,7 +16,7 @@ import type { StepOutcome } from './work-queue.ts'
 const backoff: Backoff = { firstMs: 10_000, longestMs: 10 * 60_000 }
 
 interface Refused {
-  /** The error message that was logged. */
+  /** The error message that was logged for the loop. */
   readonly message: string
   /** Number of consecutive rejections per key. */
   readonly keys: Map<string, number>
@@ -39,7 +39,7 @@ export class MissingRights {
     return { afterMs: backoffMs(backoff, times) }
   }
 
-  /** Records a successful step. */
+  /** Records a successful step of a loop. */
   has(loop: string, key: string): void {
     const missingRight = this.#refused.get(loop)
     if (missingRight === undefined || !missingRight.keys.delete(key) || missingRight.keys.size > 0) return
@@ -64,7 +64,7 @@ export class MissingRights {
 
 /**
  * Whether the service account of a loop lacks a permission. A 403 from admission (quota, policy, terminating namespace)
- * is caused by the object and is an ordinary failure. Only the message distinguishes the two.
+ * is caused by the object and is an ordinary failure. Only the error message distinguishes the two cases.
  */
 export function isMissingRight(error: unknown): error is StatusError | ApiError {
   if (!(error instanceof StatusError || error instanceof ApiError) || error.code !== 403) return false

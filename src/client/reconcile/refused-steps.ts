@@ -18,7 +18,7 @@ export function isRejection(error: unknown): error is StatusError | ApiError {
 export class RefusedSteps {
   readonly #log: Log
   readonly #loop: string
-  /** The rejection that was logged last for each key. */
+  /** The last logged rejection of each key. */
   readonly #logged = new Map<string, string>()
 
   constructor(log: Log, loop: string) {

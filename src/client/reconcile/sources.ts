@@ -1,6 +1,6 @@
 /**
  * Sources of a loop's keys: an informer of a client, a cache of this server, or a timer. A source only provides keys.
- * The loop reads the state itself.
+ * The loop reads the objects itself.
  */
 
 import type { ObjectBase } from '../../api/model/object.ts'
@@ -17,7 +17,7 @@ export interface Source {
 
 /** A background data source that one or more loops use. */
 export interface Feed {
-  /** Runs until the signal aborts. */
+  /** Runs the feed until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
   /** Resolves when the feed has loaded all objects that existed at its start. */
   readonly synced: Promise<unknown>
@@ -64,7 +64,7 @@ export function batched({ connect, ...source }: Source, pauseMs: (key: string) =
 
 /** The members of an object cache of this server that sources use. */
 export interface FollowedCache {
-  /** Prefix of all keys. */
+  /** Prefix of all keys in the cache. */
   readonly prefix: string
   /** Whether the cache is still being loaded in the background. Undefined means false. */
   readonly isLoading?: boolean

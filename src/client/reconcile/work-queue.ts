@@ -10,22 +10,22 @@ import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
 
-/** The result of a step: done, retry after the usual backoff, or retry after a given time. */
+/** The result of processing a key: done, retry after the usual backoff, or retry after a given time. */
 export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
-/** Metric series of a queue. */
+/** The metric series of a work queue. */
 export interface QueueSeries {
   readonly adds: { value: number }
   readonly retries: { value: number }
   /** The time in seconds for which keys waited. */
   readonly waiting: { observe(seconds: number): void }
-  /** The time in seconds that the processing of a key took. */
+  /** The time in seconds for which a key was processed. */
   readonly working: { observe(seconds: number): void }
 }
 
 /** Current state of a queue. */
 export interface QueueState {
-  /** Number of waiting keys. */
+  /** Number of keys that wait. */
   readonly depth: number
   /** The processing time in seconds of each active key so far. */
   readonly underWaySeconds: readonly number[]
@@ -62,7 +62,7 @@ const noMeter = (): QueueSeries => ({
 
 const usualBackoff: Backoff = { firstMs: 50, longestMs: 60_000 }
 
-/** Keys to process, each at most once at a time. */
+/** A queue of keys to process, each at most once at a time. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
   readonly #series: QueueSeries

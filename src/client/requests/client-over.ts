@@ -6,7 +6,7 @@ import type { Transport } from './transport.ts'
 
 /** Options that users can set for any client, regardless of its transport. */
 export interface ClientChoice {
-  /** User agent. Its first word is the default field manager of writes. */
+  /** User agent, whose first word is the default field manager of writes. */
   readonly userAgent?: string
   /** Request timeout in milliseconds. Defaults to 70 seconds. Watches are not limited. */
   readonly timeoutMs?: number

@@ -52,7 +52,7 @@ export type * from './options.ts'
 const jsonType = 'application/json'
 /**
  * The default request timeout is longer than the server's timeout of one minute, so that callers get the server's
- * response and not a client timeout.
+ * response instead of a client timeout.
  */
 const defaultTimeoutMs = 70_000
 
@@ -65,7 +65,7 @@ export class Client {
   readonly #onClose: () => void
   readonly #domain = new ServerDomain((path, options) => this.read(path, options))
   readonly form: ContentForm | undefined
-  /** Namespace for callers that do not specify one. */
+  /** Namespace for callers that do not specify a namespace. */
   readonly namespace: string
 
   constructor(transport: Transport, options: ClientOptions = {}) {
@@ -132,7 +132,7 @@ export class Client {
     return follow(this, type, options)
   }
 
-  /** Creates an object in its namespace. A subresource is created below the object that it names. */
+  /** Creates an object in its namespace. For a subresource, the object must name the parent object. */
   async create<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
     object: Draft<T>,
@@ -244,7 +244,7 @@ export class Client {
   }
 
   /**
-   * Returns the type with the name of its API group on this server. The names of built-in groups end in the server's
+   * Returns the type with the name of its API group on this server. The names of built-in groups end with the server's
    * domain, which the client requests once.
    */
   async resolve<T extends ObjectBase = ApiObject>(

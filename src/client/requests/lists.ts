@@ -2,7 +2,7 @@
 import type { List, ListOptions, ListPage } from './options.ts'
 import { TransportError } from './transport.ts'
 
-/** A list response. */
+/** The response to a list request. */
 export interface ListBody<T> {
   readonly apiVersion: string
   readonly kind: string

@@ -19,7 +19,7 @@ export interface GetOptions extends CallOptions {
 /** Options for reading any path. */
 export interface ReadOptions extends CallOptions {
   readonly query?: Query
-  /** Accept header. Defaults to JSON. */
+  /** Value of the Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export interface ListOptions extends Selection, CallOptions {
   readonly fields?: string
   /** Fields to sort by, such as `-metadata.creationTimestamp`. Only `orch` supports this option. */
   readonly sort?: string
-  /** Accept header. Defaults to JSON. */
+  /** Value of the Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }
 
@@ -86,7 +86,7 @@ export type Patch =
   /** Server-side apply requires a `fieldManager`. `force` takes over fields of other managers. */
   | { readonly apply: object; readonly force?: boolean }
 
-/** Result of a deletion: the object if finalizers prevent its removal, and otherwise usually a Status. */
+/** Result of a deletion: the object if finalizers prevent its removal, and usually a Status otherwise. */
 export type Deleted<T extends ObjectBase> = T | Status
 
 /** The objects of a list, at one resource version of the collection. */
@@ -95,13 +95,13 @@ export interface List<T> {
   readonly resourceVersion: string
 }
 
-/** One page of a list. */
+/** A page of a list. */
 export interface ListPage<T> extends List<T> {
   /** Token of the next page, or '' on the last page. */
   readonly continueToken: string
 }
 
-/** A request to any path, for `open`. */
+/** A request to any path, for the method `open`. */
 export interface RawRequest extends CallOptions {
   readonly method: string
   readonly path: string
@@ -112,7 +112,7 @@ export interface RawRequest extends CallOptions {
   readonly query?: Query
   readonly body?: unknown
   readonly contentType?: string
-  /** Accept header. Defaults to JSON. */
+  /** Value of the Accept header. Defaults to JSON. */
   readonly accept?: string | undefined
 }
 
@@ -120,7 +120,7 @@ export type Query = { readonly [name: string]: string | number | boolean | undef
 
 /** Options for all requests of a client. */
 export interface ClientOptions {
-  /** User agent. Its first word is the default field manager of writes. */
+  /** User agent, whose first word is the default field manager of writes. */
   readonly userAgent?: string
   /** Request timeout in milliseconds. Watches are not limited. */
   readonly timeoutMs?: number

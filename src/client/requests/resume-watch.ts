@@ -14,7 +14,7 @@ import type { ResourceType } from './resource-type.ts'
 import { StatusError } from './status-error.ts'
 import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './watch.ts'
 
-/** Objects to watch and the start version. */
+/** The objects to watch, and the start version. */
 export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
   /** A callback that runs when the watch breaks. The watch is resumed automatically. */
   readonly onError?: (error: unknown) => void
@@ -73,7 +73,7 @@ function versionOf(event: WatchEvent<ObjectBase>): string {
   return event.type === 'BOOKMARK' ? event.resourceVersion : (event.object.metadata.resourceVersion ?? '')
 }
 
-/** Whether a retry would fail with the same error. */
+/** Whether another attempt would fail with the same error. */
 function isFinal(error: unknown): boolean {
   return error instanceof StatusError && error.code < 500 && error.code !== 429
 }

@@ -12,7 +12,7 @@ import { collectionPath, type ObjectName, objectPath, type ResourceType } from '
 import { isExpired } from './status-error.ts'
 import { type WatchOptions, watch } from './watch.ts'
 
-/** One column of a table. */
+/** A column of a table. */
 export interface TableColumn {
   readonly name: string
   readonly type: string
@@ -25,10 +25,10 @@ export interface TableColumn {
   readonly priority: number
 }
 
-/** One object of a table. */
+/** The cells of one object in a table. */
 export interface TableRow {
   readonly cells: readonly Json[]
-  /** The object or its metadata. Null if neither was requested. */
+  /** The object or its metadata, or null if the client requested neither. */
   readonly object: Pick<ApiObject, 'metadata'> | null
 }
 

@@ -25,7 +25,7 @@ export interface TransportResponse {
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Sends a request and returns the response with an unread body. */
+/** Sends a request and returns the response. The body of the response is not read yet. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
 /**

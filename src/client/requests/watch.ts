@@ -18,7 +18,7 @@ import { ofRequest, requestLine, TransportError, type TransportResponse } from '
 /** A change of an object, or a bookmark. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** Reports that the watch has sent everything up to this version. */
+  /** A bookmark, which reports that the watch has sent all events up to this version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true }
 
 /** The selection to watch, and the options of the watch. */
@@ -40,7 +40,7 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly accept?: string
   /** A callback that runs when the response begins, which means that the watch is open. */
   readonly onOpen?: (() => void) | undefined
-  /** Which part of the object each table row contains. */
+  /** The part of the object that each table row contains. */
   readonly includeObject?: 'None' | 'Object' | undefined
 }
 
@@ -90,7 +90,7 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
   }
 }
 
-/** Maximum size of an event, larger than any stored object. */
+/** Maximum size of an event in bytes, which is larger than any stored object. */
 export const maxLineBytes = 16 * 1024 * 1024
 
 /** A watch event as received. */

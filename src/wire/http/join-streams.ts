@@ -51,7 +51,7 @@ function finish(stream: Duplex): void {
   }
   const timer = setInterval(look, lingerMs)
   stream.on('close', () => clearInterval(timer))
-  // The remaining data is discarded, because nothing will read it.
+  // The remaining data is discarded, because no code reads it.
   stream.resume()
   stream.end(() => stream.destroy())
 }

@@ -20,13 +20,13 @@ export class ReadingTurns {
   /** The number of the current turn of the event loop. */
   current = 0
   #isScheduled = false
-  /** The time in milliseconds that was spent on each client in this turn. */
+  /** The time in milliseconds that was spent on each client in the current turn. */
   readonly #spentMs = new Map<string, number>()
   /** Waiting connections that count as separate clients. */
   #single: WaitingConnection[] = []
   readonly #queues = new Map<string, WaitingConnection[]>()
 
-  /** Adds time that was spent on a client in this turn. */
+  /** Adds time that was spent on a client in the current turn. */
   charge(client: string | undefined, ms: number): void {
     this.#schedule()
     if (client !== undefined) this.#spentMs.set(client, (this.#spentMs.get(client) ?? 0) + ms)
@@ -41,7 +41,7 @@ export class ReadingTurns {
     return ms
   }
 
-  /** Whether a client has used up its time in this turn or already has waiting connections. */
+  /** Whether a client has used up its time in the current turn or already has waiting connections. */
   isOver(client: string | undefined): boolean {
     return client !== undefined && (this.#hasUsedTime(client) || this.#queues.has(client))
   }

@@ -33,7 +33,7 @@ import { Outgoing } from './outgoing.ts'
 
 /** Maximum number of bytes that have been passed to a socket but not yet flushed. */
 const maxUnsent = 512 * 1024
-/** Number of bytes to send of one body before the next body gets its turn. */
+/** Number of bytes to send of one body before another body is sent. */
 const turnBytes = 64 * 1024
 
 /**
@@ -53,7 +53,7 @@ export class Http2Stream {
   /** Whether the queued data is the last data of the stream. */
   isEnding = false
   isEnded = false
-  /** Data that is queued but has not been sent. */
+  /** Data that is queued but not sent yet. */
   #waiting: Buffer[] | undefined
   unsent = 0
   #onSent: (() => void)[] | undefined
@@ -68,7 +68,7 @@ export class Http2Stream {
     })
   }
 
-  /** The data to send next. */
+  /** The queued data that is sent next. */
   get next(): Buffer | undefined {
     return this.#waiting?.[0]
   }

@@ -41,7 +41,7 @@ export const errorCodes = {
   refusedStream: 7,
   cancel: 8,
   compression: 9,
-  /** ENHANCE_YOUR_CALM, for a peer that causes excessive load. */
+  /** The error code ENHANCE_YOUR_CALM, for a peer that causes excessive load. */
   excess: 11,
 } as const
 
@@ -91,7 +91,7 @@ export function writeFrameHead(into: Buffer, length: number, { type, flags: set 
   into[8] = stream
 }
 
-/** Returns a complete frame. */
+/** Returns a frame with the given head and payload. */
 export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.allocUnsafe(frameHeadBytes + payload.length)
   writeFrameHead(bytes, payload.length, head)
@@ -109,7 +109,7 @@ export function settingsFrame(values: readonly (readonly [id: number, value: num
   return frame({ type: frameTypes.settings }, payload)
 }
 
-/** Returns a frame with a 32-bit payload: a window update or a stream reset. */
+/** Returns a frame whose payload is a 32-bit number: a window update or a stream reset. */
 export function numberFrame(head: FrameHead, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4)
   payload.writeUInt32BE(value)
@@ -162,7 +162,7 @@ export class FrameCutter {
     return first.length
   }
 
-  /** Returns the position of the first incomplete frame. */
+  /** Adds a chunk and handles the complete frames. Returns the position of the first incomplete frame. */
   #cut(bytes: Buffer, start: number): number {
     let at = start
     while (bytes.length - at >= frameHeadBytes) {

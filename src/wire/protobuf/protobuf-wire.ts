@@ -97,7 +97,9 @@ export class WireReader {
     return (BigInt(this.#high) << 32n) | BigInt(this.#low)
   }
 
-  /** Reads a signed 32-bit integer or an enum. Ignores the upper bits of the varint, as other implementations do. */
+  /**
+   * Reads a signed 32-bit integer or an enum. As in other implementations, the upper bits of the varint are ignored.
+   */
   int32(): number {
     this.#expect(varint)
     this.#varint()
@@ -357,8 +359,8 @@ export class WireWriter {
   }
 
   /**
-   * Writes a nested message. The length is inserted after the content, which moves if the length takes more than one
-   * byte.
+   * Writes a nested message. The length is inserted before the content afterwards. The content moves if the length
+   * needs more than one byte.
    */
   message(field: number, write: (inner: this) => void): void {
     const start = this.begin(field)

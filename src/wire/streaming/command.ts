@@ -122,7 +122,7 @@ function commandStreams(
   connection: SpdyConnection | ChannelConnection,
   { hasStatus }: { readonly hasStatus: boolean },
 ): CommandStreams {
-  // Data that the client sends on output streams is discarded.
+  // Data that the client sends on an output stream is discarded.
   for (const stream of [stdout, stderr, error]) stream?.resume()
   return {
     stdin,

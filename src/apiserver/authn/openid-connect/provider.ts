@@ -25,7 +25,7 @@ const retryMs = 5_000
 const staleMs = 60 * 60 * 1000
 const maxKeys = 100
 
-/** The provider's keys, fetched on demand. */
+/** The keys of an OpenID Connect provider, which are fetched on demand. */
 export class OpenidProvider {
   readonly #parts: ProviderParts
   #keys: LocalJWKSet | undefined
@@ -38,7 +38,7 @@ export class OpenidProvider {
     this.#parts = parts
   }
 
-  /** Fetches the keys and retries until they are found. */
+  /** Fetches the keys, and retries until the first success. */
   start(): void {
     void this.refresh().then((found) => {
       if (found || this.#keys !== undefined) return

@@ -19,14 +19,17 @@ export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject
 }
 
-/** The token keys of this server. */
+/** The keys with which this server signs and verifies tokens. */
 export interface TokenKeys {
   readonly signing: SigningKey
-  /** Distinct keys, including the public part of `signing`. */
+  /** The distinct verification keys, including the public part of `signing`. */
   readonly verifying: readonly VerifyingKey[]
 }
 
-/** Reads all keys in a text. Throws an Error that names the unusable key and the reason without quoting it. */
+/**
+ * Reads all keys in a text. Throws an Error that contains the position and the reason if a key is unusable, but never
+ * the key itself.
+ */
 export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
   const blocks = [...readPemBlocks(Buffer.from(pem))].filter(({ label }) => label !== 'EC PARAMETERS')
   if (blocks.length === 0) throw new Error('no PEM key found')

@@ -28,7 +28,7 @@ export type LabelSecret = (
   labels: { readonly [name: string]: string },
 ) => Promise<void>
 
-/** Time without writes after a failed write. */
+/** Time in milliseconds without writes after a failed write. */
 const delayMs = 60_000
 
 /** Records the last use of legacy tokens. */
@@ -41,7 +41,7 @@ export class LegacyTokenTracker {
     this.#parts = parts
   }
 
-  /** Records that a valid token was used. Ignores tokens that are not stored in a Secret. */
+  /** Records the use of a valid token. Tokens that are not stored in a Secret are ignored. */
   record({ namespace, secret, legacy }: TokenClaims): void {
     if (!legacy || secret === undefined) return
     const { vendor, lookup, clock } = this.#parts

@@ -57,7 +57,7 @@ export class Signatures {
     return header === undefined ? 'foreign' : this.#verifyAnew(token, key, header)
   }
 
-  /** Returns the header of an unverified token that names this issuer. */
+  /** Returns the header of an unverified token if the token names this issuer. */
   #ownHeader(token: string): JsonObject | undefined {
     const parts = token.split('.', 4)
     if (parts.length !== 3) return undefined

@@ -1,7 +1,7 @@
 /**
- * The file of `--authentication-config`: an AuthenticationConfiguration in the format of kube-apiserver. It lists the
- * issuers whose JSON Web Tokens are accepted, how their claims become users, and where anonymous requests are allowed.
- * Expressions are compiled by the caller.
+ * The file of `--authentication-config`, which contains an AuthenticationConfiguration in the format of kube-apiserver.
+ * It lists the issuers whose JSON Web Tokens are accepted, the mapping of their claims to users, and the paths for
+ * which anonymous requests are allowed. The caller compiles the expressions.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Json } from '../../../api/json/json.ts'
@@ -87,7 +87,7 @@ export interface ConfigurationParts {
   readonly ownIssuers: readonly string[]
 }
 
-/** Reads the document. Throws ConfigurationFault. */
+/** Reads the configuration file. Throws ConfigurationFault. */
 export function readAuthenticationConfiguration(
   document: Json,
   parts: ConfigurationParts,
@@ -237,7 +237,9 @@ function checkExtraKey(key: string, path: FieldPath, { groupDomain, keyDomain }:
     throw fault(path, `must not use the reserved domain ${domain}`)
 }
 
-/** A user name derived from an email address is accepted only if the token states that the address was verified. */
+/**
+ * A user name that is derived from an email address is accepted only if the token states that the address was verified.
+ */
 function checkVerifiedEmail({ claimMappings = {}, claimValidationRules = [] }: JwtConfiguration, path: FieldPath) {
   const { username = {}, extra = [] } = claimMappings
   const expression = username.expression ?? ''

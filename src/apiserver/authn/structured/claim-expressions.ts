@@ -1,4 +1,4 @@
-/** CEL expressions over the claims of a token, and over the user that the claims became. */
+/** CEL expressions over the claims of a token, or over the mapped user. */
 import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
 import type { DeclaredType } from '../../../api/cel/declared-type.ts'
 import { dynamicType, fromJson } from '../../../api/cel/json-values.ts'

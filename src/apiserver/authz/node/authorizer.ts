@@ -27,7 +27,7 @@ interface NodeModeParts {
   readonly lookup: Lookup
 }
 
-/** The Node mode: a node agent may read objects that pods on its node use. */
+/** The authorizer of the Node mode: a node agent may read objects that pods on its node use. */
 export function nodeMode({ vendor, emulation, lookup }: NodeModeParts): Mode {
   return {
     authorizer: nodeAuthorizer(vendor, emulation, new NodeGraph(lookup, vendor)),

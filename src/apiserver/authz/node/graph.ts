@@ -21,7 +21,7 @@ export class NodeGraph {
   readonly #index: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
-  /** Number of pods that need an object, per node. */
+  /** Number of pods on each node that need an object. */
   readonly #needed = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, VolumeNeeds>()
   /** Keys of the volumes that reference a Secret, by the key of the Secret. */
@@ -71,7 +71,7 @@ export class NodeGraph {
     return this.#index.current()
   }
 
-  /** Whether the node needs the object. */
+  /** Whether a pod on the node needs the object. */
   concerns(node: string, plural: string, { namespace, name }: ObjectName): boolean {
     if (plural === 'volumeattachments') return this.#attachments.get(name) === node
     if (plural === 'resourceslices') return this.#slices.get(name) === node

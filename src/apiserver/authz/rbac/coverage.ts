@@ -23,7 +23,7 @@ export interface Coverage {
   readonly decided: boolean
 }
 
-/** Searches for uncovered rules until it has found `maxMissing`. */
+/** Searches for uncovered rules until it has found `maxMissing` of them. */
 export function* coverage(
   userRules: readonly Rule[],
   rulesToGrant: readonly PolicyRule[],
@@ -59,7 +59,7 @@ class Effort {
     this.#sinceTurn += steps
   }
 
-  /** Whether this work should yield to other requests. */
+  /** Whether the search should yield to other requests. */
   get isTurn(): boolean {
     if (this.#sinceTurn < stepsBetweenTurns) return false
     this.#sinceTurn = 0
@@ -77,7 +77,10 @@ function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Gen
   return yield* coversFrom(userRules, rule, { at: 0, effort })
 }
 
-/** All `userRules` contain the parts before `at`. Once the work limit is reached, results are ignored. */
+/**
+ * All rules in `userRules` contain the parts before the index `at`. After the work limit is reached, results are
+ * ignored.
+ */
 function* coversFrom(
   userRules: HeldRules,
   rule: Rule,

@@ -42,7 +42,7 @@ function scopeOf(attributes: Attributes): string {
  */
 export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts
-  // Checks each part separately, with all other parts set to match everything.
+  // Each part of the request is checked separately, as if the rule matched all other parts.
   const lacks = parts.filter(({ only }) => !allows({ ...rule, ...only }, attributes)).map(({ part }) => part)
   return lacks.length === parts.length || (attributes.resource && lacks.length > 2) ? undefined : lacks
 }

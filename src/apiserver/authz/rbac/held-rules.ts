@@ -15,7 +15,7 @@ interface Index {
   readonly byWord: ReadonlyMap<string, readonly Rule[]>
   /** Rules whose list is a wildcard. */
   readonly every: HeldRules
-  /** Results of earlier lookups by word. */
+  /** The results of earlier lookups, by word. */
   readonly answers: Map<string, HeldRules>
 }
 
@@ -86,7 +86,7 @@ export class HeldRules {
 
 interface PathIndex {
   readonly byPath: ReadonlyMap<string, readonly Rule[]>
-  /** Rules that allow all paths or all paths with a prefix. */
+  /** The rules that allow all paths or all paths with a prefix. */
   readonly open: readonly Rule[]
 }
 

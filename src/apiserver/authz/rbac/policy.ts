@@ -17,7 +17,7 @@ const typeOf = (plural: string): StoredType => ({ group: rbacGroup, plural })
 
 export type RoleKind = 'Role' | 'ClusterRole'
 
-/** The role of a binding. */
+/** The role that a binding grants. */
 export interface RoleRef {
   readonly kind: RoleKind
   readonly name: string
@@ -47,9 +47,9 @@ export interface Grant {
   readonly binding: Binding
 }
 
-/** The bindings of a subject by role. */
+/** The bindings of a subject, by role. */
 type Bound = Map<string, Set<Binding>>
-/** The bindings of a subject by namespace ('' for cluster-wide) and role. */
+/** The bindings of a subject, by namespace ('' for cluster-wide bindings) and role. */
 type Holdings = Map<string, Bound>
 
 /** All roles and bindings, indexed by subject. */
@@ -84,8 +84,8 @@ export class Policy {
   }
 
   /**
-   * Returns the rules of every role of the user in the namespace ('' for cluster scope). The list of a role is always
-   * the same object.
+   * Returns the rules of every role of the user in the namespace ('' for cluster scope). Repeated calls return the same
+   * list object for a role.
    */
   rolesOf(user: User, namespace: string): (readonly Rule[])[] {
     const roles = new Set<readonly Rule[]>()
@@ -198,7 +198,7 @@ export class Policy {
   }
 }
 
-/** A binding as stored. */
+/** A binding as stored in a RoleBinding or ClusterRoleBinding. */
 interface StoredBinding {
   readonly roleRef?: { readonly kind?: string; readonly name?: string }
   readonly subjects?: readonly { readonly kind?: string; readonly name?: string; readonly namespace?: string }[]

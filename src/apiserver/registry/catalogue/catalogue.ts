@@ -17,7 +17,10 @@ export class Catalogue {
   #types: readonly ServedType[] = []
   /** The types that clients can access. Reset to undefined when the types change. */
   #all: readonly ServedType[] | undefined
-  /** All types by group, version and plural, including hidden types. `find` looks up one type per request here. */
+  /**
+   * All types by group, version and plural, including those that clients cannot access. `find` uses this map once per
+   * request.
+   */
   readonly #owners = new Map<string, ServedType>()
   readonly #served = new Map<string, ServedType>()
   /** The storage version of each kind, by group ID and plural. Every write looks up several storage versions. */
@@ -43,12 +46,12 @@ export class Catalogue {
     return this.#all
   }
 
-  /** Finds a type by API group (empty for the core group), version and plural. */
+  /** Finds a type by API group ('' for the core group), version and plural. */
   find(group: string, version: string, plural: string): ServedType | undefined {
     return this.#served.get(typeKey(group, version, plural))
   }
 
-  /** Finds the storage version of a type by group ID, even if another version is preferred by clients. */
+  /** Finds the storage version of a type by group ID, even if clients prefer another version. */
   stored(group: string, plural: string): Resource | undefined {
     return this.#stored.get(group)?.get(plural)
   }

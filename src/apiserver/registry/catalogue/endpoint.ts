@@ -59,7 +59,7 @@ export interface Connection {
   /** Whether the URL may continue with a path for the backend. The path becomes the option `path`. */
   readonly takesPath?: boolean
   /**
-   * Whether a connection always requires the `create` permission, regardless of its HTTP method. Set for connections
+   * Whether a connection always requires the `create` permission, regardless of its HTTP method. True for connections
    * that can do more than read.
    */
   readonly needsCreate?: boolean

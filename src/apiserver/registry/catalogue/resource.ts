@@ -50,9 +50,9 @@ export interface RegistryParts {
    */
   readonly accounting?: () => Admission
   /**
-   * Returns a precondition that makes the commit fail if the definition of this type has changed. Set for types that a
-   * stored object defines. Throws TypeChanged if the definition has already changed, and ApiError if the type accepts
-   * no new objects. `name` is the name of the object to create, for the error message.
+   * Returns a precondition that makes the commit fail if the definition of this type has changed. Defined for types
+   * that a stored object defines. Throws TypeChanged if the definition has already changed, and ApiError if the type
+   * accepts no new objects. `name` is the name of the object to create, for the error message.
    */
   readonly definitionGuard?: (write: 'create' | 'change', name?: string) => Promise<Guard>
 }
@@ -190,8 +190,8 @@ function timeOf(clock: Clock): () => string {
 }
 
 /**
- * Returns the store key of an object. The caller must validate the name first, because a slash in the name would lead
- * to another key.
+ * Returns the store key of an object. The caller must validate the name first, because a slash in the name would result
+ * in the key of another object.
  */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
@@ -212,15 +212,15 @@ export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { 
   return { group: isEarlier ? faultGroup.name : groupName(vendor, kind.group), kind: kind.kind }
 }
 
-/** Maximum time in milliseconds that a read waits until the cache has caught up with the store. */
+/** Maximum time in milliseconds for which a read waits until the cache is as current as the store. */
 const catchUpMs = 3000
 
 /** The store, and the caches that track its changes. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /**
- * Returns a function that throws if the caches have been reloaded since this call. A restored store may contain deleted
- * objects again, so a deletion of several objects must not continue with an outdated list.
+ * Returns a function that throws an error if the caches have been reloaded since this call. A restored store may
+ * contain deleted objects again, so a deletion of several objects must not continue with an outdated list.
  */
 export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () => void {
   const { epoch } = caches
@@ -230,7 +230,7 @@ export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () =>
 }
 
 /**
- * Waits until the caches contain every write that was acknowledged before this call. Returns undefined if no wait is
+ * Waits until the caches contain every write that was acknowledged before the call. Returns undefined if no wait is
  * necessary.
  */
 export function waitForCaches({ store, caches }: CatchingUp): Promise<void> | undefined {

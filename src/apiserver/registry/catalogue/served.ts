@@ -29,13 +29,13 @@ export interface Served {
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** An empty object. Field ownership of a new object is computed from the difference to the empty object. */
+  /** An empty object. The field ownership of a new object is computed from its difference to the empty object. */
   readonly empty: ApiObject
   /** Handles the requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined
 }
 
-/** A type that is not stored, such as a review. A request of this type has no effect except its response. */
+/** A type that is not stored, such as a review. A request of such a type has no effect except its response. */
 export interface Virtual extends Served {
   readonly endpoint: Endpoint
   readonly clock: Clock
@@ -47,7 +47,7 @@ export function originOf({ kind, stored }: Served & { readonly stored: Served | 
   return (stored?.kind ?? kind).origin
 }
 
-/** A subresource as clients see it. */
+/** A subresource with its API names and verbs. */
 export interface ServedSubresource {
   readonly verbs: readonly Verb[]
   /** The kind of the request and response bodies. Undefined if it is the parent kind. */

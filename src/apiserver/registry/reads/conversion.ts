@@ -142,7 +142,7 @@ export function isAsStored({ stored, kind }: Resource): boolean {
   return stored === undefined && kind.evolution === undefined
 }
 
-/** Returns an ID for the JSON representation of a type, which depends on the version and the definition. */
+/** Returns an ID for the JSON representation of a type. The ID depends on the version and the definition. */
 export function formOf({ apiVersion, kind }: Resource): string {
   return kind.evolution === undefined ? apiVersion : `${apiVersion} ${kind.evolution.id}`
 }

@@ -21,7 +21,7 @@ export interface PastState {
 
 export interface HistoryPage {
   readonly objects: readonly CachedObject[]
-  /** Number of keys after the page, including keys of objects that the selection does not match. */
+  /** Number of keys that follow the page, including keys of objects that the selection does not match. */
   readonly remaining: number
   /** The last key that was read. Set only if the read continued after the last returned object. */
   readonly position?: string | undefined
@@ -78,7 +78,7 @@ function cutPage(selectedObjects: readonly CachedObject[], limit: number, remain
 interface Page {
   /** The objects that the selection matches. */
   readonly objects: readonly CachedObject[]
-  /** The last key that was read. */
+  /** The last key that was read from the store. */
   readonly last: string | undefined
   readonly remaining: number
 }

@@ -20,7 +20,7 @@ export interface SortPosition {
 
 /** A parsed `sort` parameter. */
 export interface ListOrder {
-  /** The `sort` parameter, as in the query. */
+  /** The text of the `sort` parameter. */
   readonly text: string
   /** Returns the sort values of an object. */
   readonly valuesOf: (json: Buffer) => (SortValue | null)[]

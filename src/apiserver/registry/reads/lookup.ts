@@ -8,7 +8,7 @@ import { readStored } from './read-stored.ts'
 
 /** Returns a lookup that reads from the caches of a catalogue. */
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
-  // Caches parsed objects by cached object. Parsing once is worthwhile because every write looks up its namespace.
+  // Caches parsed objects by cached object. Caching is worthwhile because every write looks up its namespace.
   const read = new WeakMap<CachedObject, StoredObject>()
   const open = ({ kind }: Resource, cached: CachedObject): StoredObject => {
     const before = read.get(cached)
@@ -65,7 +65,7 @@ function* each<T>(slices: Iterable<readonly T[]>): Generator<T> {
   for (const slice of slices) yield* slice
 }
 
-/** Splits the name of an object: `a/b` is the object b in the namespace a, and `b` is a cluster-scoped object. */
+/** Splits the name of an object: `a/b` is the object `b` in the namespace `a`, and `b` is a cluster-scoped object. */
 function nameIn(place: string): ObjectName {
   const slash = place.indexOf('/')
   return { namespace: place.slice(0, Math.max(slash, 0)), name: place.slice(slash + 1) }

@@ -17,7 +17,7 @@ export const formsOf = memoizeByObject(
   (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
 )
 
-/** One API version of a kind, which need not be stored. */
+/** An API version of a kind, which need not be stored. */
 export interface Version extends Served {
   /** The storage version of the kind. Undefined if this version is the storage version. */
   readonly stored: Version | undefined

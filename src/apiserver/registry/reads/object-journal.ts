@@ -46,7 +46,7 @@ export function journalOf({ store }: Resource): Journal {
 /** A page of the changes of an object, newest first. */
 export interface JournalPage {
   readonly changes: readonly JournaledChange[]
-  /** Whether older changes exist. */
+  /** Whether older changes of the object exist. */
   readonly more: boolean
 }
 

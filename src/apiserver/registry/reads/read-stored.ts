@@ -30,7 +30,7 @@ function isUpToDate({ schemaId }: Evolution, { completeFor }: StoredJson): boole
   return completeFor === schemaId
 }
 
-/** Parses a stored object. Uses a lenient parser, because the object was validated when it was written. */
+/** Parses a stored object. A lenient parser is sufficient, because the object was validated when it was written. */
 export function readObject(json: Buffer): ApiObject {
   return asObject(parseOwnJson(json))
 }

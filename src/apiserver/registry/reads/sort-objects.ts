@@ -20,14 +20,14 @@ interface Sorting {
   readonly limit: number
   /** The position after which the result starts. Undefined for the first page. */
   readonly after: SortPosition | undefined
-  /** Whether the cache contains the objects. Otherwise, the sorted objects use additional memory. */
+  /** Whether the cache contains the objects. If false, the sorted objects need additional memory. */
   readonly isCached: boolean
 }
 
 interface SortedObjects {
   readonly objects: readonly CachedObject[]
   readonly rest?: AsyncIterable<readonly CachedObject[]>
-  /** The position of the last object. Set only if the limit excludes further objects. */
+  /** The position of the last object. Undefined unless the limit excludes further objects. */
   readonly last: SortPosition | undefined
   readonly remaining: number
 }
@@ -42,7 +42,7 @@ const maxSorted = 100_000
 /** Maximum total size in bytes of sorted objects that are not in the cache. */
 const maxHeldBytes = 64 * 1024 * 1024
 
-/** Number of objects to sort in one step. */
+/** Number of objects that are sorted in one step. */
 const sliceLength = 500
 
 /** Sorts the objects of all slices. Throws 413 if a sorted response cannot contain so many objects. */

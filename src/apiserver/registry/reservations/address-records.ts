@@ -78,7 +78,7 @@ export class AddressRecords implements ValueRecords {
   }
 }
 
-/** Returns whether the IPAddress belongs to this Service and can be deleted immediately. */
+/** Returns whether the IPAddress belongs to the given Service and can be deleted immediately. */
 function isOwned(address: CachedObject, { metadata: { namespace, name } }: ApiObject): boolean {
   const { metadata, spec } = readObject(address.json) as IPAddress
   const { group = '', resource, ...parent } = spec?.parentRef ?? {}

@@ -72,7 +72,7 @@ async function restoreReservations(resource: Resource, { restored, shared }: Rep
     }
 }
 
-/** Returns whether the cache still contains exactly this object. */
+/** Returns whether the cache still contains exactly the given object. */
 function isThere({ cache }: Resource, held: CachedObject): boolean {
   return cache.get(held.key) === held
 }

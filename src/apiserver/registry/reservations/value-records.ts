@@ -10,12 +10,12 @@ export interface HoldingChange {
 }
 
 export interface ValueRecords {
-  /** Returns whether an object represents the value. */
+  /** Returns whether an object represents the reserved value. */
   isTaken(reservation: Reservation): boolean
-  /** Returns the objects to create and to delete in the same commit as the holder. */
+  /** Returns the objects to create and to delete in the same commit as the object that owns the values. */
   changes(holder: ApiObject, change: HoldingChange): { reserves: ReservedKey[]; releases: Key[] }
   /** Returns the object that represents a value, as it is stored. Undefined if the value needs no object. */
   recordOf(holder: ApiObject, reservation: Reservation): ReservedKey | undefined
-  /** Returns whether an API server created the object. */
+  /** Returns whether an API server created the representing object. */
   isManaged(record: ApiObject): boolean
 }

@@ -18,7 +18,7 @@ import { type Updated, updateObject } from './update.ts'
 
 export interface ApplyQuery {
   readonly name: string
-  /** The parsed request body. */
+  /** The parsed body of the request. */
   readonly config: Json
   readonly force: boolean
   /** Converts merged JSON to an object of the kind: decoded, with defaults, and checked against the request path. */
@@ -44,7 +44,7 @@ export async function apply(context: WriteContext, query: ApplyQuery): Promise<U
 }
 
 /**
- * Returns whether the object was created or deleted in the meantime, so that apply must switch between create and
+ * Returns whether the object was created or deleted in the meantime. In that case, apply must switch between create and
  * update.
  */
 function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {

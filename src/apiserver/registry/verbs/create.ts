@@ -20,7 +20,7 @@ import { WriteConditions } from '../writes/write-conditions.ts'
 import { runSteps } from '../writes/write-steps.ts'
 
 export interface NewObject {
-  /** The complete object (`api/schema/normalize.ts`). The caller must not use the object afterwards. */
+  /** The complete object to create (`api/schema/normalize.ts`). The caller must not use the object after the call. */
   readonly object: ApiObject
   /** Whether managedFields are already set. If false, the creator becomes the owner of all fields in the request. */
   readonly managed: boolean

@@ -50,7 +50,7 @@ export async function deleteCollection(
 
 /**
  * Returns a page with the number of objects that follow it. A list with a selector does not count the following
- * objects, but the client should know how many objects remain.
+ * objects, but the client needs their number.
  */
 async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
   const page = await list(resource, query)

@@ -56,7 +56,7 @@ export interface Deleted {
   /** The last state of the object that was removed or marked for deletion. */
   readonly object: ApiObject
   readonly removed: boolean
-  /** The reason why the object is not in the requested version. Set only if the conversion webhook failed. */
+  /** The reason why the object is not in the requested version. Undefined unless the conversion webhook failed. */
   readonly unshown?: string | undefined
 }
 
@@ -169,7 +169,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
 }
 
 interface Attempt {
-  /** The object as it is stored. */
+  /** The object in its stored version. */
   readonly previous: ApiObject
   readonly revision: number
   readonly conditions: WriteConditions
@@ -197,7 +197,7 @@ async function attemptDelete(
 }
 
 /**
- * Returns whether the kind delays the removal of an object that is not marked yet. A later deletion or update removes
+ * Returns whether the kind delays the removal of an object without a deletion mark. A later deletion or update removes
  * such an object.
  */
 function holdsDeletion({ kind }: Resource, { metadata }: ApiObject): boolean {

@@ -20,7 +20,7 @@ import { isSelective, type ParsedSelection } from '../reads/selection.ts'
 import { type SortPosition, sortObjects } from '../reads/sort-objects.ts'
 import { waitForVersion } from '../reads/versions.ts'
 
-/** A list request. */
+/** A request for a list. */
 export interface ListQuery {
   readonly selection: ParsedSelection
   /** Maximum number of objects on a page. 0 means no limit. */
@@ -41,7 +41,7 @@ export interface ListQuery {
   readonly counts?: boolean
 }
 
-/** One page of a list. */
+/** A page of a list. */
 export interface ListPage {
   readonly revision: number
   /** The first objects of the page. */
@@ -64,7 +64,7 @@ export interface At {
   readonly exact?: number | undefined
   /** The key after which the list starts. Undefined for the start of the list. */
   readonly after?: string
-  /** The sort values of the object with the key `after`. Set only for a sorted list. */
+  /** The sort values of the object with the key `after`. Undefined unless the list is sorted. */
   readonly values?: readonly (SortValue | null)[]
 }
 
@@ -169,7 +169,7 @@ function otherOrder(started: string | undefined, sent: string | undefined): stri
   return `the list of this continue token was started ${text(started)} and cannot be continued ${text(sent)}`
 }
 
-/** Returns whether the cached objects of the type have not changed since this revision. */
+/** Returns whether the cached objects of the type have not changed since the given revision. */
 function isUnchangedSince(resource: Resource, revision: number): boolean {
   return resource.caches.revision >= revision && resource.cache.changedAt <= revision
 }

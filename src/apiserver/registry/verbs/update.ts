@@ -139,12 +139,12 @@ type Outcome =
   | { readonly result: 'stored'; readonly json: Buffer }
   /** The object was terminating and nothing delayed its removal, so the update removed the object. */
   | { readonly result: 'removed'; readonly json: Buffer }
-  /** The write was a dry run, so it was not stored. */
+  /** The update was a dry run, so the object was not stored. */
   | { readonly result: 'judged'; readonly json: Buffer }
-  /** The write changes nothing, so it was not stored. `stored` is the stored JSON. */
+  /** The update changed nothing, so the object was not stored. `stored` is the JSON of the stored object. */
   | { readonly result: 'unchanged'; readonly stored: StoredJson }
   | { readonly result: 'refused'; readonly error: ApiError }
-  /** Another writer committed first, so the write must be retried. */
+  /** Another writer committed first, so the update must be retried. */
   | { readonly result: 'lost' }
 
 type Done = Extract<Outcome, { result: 'stored' | 'removed' }>
@@ -162,7 +162,7 @@ async function conclude(context: WriteContext, outcome: Exclude<Outcome, { resul
 }
 
 interface Try {
-  /** The object in the cache. */
+  /** The state of the object in the cache. */
   readonly stored: CachedObject | undefined
   readonly transform: Transform
 }

@@ -42,7 +42,7 @@ export interface WatchQuery {
   readonly onSent: (bytes: number) => void
 }
 
-/** A running watch: first the initial objects and older events, then the watcher's queue. */
+/** An active watch: first the initial objects and older events, then the watcher's queue. */
 export interface Watching {
   readonly watcher: Watcher
   /**
@@ -59,7 +59,7 @@ interface Start {
   readonly revision: number
 }
 
-/** Starts a watch. */
+/** Starts a watch of a selection. */
 export async function watch(resource: Resource, query: WatchQuery): Promise<Watching> {
   const { selection, form } = query
   await resource.cache.whenLoaded()

@@ -19,7 +19,7 @@ export interface ChangeNote {
   readonly subresource: string
   /** Whether the change created the object, regardless of the verb. */
   readonly created: boolean
-  /** The paths of the changed fields. Set only for objects with secret values. */
+  /** The paths of the changed fields. Undefined unless the object has secret values. */
   readonly places: readonly string[] | undefined
 }
 

@@ -7,7 +7,7 @@ import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { prefixOf } from '../../../storage/cache/caches.ts'
 import type { Resource } from '../catalogue/resource.ts'
 
-/** Number of objects per page. */
+/** Number of objects that are deleted per page. */
 const pageSize = 500
 
 export async function purgeOrphanedObjects(

@@ -15,7 +15,7 @@ export class TypeChanged extends ApiError {
   }
 }
 
-/** Returns whether the definition of this type has changed. Reads the latest state of the store. */
+/** Returns whether the definition of the type has changed, according to the latest state of the store. */
 export async function hasChanged(resource: Resource): Promise<boolean> {
   if (resource.definitionGuard === undefined) return false
   await waitForCaches(resource)

@@ -22,7 +22,7 @@ export interface Attempt {
   readonly conditions: WriteConditions
   /** Whether managedFields are already up to date. If false, they are computed from the changes. */
   readonly managed: boolean
-  /** The prefix of a generated name. Set while another name can still be generated. */
+  /** The prefix of a generated name. Undefined if no other name can be generated any more. */
   readonly drawnFrom?: string | undefined
 }
 
@@ -68,7 +68,7 @@ async function admitAndChange(attempt: Attempt, object: ApiObject): Promise<ApiO
   return previous === undefined ? changed : withKeptMetadata(write, changed, previous)
 }
 
-/** Returns the object with the metadata that an update cannot change. */
+/** Returns the object with the stored values of the metadata that an update cannot change. */
 export function withKeptMetadata({ namespace }: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
   const metadata = keptMetadata(next.metadata, previous.metadata)
   if (namespace === '') delete metadata.namespace

@@ -51,17 +51,17 @@ export interface WriteContext {
   /** Name of the field manager. */
   readonly fieldManager: string
   readonly admission: Admission
-  /** Collects the decisions of admission plugins. Set only if the caller requests an explanation. */
+  /** Collects the decisions of admission plugins. Undefined unless the caller requests an explanation. */
   readonly explanation?: AdmissionExplanation | undefined
   /** The deadline of the request on the monotonic clock. */
   readonly deadline?: number | undefined
   /** Returns the trace headers to send to webhooks. */
   readonly traceHeaders?: (() => TraceHeaders) | undefined
-  /** The reason for bypassing webhooks. Set only if the caller uses break-glass access. */
+  /** The reason for bypassing webhooks. Undefined unless the caller uses break-glass access. */
   readonly bypass?: string | undefined
-  /** Collects audit annotations. Set only if the request is audited. */
+  /** Collects audit annotations. Undefined unless the request is audited. */
   readonly audit?: AuditNotes | undefined
-  /** Whether the write is part of a deletecollection. */
+  /** Whether the write is part of a deletecollection request. */
   readonly ofCollection?: boolean | undefined
   /** Throws an error if the caller may not create the object. The function is called if an update creates an object. */
   readonly assertMayCreate: () => void | Promise<void>
@@ -155,7 +155,7 @@ export function prepareContext(write: WriteContext): PrepareContext {
   return onDropped === undefined ? prepared : { ...prepared, onDropped }
 }
 
-/** Returns the paths of the fields that this write cannot set. */
+/** Returns the paths of the fields that the write cannot set. */
 export function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
   if (subresource !== '') {
     const { readOnly = [], laterReadOnly } = resource.kind.views.subresources?.[subresource] ?? {}
@@ -166,7 +166,7 @@ export function readOnlyFields({ resource, subresource }: WriteContext): readonl
   return resource.kind.rules.readOnly ?? []
 }
 
-/** A committed write. Its JSON is exactly the stored bytes. */
+/** A committed write. Its JSON consists of exactly the stored bytes. */
 export interface Stored {
   readonly outcome: 'stored'
   readonly revision: number
@@ -277,7 +277,7 @@ export async function unstored(
   return Buffer.from(`${await timeSlice.run(storedTextSliced(asJson(shown), orderOf(kind), 0))}\n`)
 }
 
-/** Returns the object with the store revision as its resourceVersion. */
+/** Returns the object with the given store revision as its resourceVersion. */
 export function withVersion(object: ApiObject, revision: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: formatVersion(revision) } }
 }

@@ -18,8 +18,8 @@ export interface AnswerMemoryLimits {
 }
 
 /**
- * The default limits: a pool of 64 MiB, of which one destination gets at most a quarter. Most webhook responses are
- * smaller than 16 KiB.
+ * The default limits: a pool of 64 MiB, of which one destination gets at most a quarter. The defaults are sufficient
+ * for most webhooks, whose responses are smaller than 16 KiB.
  */
 const defaultLimits: AnswerMemoryLimits = {
   poolBytes: 64 * 1024 * 1024,
@@ -132,7 +132,7 @@ export class AnswerRoom {
     this.#memory.wait(this, onRoom)
   }
 
-  /** Sets the current size of the response. */
+  /** Records the current size of the response. */
   resize(bytes: number): void {
     this.#memory.change(this, bytes - this.bytes)
     this.bytes = bytes

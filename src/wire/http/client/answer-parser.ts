@@ -29,7 +29,7 @@ type Part = () => boolean
 /** The status and the headers of a response. */
 export interface AnswerHead {
   readonly status: number
-  /** Header values by lower-case name. For a repeated header, only the first value. */
+  /** Header values by lower-case name. If a header is repeated, only its first value is included. */
   readonly headers: ReadonlyMap<string, string>
   /** All headers as received: alternating names and values. */
   readonly rawHeaders: readonly string[]
@@ -207,7 +207,7 @@ export class AnswerParser {
   }
 }
 
-/** The headers that define the length of the body. A response in which one of them is repeated is rejected. */
+/** The headers that define the length of the body. A response that repeats one of them is rejected. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
 class ParsedHead implements AnswerHead {

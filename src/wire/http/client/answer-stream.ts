@@ -24,7 +24,7 @@ export class AnswerStream extends Readable {
   constructor(onAbandoned: () => void) {
     super({ highWaterMark: 0 })
     this.#onAbandoned = onAbandoned
-    // The consumer of the stream handles errors, such as a truncated body. This listener only prevents a crash.
+    // This listener only prevents a crash. The consumer of the stream handles errors, such as a truncated body.
     this.on('error', () => {})
   }
 

@@ -2,10 +2,10 @@
 import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 
 /**
- * The cause of a failed call. `timeout`: no complete response arrived in time. `connection`: no connection could be
+ * The cause of a failed call: `timeout`: no complete response arrived in time. `connection`: no connection could be
  * established. `cut`: the connection closed after the request was sent and before the response was complete. `tls`: the
  * certificate or the handshake was invalid. `answer`: the response was unacceptable. `aborted`: the caller aborted the
- * call. `limit`: this server had no free connection or memory for the call, so the other server is not at fault.
+ * call. `limit`: this server had no free connection or memory for the call.
  */
 export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 

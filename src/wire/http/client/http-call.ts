@@ -71,7 +71,7 @@ export class HttpCall implements ConnectionListener, Waiter {
   /** Whether the request has been sent completely. */
   #isSent = false
   #isAnswered = false
-  /** The head of the response that changes the protocol. */
+  /** The head of a response that changes the protocol. Undefined for other responses. */
   #switchHead: AnswerHead | undefined
   #received = 0
   /** Whether the call had to wait for a free connection. */
@@ -138,7 +138,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   onEnd(): void {
     if (this.#parser.end()) this.#complete()
-    // A stream that is used as a connection may remain open for writing.
+    // A stream that is used as a connection may still be open for writing.
     else this.onBroken(connectionClosed())
   }
 

@@ -33,7 +33,7 @@ export class FrameReader {
   /** The received part of an incomplete frame. */
   readonly #pendingBytes = new ByteQueue()
   #needed = headBytes
-  /** An incomplete data frame. */
+  /** The stream ID and the remaining length of an incomplete data frame. */
   #data: PartialData | undefined;
 
   /** Yields the frames that a chunk completes, and parts of data frames. Throws SpdyError for an invalid frame. */

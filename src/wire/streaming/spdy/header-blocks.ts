@@ -89,7 +89,7 @@ class TextReader {
   }
 }
 
-/** The head of a zlib stream without a dictionary. */
+/** The head of a zlib stream without a preset dictionary. */
 const zlibHead = Buffer.from([0x78, 0x01])
 /** A header block without headers: four uncompressed bytes, followed by an empty block that flushes them. */
 const emptyBlock = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])

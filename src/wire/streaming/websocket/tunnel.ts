@@ -52,7 +52,7 @@ class Tunnel extends Duplex {
 
   async #run(): Promise<void> {
     try {
-      // The socket stays open when reading ends, so that a closing frame can still be sent.
+      // The socket stays open for writing when reading ends, so that a closing frame can still be sent.
       const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
       for await (const chunk of chunks)
         for (const message of await this.#framing.read(chunk)) {

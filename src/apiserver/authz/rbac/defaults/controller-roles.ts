@@ -1,7 +1,7 @@
 /** Minimal permissions of each control loop, bound to its service account. */
 import { type DefaultRole, events, on, role, signer, since, until, withResourceNames } from './role-builders.ts'
 
-/** Roles of the control loops, one per account. */
+/** The roles of the control loops, one role per account. */
 export const controllerRoles: readonly DefaultRole[] = [
   role('system:controller:attachdetach-controller', [
     on('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),

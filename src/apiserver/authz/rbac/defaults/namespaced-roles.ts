@@ -10,7 +10,7 @@ import {
   withResourceNames,
 } from './role-builders.ts'
 
-/** Permissions for leader election, first with ConfigMaps, later with Leases. */
+/** Permissions for leader election, which used ConfigMaps first and uses Leases now. */
 function leaderLocking(component: string): readonly DefaultRule[] {
   return [
     until('1.35', on('watch', 'core', 'configmaps')),

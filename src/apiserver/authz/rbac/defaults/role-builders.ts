@@ -19,7 +19,9 @@ export interface DefaultRole extends Versions {
   readonly name: string
   /** API groups by group ID. */
   readonly rules: readonly DefaultRule[]
-  /** `collects` aggregates the rules of all roles whose `joins` has the same value, such as `edit`. */
+  /**
+   * If `collects` is set, the role aggregates the rules of all roles whose `joins` has the same value, such as `edit`.
+   */
   readonly collects?: string
   readonly joins?: string
   /** Namespace of the role. Undefined for a ClusterRole. */
@@ -69,7 +71,7 @@ export function until<T extends object>(version: KubeVersion, part: T): T & Vers
   return { ...part, until: version }
 }
 
-/** Restricts a rule to objects with these names. */
+/** Restricts a rule to objects with the given names. */
 export function withResourceNames(resourceNames: readonly string[], rule: DefaultRule): DefaultRule {
   return { ...rule, resourceNames }
 }
