@@ -65,7 +65,7 @@ export interface StructField {
   readonly isOptional: boolean
 }
 
-/** An object of a named type, such as `Object.spec{replicas: 3}`. */
+/** An expression that creates an object of a named type, such as `Object.spec{replicas: 3}`. */
 export interface StructLiteral extends Common {
   readonly kind: 'struct'
   readonly name: string
@@ -88,10 +88,11 @@ export interface Fold extends Common {
   readonly range: Node
   readonly variable: string
   /**
-   * The second loop variable, for the element or value. If set, `variable` is the loop variable for the index or key.
+   * The second loop variable, for the element or value. If defined, `variable` is the loop variable for the index or
+   * key.
    */
   readonly second?: string | undefined
-  /** The condition on each element. Undefined if a macro that transforms elements has no condition. */
+  /** The condition on each element. Undefined if the macro has no condition. */
   readonly predicate: Node | undefined
   /** The expression that computes the result for each element. */
   readonly transform: Node | undefined

@@ -204,7 +204,7 @@ class Checker {
     return others.every((other) => other === first) ? first! : types.dyn
   }
 
-  /** Checks a list of arguments. The elements of the list may have different types. */
+  /** Type-checks a list of arguments. The elements of the list may have different types. */
   #mixed(node: Node): CelType {
     if (node.kind !== 'list') return this.check(node)
     for (const element of node.elements) this.check(element)
@@ -212,7 +212,7 @@ class Checker {
     return node.type
   }
 
-  /** Returns the type of `a.?b`, which is an optional that has a value if the field is present. */
+  /** Returns the type of `a.?b`. The type is an optional, which has a value if the field is present. */
   #optionalField(node: Call, operand: CelType): CelType {
     const [, field] = node.args
     const name = field!.kind === 'literal' ? String(field!.value) : ''

@@ -30,7 +30,7 @@ export const foldCosts = {
   optFlatMap: { begin: listCost + 2, each: 0 },
   // The cost covers the empty list that the macro expands to.
   bind: { begin: listCost, each: 0 },
-  // The cost covers the list of keys, and the names of both lists.
+  // The cost of a macro over a map consists of the costs of the list of keys and of the names of both lists.
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
@@ -38,7 +38,7 @@ export const foldCosts = {
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  /** The position of the value in the declared data. Undefined for a value that an expression computes. */
+  /** The position of the value in the declared data. Undefined if an expression computes the value. */
   readonly place?: Place | undefined
 }
 
@@ -84,7 +84,7 @@ function isScalar(type: CelType | undefined): boolean {
   return actual !== undefined && scalars.has(actual.kind)
 }
 
-/** Assumed maximum size of a named format, for estimating the cost of comparing two formats. */
+/** Assumed maximum size of a named format. The size determines the cost of comparing two formats. */
 const maxFormatSize = 64
 const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ ip: 1, cidr: 1, quantity: 1, semver: 1, url: 1, format: traversal(maxFormatSize) },
@@ -135,7 +135,7 @@ class Estimator {
 
   /**
    * Returns the position of a part of a value. A part of a computed value is treated as if it were the value that the
-   * rule validates, as in cel-go: for `['a'].all(x, self.b.contains(x))`, the estimate uses the size of `self` as the
+   * rule validates, as in cel-go. For `['a'].all(x, self.b.contains(x))`, the estimate uses the size of `self` as the
    * size of `x`.
    */
   #below(place: Place | undefined, part: (declared: DeclaredType) => DeclaredType | undefined): Place {
@@ -239,7 +239,7 @@ class Estimator {
   }
 }
 
-/** Returns the cost of the sort itself, without computing the keys of the elements. */
+/** Returns the cost of sorting a list, without the cost of computing the keys of its elements. */
 function sorted({ transform }: Fold, cost: number, count: Size): CostEstimate {
   const kind = transform?.type && resolve(transform.type).kind
   const sort = sortEstimate(count, kind === 'string' || kind === 'bytes' ? 'text' : 'other')

@@ -27,7 +27,7 @@ export interface DeclaredType {
   readonly form: JsonForm
   /** Maximum number of elements, members or characters, or 0 for other types. */
   readonly maxElements: number
-  /** Minimum size in bytes of a value of this type in JSON. */
+  /** Minimum size in bytes of the JSON text of a value of this type. */
   readonly minBytes: number
   /** The type of the elements of a list or of the values of a map. */
   readonly elem?: DeclaredType
@@ -37,7 +37,9 @@ export interface DeclaredType {
   readonly fields?: ReadonlyMap<string, DeclaredType>
   /** The type of a value that a rule selects by name from a map. If undefined, the size of such a value is unknown. */
   readonly anyField?: DeclaredType
-  /** The JSON names of fields, by the field names that rules use. Contains only fields whose two names differ. */
+  /**
+   * The JSON names of fields, by the field names that rules use. The map contains only fields whose two names differ.
+   */
   readonly properties?: ReadonlyMap<string, string>
   /**
    * The way in which lists are compared. Lists of type `atomic` are compared element by element, and lists of other

@@ -325,7 +325,7 @@ function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): E
   }
 }
 
-/** Evaluates an operand to a bool. Returns an evaluation error instead of throwing it. */
+/** Evaluates an operand to a bool. An evaluation error is returned instead of thrown. */
 function attempt(evaluate: Evaluate, frame: Frame): boolean | CelError {
   try {
     const value = evaluate(frame)

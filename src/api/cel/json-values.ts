@@ -130,7 +130,7 @@ class JsonFields extends JsonMap {
     return value === undefined ? undefined : fromJson(value, field)
   }
 
-  /** A field whose value is null can be compared with null but counts as absent. */
+  /** A field whose value is null counts as absent, although rules can compare it with null. */
   override has(key: Value): boolean {
     return (this.get(key) ?? null) !== null
   }
@@ -155,7 +155,7 @@ export interface Comparing {
   readonly work: (parts: number) => void
 }
 
-/** Returns a string that is equal for equal values, for a text that represents a time, a duration or bytes. */
+/** Returns a text that is the same for equal times, durations or bytes, although their original texts may differ. */
 function formattedText(text: string, declared: DeclaredType): string {
   const value = fromText(text, declared)
   return value instanceof Uint8Array
@@ -174,7 +174,7 @@ function sameObjects(a: JsonObject, b: JsonObject, { declared, work }: Comparing
   })
 }
 
-/** Returns the field names that rules use, by JSON name. Contains only fields whose two names differ. */
+/** Returns the field names that rules use, by JSON name. The map contains only fields whose two names differ. */
 function propertyNames({ properties }: DeclaredType): ReadonlyMap<string, string> {
   return new Map([...(properties ?? [])].map(([name, property]) => [property, name]))
 }

@@ -66,8 +66,8 @@ export interface Signature {
 export type Functions = ReadonlyMap<string, readonly Overload[]>
 
 /**
- * Declares an overload. `define('string.(string) bool', ...)` declares a method of strings, and `define('(string) int',
- * ...)` declares a function.
+ * Declares an overload of a function. `define('string.(string) bool',...)` declares a method of strings, and
+ * `define('(string) int',...)` declares a function.
  */
 export function define(form: string, call: Implementation, costs: Costs = {}): Overload {
   const match = /^(?:(.*)\.)?\((.*)\) (.+)$/.exec(form)

@@ -159,7 +159,7 @@ class Parser {
     return this.#call(name, places[middle - 1]!, [left, right])
   }
 
-  /** Parses a unary operator. `!!x` and `--x` are both equal to `x`. */
+  /** Parses a unary operator. The expressions `!!x` and `--x` are both parsed as `x`. */
   #unary(): Node {
     const sign = ['!', '-'].find((sign) => this.#is(sign))
     if (sign === undefined) return this.#member()
@@ -241,7 +241,7 @@ class Parser {
       if (optionals !== undefined && this.#take('?') !== undefined) optionals.add(items.length)
       items.push(this.#expression())
       if (this.#take(',') === undefined) break
-      // A comma may follow the last element of a list.
+      // As in CEL, a comma may follow the last element of a list.
       if (close === ']' && this.#is(close)) break
     }
     this.#expect(close)

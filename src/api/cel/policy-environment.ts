@@ -75,14 +75,14 @@ const authorizers: readonly (readonly [string, DeclaredType])[] = [
   ['authorizer.requestResource', opaque({ kind: 'resource_check' })],
 ]
 
-/** The declared types by variable name, for converting values. */
+/** The declared types of the variables, by name. */
 export const declared = { object: dynamicType, request, namespaceObject }
 
 /** The data that policy expressions can use in addition to the request. */
 export interface Uses {
   readonly params: boolean
   readonly authorizer: boolean
-  /** Types of the variables that the policy has declared before the expression. */
+  /** Types of the variables that the policy declares before the expression. */
   readonly variables?: ReadonlyMap<string, CelType>
   /** Type of the object. Undefined if the type is unknown. */
   readonly objectType?: DeclaredType | undefined
@@ -122,7 +122,7 @@ interface Wanted extends Compiling {
   readonly findStruct?: FindStruct | undefined
 }
 
-/** Compiles an expression. Yields between steps, so that other work can run. */
+/** Compiles an expression of a policy. Yields between steps, so that other work can run. */
 export function* compileExpression(
   source: string,
   variables: ReadonlyMap<string, DeclaredType>,

@@ -1,5 +1,5 @@
 /**
- * A compiled rule: its expression is parsed and type-checked, its cost is estimated, and its constant patterns are
+ * Compiles rules: the expression is parsed and type-checked, its cost is estimated, and its constant patterns are
  * compiled. `compileRule` returns errors in the text of a rule instead of throwing them.
  */
 import type { Call, Node } from './ast.ts'
@@ -57,7 +57,7 @@ export interface Environment {
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
   /**
-   * Finds the type of objects that expressions can create, such as `Object.spec`. If undefined, expressions cannot
+   * Finds the type of an object that expressions can create, such as `Object.spec`. If undefined, expressions cannot
    * create objects.
    */
   readonly findStruct?: FindStruct | undefined
@@ -160,7 +160,7 @@ class PatternCache {
   }
 }
 
-/** Cost of compiling a pattern in steps. The cost is high enough that the clock is checked after every compilation. */
+/** Cost in steps of compiling a pattern. The cost is so high that the clock is checked after every compilation. */
 const patternSteps = 20_000
 
 function* constantPatterns(root: Node): Generator<string> {

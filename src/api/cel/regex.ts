@@ -7,7 +7,7 @@ export interface Pattern {
   readonly test: (text: string) => boolean
   /** Returns the first match, or undefined if there is no match. */
   readonly find: (text: string) => string | undefined
-  /** Returns at most `limit` matches, in order. */
+  /** Returns the matches in order, at most `limit` of them. */
   readonly findAll: (text: string, limit: number) => string[]
 }
 

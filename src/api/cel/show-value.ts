@@ -19,7 +19,7 @@ import {
 } from './values.ts'
 
 /**
- * Returns a text of about `maxLength` characters at most, such as `["a", 1]`. Omitted parts are replaced with `...`.
+ * Returns a text with at most about `maxLength` characters, such as `["a", 1]`. Omitted parts are replaced with `...`.
  */
 export function showValue(value: Value, maxLength: number): string {
   const parts: string[] = []

@@ -1,4 +1,4 @@
-/** Calculates with sizes and costs for cost estimates. An unknown size is represented as infinity. */
+/** Arithmetic with sizes and costs for cost estimates. An unknown size is represented as infinity. */
 
 export interface Size {
   readonly min: number

@@ -91,7 +91,7 @@ function isWildcard({ kind }: CelType): boolean {
 
 type Variable = Extract<CelType, { readonly kind: 'variable' }>
 
-/** Type variables that a comparison has bound, so that the bindings can be undone. */
+/** Type variables that a comparison has bound. They are recorded so that the bindings can be undone. */
 type Trail = Variable[]
 
 function undo(trail: Trail): void {
@@ -99,7 +99,7 @@ function undo(trail: Trail): void {
 }
 
 /**
- * Whether the types of each pair are compatible. Binds type variables, and undoes the bindings if a pair is not
+ * Whether the types of each pair are compatible. Type variables are bound, and the bindings are undone if a pair is not
  * compatible.
  */
 export function unifyAll(expected: readonly CelType[], actual: readonly CelType[]): boolean {

@@ -51,7 +51,7 @@ function keyOf(value: Value): string | undefined {
   if (value === null || typeof value === 'boolean') return `${value}`
   if (typeof value === 'number' || typeof value === 'bigint') return `n${value}`
   if (value instanceof Uint) return `n${value.value}`
-  // A double without a fraction is equal to the int with the same value.
+  // In CEL, a double without a fraction is equal to the int with the same value.
   if (value instanceof Double) return Number.isInteger(value.value) ? `n${BigInt(value.value)}` : `n${value.value}`
   if (value instanceof Uint8Array) return `b${Buffer.from(value).toString('base64')}`
   if (value instanceof Timestamp) return `t${value.nanos}`

@@ -1,7 +1,7 @@
 /**
- * CEL values. They use the types of JavaScript where possible. An int is a number if a number can represent the int
- * exactly, and otherwise a bigint. A double is therefore a separate class. Lists and maps are abstract classes. The
- * implementations for JSON data decode only the parts that a rule accesses (json-values.ts).
+ * CEL values, which are represented by JavaScript types where possible. An int is a number if a number can represent
+ * the int exactly, and a bigint otherwise. A double therefore needs a separate class. Lists and maps are abstract
+ * classes. The implementations for JSON data decode only the parts that a rule accesses (json-values.ts).
  */
 import type { CelType } from './types.ts'
 
@@ -228,7 +228,7 @@ export function toInt(value: bigint): Int {
 
 type KindName = CelType['kind']
 
-/** Returns the kind of the type of a value. `isObject` distinguishes an object from a map. */
+/** Returns the kind of a value's type. `isObject` distinguishes an object from a map. */
 export function kindOf(value: Value): KindName {
   switch (typeof value) {
     case 'string':

@@ -1,6 +1,6 @@
 /**
- * Copies selected fields from the JSON of an object without parsing the JSON. The JSON must be valid and compact, as
- * this server writes it. The scan stops after the last selected field.
+ * Copies selected fields from the JSON of an object without parsing the JSON. The JSON must be valid and compact, which
+ * is the format that this server writes. The scan stops after the last selected field.
  */
 
 /** The members of an object to copy. */
@@ -129,7 +129,7 @@ export class Cutter {
 
   /**
    * Copies the elements of a list. Objects and lists in the list are copied even if nothing in them is selected, so
-   * that all elements keep their positions.
+   * that all elements stay at their indexes.
    */
   #copyElements(within: Cut): boolean {
     const json = this.#json

@@ -13,7 +13,7 @@ export interface WorkRequest {
 
 export type WorkReply =
   | { readonly id: number; readonly bytes: Uint8Array; readonly duplicates: readonly string[] }
-  /** A document that was rejected, with the status code and the message for the client. */
+  /** A rejected document, with the status code and the message for the client. */
   | {
       readonly id: number
       readonly refused: { readonly code: number; readonly reason: string; readonly message: string }

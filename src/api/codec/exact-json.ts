@@ -1,7 +1,7 @@
 /**
  * Parses JSON without rounding integers beyond 2^53. The native parser can preserve all digits too, but is then ten
- * times slower and cannot be interrupted. The native parser is therefore used only to validate the text. This parser
- * relies on that validation and builds the value in steps.
+ * times slower and cannot be interrupted. The native parser is therefore used only to validate the text. The exact
+ * parser relies on this validation and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
@@ -143,7 +143,7 @@ function exactNumber(source: string): number | bigint {
 
 /**
  * Parses a number with a decimal point or an exponent. Throws error 400 if the number would become infinite, or if
- * rounding would turn a fraction into an integer.
+ * rounding would change a fraction into an integer.
  */
 export function keptNumber(source: string): number {
   const value = Number(source)
@@ -155,7 +155,7 @@ function outOfRange(source: string): ApiError {
   return badRequest(`the number ${source.slice(0, 40)} is out of range`)
 }
 
-/** Whether a number is an integer once its exponent is applied to its digits. */
+/** Whether a number is an integer after its exponent is applied to its digits. */
 function isWhole(source: string): boolean {
   const [digits = '', exponent = '0'] = source.toLowerCase().split('e')
   const [whole = '', fraction = ''] = digits.replace(/^[-+]/, '').split('.')

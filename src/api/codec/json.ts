@@ -85,7 +85,7 @@ export function parseOwnJson(bytes: Buffer): Json {
 }
 
 /**
- * Parses JSON like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and may take 50 ms
+ * Parses JSON like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and may need 50 ms
  * for a text with very many keys.
  */
 export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
@@ -96,7 +96,7 @@ export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
 }
 
 /**
- * Length in characters above which a text is parsed in slices. The native parser takes at most a few milliseconds for a
+ * Length in characters above which a text is parsed in slices. The native parser needs at most a few milliseconds for a
  * shorter text.
  */
 const longText = 128 * 1024

@@ -99,8 +99,8 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
   yield
   // In most objects every character takes one byte, so the number of characters is the length in bytes.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
-  // The buffer is allocated separately, because the log keeps it for a while. A buffer from Node's pool would keep the
-  // whole pool in memory.
+  // The buffer is allocated separately, because the log retains it for a while. A buffer from Node's pool would keep
+  // the whole pool in memory.
   const bytes = Buffer.allocUnsafeSlow(headerStart + size)
   bytes.write(text, headerStart)
   bytes[0] = format
@@ -155,7 +155,7 @@ function* assertAtMost(value: JsonObject, maxCount: number): Generator<void, voi
 
 const countedPerSlice = 2000
 
-/** Returns the number of members or elements, and adds the objects and lists among them to `nested`. */
+/** Returns the number of members or elements of a value, and adds the objects and lists among them to `nested`. */
 function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
   if (Array.isArray(value)) {
     for (const item of value) if (isNested(item)) nested.push(item)
@@ -186,7 +186,7 @@ interface Parts {
 /** A function that formats a value at a given level of its object. */
 type WriteValue = typeof stringifyStored
 
-/** Formats the parts of a large object in advance, and yields periodically. */
+/** Formats the parts of a large object in advance. Yields periodically. */
 function* writeParts(object: ApiObject, order: Order): Generator<void, WriteValue> {
   const texts = new Map<unknown, string>()
   const members = memberOrder(order)
@@ -340,9 +340,9 @@ export function replaceVersion({ json, versionAt }: VersionedJson, from: string,
 
 interface Splice {
   readonly at: number
-  /** Number of bytes to remove at the end. */
+  /** Number of bytes to remove at the end of the stored JSON. */
   readonly dropped: number
-  /** The text to append. */
+  /** The text to append to the JSON. */
   readonly end: string
   readonly resourceVersion: string
   readonly allocate: Allocate
@@ -368,7 +368,7 @@ function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is truncated')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
-  // If the value matches an older format except for its first bytes, only the first bytes are damaged.
+  // If the value has an intact older format except for its first bytes, only the first bytes are damaged.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program can read`)
   throw new DamagedValue('the stored value does not match its checksum')

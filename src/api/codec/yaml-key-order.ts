@@ -45,8 +45,8 @@ function compareDigits(a: string, b: string, at: number): number {
 }
 
 /**
- * Whether a nonzero number ends before this position. Takes linear time, whereas `/[1-9]\d*$/` would take quadratic
- * time.
+ * Whether a nonzero number ends before the given position. The function is linear, whereas `/[1-9]\d*$/` would be
+ * quadratic.
  */
 function endsWithNumber(text: string, before: number): boolean {
   for (let at = before - 1; at >= 0 && text[at]! >= '0' && text[at]! <= '9'; at--) if (text[at] !== '0') return true

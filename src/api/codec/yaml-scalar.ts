@@ -1,7 +1,7 @@
 /**
  * Interprets plain YAML scalars with the types of YAML 1.1, as Kubernetes users expect: `yes` is a boolean, and `0755`
- * is an integer. Dates, base-60 numbers (`80:80`) and one-letter booleans (`y`, `n`) remain strings. Integers keep all
- * digits: beyond 2^53 they become bigint.
+ * is an integer. Dates, base-60 numbers (`80:80`) and one-letter booleans (`y`, `n`) remain strings. Integers are never
+ * rounded: integers beyond 2^53 become bigint.
  */
 import { badRequest } from '../model/api-error.ts'
 import { keptNumber } from './exact-json.ts'
@@ -66,7 +66,7 @@ function integerOf(text: string): number | bigint {
   const negative = text.startsWith('-')
   const digits = text.replace(/^[-+]/, '')
   if (digits.length > maxIntegerLength) return finite(Number(text), text)
-  // BigInt accepts octal numbers only with the prefix `0o`, and would read a number with a leading zero as decimal.
+  // BigInt accepts octal numbers only with the prefix `0o`. It would read a number with a leading zero as decimal.
   const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits.toLowerCase())
   const value = negative ? -size : size
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value

@@ -89,7 +89,7 @@ class Reader {
   /** The path to the current value, as keys and list indexes. */
   readonly #place: (string | number)[] = []
   #next = 0
-  /** Approximate size of all values so far as JSON in bytes, including copies. */
+  /** Approximate size in bytes of all values so far as JSON, including copies of aliases. */
   #size = 0
   #copied = 0
   #count = 0

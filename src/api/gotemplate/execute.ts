@@ -35,7 +35,7 @@ const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 
 
 interface Scope {
   readonly dot: Value
-  /** The variables in scope, newest last. An assignment changes the value of a variable in place. */
+  /** The variables in scope, newest last. An assignment replaces the value of an existing variable. */
   readonly variables: [name: string, value: Value][]
 }
 

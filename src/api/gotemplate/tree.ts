@@ -18,7 +18,7 @@ export type Command = readonly [first: Operand, ...args: Operand[]]
 export interface Pipeline {
   /** The variables that receive the result: `$x :=`, `$x =`, or `$i, $x :=` in a range. */
   readonly variables: readonly string[]
-  /** Whether the pipeline declares its variables. Otherwise it assigns values to existing variables. */
+  /** Whether the pipeline declares its variables. If false, it assigns values to existing variables. */
   readonly declares: boolean
   readonly commands: readonly Command[]
 }

@@ -8,7 +8,7 @@ import { isObject, type Json } from '../json/json.ts'
 /** A value of a template. */
 export type Value = Json | undefined
 
-/** Returns the keys of a map in the order in which Go prints and iterates. */
+/** Returns the keys of a map in the order in which Go prints and iterates over them. */
 export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }
@@ -30,8 +30,8 @@ export function isInteger(value: Value): value is number | bigint {
 }
 
 /**
- * Formats a number with as few digits as possible. As in Go, an exponent is used for numbers from a million on and for
- * numbers below 0.0001.
+ * Formats a number with as few digits as possible. As in Go, numbers below 0.0001 and numbers from a million have an
+ * exponent.
  */
 export function floatText(value: number): string {
   if (Number.isInteger(value)) return BigInt(value).toString()
@@ -56,7 +56,7 @@ export function typeName(value: Value): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
-/** Whether a value counts as true in a condition: it is not missing, false, zero or empty. */
+/** Whether a value counts as true in a condition. A value that is missing, false, zero or empty does not. */
 export function isTrue(value: Value): boolean {
   if (value === null || value === undefined) return false
   if (Array.isArray(value)) return value.length > 0

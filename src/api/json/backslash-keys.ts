@@ -5,7 +5,7 @@
  */
 let made = false
 
-/** Records whether a key contains a backslash. Must be called with every user-defined key. */
+/** Records whether a key contains a backslash. The function must be called with every user-defined key. */
 export function noteKey(key: string): void {
   if (!made && key.includes('\\')) made = true
 }

@@ -1,6 +1,6 @@
 /**
  * Detects values that are so large that traversing them would noticeably delay other work. Such values are processed in
- * slices (base/concurrency/time-slice.ts), and all other values avoid that overhead.
+ * slices (base/concurrency/time-slice.ts). All other values are processed at once.
  */
 import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 

@@ -2,8 +2,8 @@
  * Evaluates a JSONPath. Each visited value counts against a budget, because paths such as `..*..*..*` visit far more
  * values than an object contains.
  *
- * Columns and templates treat a step that does not match differently. Some rules select nothing in this case, and
- * others throw an error.
+ * If a step does not match, some rules select nothing, and others throw an error. Columns and templates have different
+ * rules.
  */
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
@@ -85,7 +85,7 @@ interface Walk<S extends Step = Step> {
   readonly emit: Emit
 }
 
-/** Visits the values that a step selects. Returns whether to end the search. */
+/** Visits the values that a step selects. Returns true to end the search. */
 function follow({ step, search, emit }: Walk, value: Json): boolean {
   search.budget.charge()
   if ('descend' in step) return descend({ step, search, emit }, value)
@@ -95,7 +95,7 @@ function follow({ step, search, emit }: Walk, value: Json): boolean {
   return false
 }
 
-/** Visits a value and all values below it. Returns whether to end the search. */
+/** Visits a value and all values below it. Returns true to end the search. */
 function descend(walk: Walk, value: Json): boolean {
   const { search, emit } = walk
   search.budget.charge()

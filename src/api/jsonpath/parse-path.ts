@@ -24,7 +24,7 @@ export interface Grammar {
    * unknown operator.
    */
   readonly splitFilter: (text: string) => { left: string; operator: Operator; right: string } | undefined
-  /** Parses an operand of a filter, which is a constant or a path. Returns undefined if the text is neither. */
+  /** Parses an operand of a filter, which is a constant or a path. Returns undefined if the text is neither of them. */
   readonly operand: (text: string) => Exclude<Operand, { path: unknown }> | { readonly text: string } | undefined
   /** Maximum number of steps in a path, and maximum nesting depth of filters. */
   readonly maxSteps: number

@@ -134,10 +134,7 @@ const lenientRules: Rules = {
   compare,
 }
 
-/**
- * The rules for paths in a template: an index beyond the end of a list is an error. In a filter, such an index is not
- * an error.
- */
+/** The rules for paths in a template. An index beyond the end of a list is an error, except in a filter. */
 const strictRules: Rules = {
   ...lenientRules,
   slice: (value, slice) => {
@@ -156,7 +153,7 @@ function childrenOf(value: Json): readonly Json[] {
     .map((key) => own(value, key)!)
 }
 
-/** Returns the bounds of a slice. The index -1 selects the last element, so its range has no end. */
+/** Returns the bounds of a slice. The index -1 selects the last element, so a range that starts there has no end. */
 function rangeOf(slice: Slice): { from?: number; to?: number; by: number } {
   if (!('index' in slice)) return slice
   return slice.index === -1 ? { from: -1, by: 1 } : { from: slice.index, to: slice.index + 1, by: 1 }

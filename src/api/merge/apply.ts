@@ -61,8 +61,8 @@ export interface ApplyRequest {
   /** Paths of fields that this type of write cannot set. They are neither owned nor in conflict. */
   readonly readOnly: readonly string[]
   /**
-   * Whether the configuration is of another type, such as Scale, that shows only a part of the object. The other parts
-   * of the object are then ignored.
+   * Whether the configuration is of another type, such as Scale, that represents only a part of the object. The other
+   * parts of the object are then ignored.
    */
   readonly view?: boolean
   /** The other versions of the kind. Undefined unless the versions of the kind differ in structure. */
@@ -71,7 +71,7 @@ export interface ApplyRequest {
   readonly emulated?: EmulatedVersion | undefined
 }
 
-/** The merged object, or the conflicts that prevent it. */
+/** The merged object, or the conflicts that prevent the apply. */
 export type Applied =
   | {
       readonly outcome: 'applied'
@@ -98,7 +98,7 @@ export function* applySliced(request: ApplyRequest): Sliced<Applied> {
   return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : yield* settle(plan)
 }
 
-/** The inputs for detecting conflicts. */
+/** The inputs of conflict detection. */
 interface Plan extends ApplyRequest {
   readonly config: JsonObject
   readonly current: JsonObject
@@ -179,7 +179,7 @@ function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readon
   return conflicts.filter(({ path }) => !covers(granted, setOf(path)))
 }
 
-/** Returns the outcome of an apply without remaining conflicts. */
+/** Returns the outcome of an apply that has no remaining conflicts. */
 function* settle(plan: Plan): Sliced<Applied> {
   const { live, empty, self, others, own, writer, changeIn } = plan
   const same = isUnchanged(changeIn(writer.apiVersion)!.changes) && (yield* isInOrder(plan))
@@ -217,7 +217,7 @@ function unchangedTime({ self, writer, emulated = oldestVersion }: Plan): string
   return isAtLeast(emulated, '1.24') ? self?.time : writer.time
 }
 
-/** Removes the fields that the apply changed or removed from another manager. */
+/** Removes the fields that the apply changed or removed from another manager's set. */
 function* withoutLost(manager: Manager, { touched }: Changes): Sliced<Manager> {
   const { fields } = manager
   return withFields(

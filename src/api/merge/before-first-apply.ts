@@ -22,7 +22,7 @@ export interface FirstApply {
 /** Returns the managers of an object before its first apply. Yields periodically. */
 export function* beforeFirstApply(first: FirstApply): Generator<void, Manager[]> {
   const { schema, empty, live, writer, readOnly } = first
-  // The stored object does not show whether a client sent an empty list, so empty lists have no owner.
+  // A stored object does not show whether a client sent an empty list, so empty lists have no owner.
   const compared = yield* compareSliced(schema, structuredClone(empty), live)
   const changes = changesOf(writableChanges(compared, readOnly))
   return yield* takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })

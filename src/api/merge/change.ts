@@ -21,13 +21,13 @@ export interface FieldChange {
 
 /** A comparison and the sets that are derived from it. The sets are computed once for all managers. */
 export interface Changes extends Comparison {
-  /** The fields that were added or changed. */
+  /** The fields that a write added or changed. */
   readonly set: FieldSet
-  /** The fields that were added, changed or removed. */
+  /** The fields that a write added, changed or removed. */
   readonly touched: FieldSet
 }
 
-/** Returns the comparison with its derived sets. */
+/** Returns a comparison with its derived sets. */
 export function changesOf(comparison: Comparison): Changes {
   const set = changedBy(comparison)
   return { ...comparison, set, touched: union(set, comparison.removed) }
@@ -37,12 +37,12 @@ export function changesOf(comparison: Comparison): Changes {
 export interface OtherVersions {
   /** Returns the schema of a version, or undefined if the version does not exist. */
   readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
-  /** Returns the object in an existing version. */
+  /** Returns the object in a version that exists. */
   readonly convert: (object: JsonObject, apiVersion: string) => Sliced<JsonObject>
 }
 
 export interface ChangeToSee {
-  /** The schema of the version that the request used. `before` and `after` are in this version too. */
+  /** The schema of the version of the request. `before` and `after` are in the same version. */
   readonly schema: ObjectSchema
   readonly apiVersion: string
   readonly before: JsonObject

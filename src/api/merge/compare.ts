@@ -24,7 +24,7 @@ export interface Comparison {
 export const unchanged: Comparison = { added: emptySet, modified: emptySet, removed: emptySet }
 const modifiedHere: Comparison = { ...unchanged, modified: justHere }
 
-/** Whether the comparison found no difference. */
+/** Whether the comparison found no differences. */
 export function isUnchanged({ added, modified, removed }: Comparison): boolean {
   return isEmpty(added) && isEmpty(modified) && isEmpty(removed)
 }
@@ -82,8 +82,8 @@ interface Pair {
 }
 
 /**
- * Returns the earlier value for comparison. An empty value that the client did not send counts as absent if the client
- * sent the later value.
+ * Returns the earlier value for comparison. An empty value that the server added counts as absent if the client sent
+ * the later value.
  */
 function sentPart(before: Json, after: Json): Json {
   return isUnsent(before) && !isUnsent(after) ? null : before

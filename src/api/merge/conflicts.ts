@@ -18,11 +18,11 @@ import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
 export interface FieldConflict {
   readonly manager: Manager
-  /** The path of the field as path elements, as in field sets. */
+  /** The path of the field, as a list of path elements. */
   readonly path: readonly string[]
-  /** The current value on the server. */
+  /** The current value of the field on the server. */
   readonly live: Json | undefined
-  /** The value that the applier requests. */
+  /** The value of the field that the applier requests. */
   readonly requested: Json | undefined
 }
 
@@ -60,7 +60,7 @@ export function* conflictsOf(contest: Contest, path: readonly string[] = []): Ge
   return conflicts
 }
 
-/** The schema of paths that are not in the object's schema. Such paths have no value. */
+/** The schema of paths that the object's schema does not contain. Such paths have no value. */
 const undescribed: Schema = { type: 'any' }
 
 /** Returns a function that looks up the child of a value by path element. */

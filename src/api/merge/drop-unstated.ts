@@ -21,7 +21,7 @@ export interface Dropping {
   readonly merged: JsonObject
   /** The fields that the writer applies in this write. */
   readonly configFields: FieldSet
-  /** The writer's entry before the write. */
+  /** The writer's managedFields entry before the write. */
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
 }

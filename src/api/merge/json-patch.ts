@@ -102,7 +102,7 @@ interface Draft {
   /** Containers that this patch created and that have a single reference, so that they can be modified in place. */
   readonly ours: Set<Container>
   copiedBytes: number
-  /** Number of list elements that were shifted by insertions and removals. */
+  /** Number of list elements that insertions and removals have shifted. */
   shifted: number
 }
 
@@ -220,7 +220,7 @@ function existing(draft: Draft, path: Pointer): Json {
   return value === undefined ? nothingAt(path) : value
 }
 
-/** Returns the position of a path in a container that can be modified. Copies containers if necessary. */
+/** Returns the position of a path in a container that can be modified. Containers are copied if necessary. */
 function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; token: string } {
   if (path.length === 0) return 'root'
   let parent = open(draft, draft.root, path)
@@ -242,7 +242,10 @@ function open(draft: Draft, value: Json | undefined, path: Pointer): Container {
   return own
 }
 
-/** Marks a value that now has two references, so that it is no longer modified in place. Counts its bytes. */
+/**
+ * Records that a value now has two references, so that it is no longer modified in place. Counts the bytes of the
+ * value.
+ */
 function share(draft: Draft, value: Json): void {
   const pending: Json[] = [value]
   while (pending.length > 0) {

@@ -19,7 +19,7 @@ import type { Writer } from './managed-fields.ts'
 const defaultManagers = new Set(['orchctl', 'kubectl'])
 const maxAnnotationBytes = 256 * 1024
 
-/** Whether this manager takes over fields from client-side apply. */
+/** Whether the manager takes over fields from client-side apply. */
 export function followsLastApplied({ name }: Writer): boolean {
   return defaultManagers.has(name)
 }
@@ -52,9 +52,7 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
   }
 }
 
-/**
- * Parses the annotation, which is user input. An annotation that is not a JSON object contains no fields to take over.
- */
+/** Parses the annotation. It is user input: an annotation that is not a JSON object contains no fields to take over. */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))
@@ -83,7 +81,9 @@ function withoutAnnotation(config: JsonObject, key: string): JsonObject {
   return held === undefined ? config : { ...config, metadata: { ...(config.metadata as JsonObject), annotations } }
 }
 
-/** Formats the configuration like the client: sorted keys, a final newline, and HTML characters escaped. */
+/**
+ * Formats the configuration in the same way as the client: sorted keys, a final newline, and HTML characters escaped.
+ */
 function configText(config: JsonObject): string {
   const json = `{${stringifyMembers(config)}}\n`
   return json.replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -13,7 +13,7 @@ import { isObject, type Json, own } from '../json/json.ts'
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 
-/** Identifies scalar elements by their value. */
+/** Returns the identity of a scalar element, which is its value. */
 export function identifyScalar(value: Json | undefined): Identity {
   return value === undefined || value === null || typeof value === 'object' ? undefined : `${typeof value} ${value}`
 }
@@ -24,8 +24,8 @@ export function identifyBy(key: string): Identify {
 }
 
 /**
- * Sorts elements in the order of `order`. Elements that are not in `order` keep their position relative to the elements
- * in `before`.
+ * Sorts elements in the order of `order`. Elements that are not in `order` stay at their position relative to the
+ * elements in `before`.
  */
 export function arrange(
   elements: readonly Json[],
@@ -52,7 +52,7 @@ export function isSubsequence(part: readonly Identity[], whole: readonly Identit
   return matchCount === part.length
 }
 
-/** Returns the first index of each identity. */
+/** Returns the index of the first element with each identity. */
 function ranks(identities: readonly Identity[]): ReadonlyMap<Identity, number> {
   const rank = new Map<Identity, number>()
   for (const [i, identity] of identities.entries()) {

@@ -107,7 +107,10 @@ function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
   return a.length === b.length && a.every((item, i) => item === b[i])
 }
 
-/** An element of the merged list: its path element, and the index of that element in the object (-1 if absent). */
+/**
+ * An element of the merged list: its path element, and its index in the object's list, or -1 if the object does not
+ * contain it.
+ */
 interface Place {
   readonly step: string
   readonly index: number
@@ -117,7 +120,7 @@ function placesOf(live: readonly string[], config: readonly string[]): Place[] {
   return placesIfOrdered(live, config) ?? runToCompletion(placesSliced(live, config))
 }
 
-/** Fast path for lists with the same elements in the same order, the most common case. */
+/** A fast path for the most common case: both lists have the same elements in the same order. */
 function placesIfOrdered(live: readonly string[], config: readonly string[]): Place[] | undefined {
   if (live.length !== config.length || !live.every((step, i) => step === config[i])) return undefined
   return live.map((step, index) => ({ step, index }))

@@ -20,14 +20,14 @@ export function inapplicable(why: string): ApiError {
   return new ApiError(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
 }
 
-/** A `test` operation of a JSON patch failed. */
+/** The error for a failed `test` operation of a JSON patch. */
 export class FailedTest extends ApiError {
   constructor(path: string) {
     super(422, 'Invalid', `the patch cannot be applied: the test operation at ${path} failed`, {})
   }
 }
 
-/** Applying the patch would take too much work. */
+/** The error for a patch that would need too much work. */
 export class ExpensivePatch extends ApiError {
   constructor(why: string) {
     super(422, 'Invalid', `the patch cannot be applied: ${why}`, {})

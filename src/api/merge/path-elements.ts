@@ -1,4 +1,4 @@
-/** Path elements of fields. Members are identified by name, list elements by their keys or value. */
+/** Path elements of fields. Members are identified by name, and list elements by their keys or value. */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'

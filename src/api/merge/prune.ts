@@ -16,7 +16,7 @@ import { fieldElement, itemElement, itemsByElement } from './path-elements.ts'
 import { hasElements, hasMembers, isSchemaField, type Membered, memberSchema } from './shape.ts'
 
 export interface Ownership {
-  /** The fields that the applier set last time. */
+  /** The fields that the applier set in its last apply. */
   readonly last: FieldSet
   /** The fields that any manager owns after the apply, including the applier. */
   readonly owned: FieldSet

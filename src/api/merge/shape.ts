@@ -1,9 +1,9 @@
 /**
  * Determines how merging treats a schema: as an atomic value, as members by name, or as list elements.
  *
- * Scalars, free-form values, and objects, maps and lists marked as atomic are atomic values: they are owned, compared
- * and replaced as a whole. If the schema marks free-form JSON as granular, each member of its objects has an owner, and
- * its lists are atomic.
+ * Scalars, free-form values, and objects, maps and lists marked as atomic are atomic values: each of them is owned,
+ * compared and replaced as a whole. If the schema marks free-form JSON as granular, each member of its objects has an
+ * owner, and its lists are atomic.
  */
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
 import type { AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
@@ -30,7 +30,7 @@ export function memberSchema(schema: Membered, name: string): Schema {
   return memberOf(schema, name).schema
 }
 
-/** A member of an object, for merging. */
+/** A member of an object, as merging uses it. */
 export interface Member {
   /** The path element of the member. */
   readonly step: string
@@ -38,8 +38,8 @@ export interface Member {
 }
 
 /**
- * Caches the members of a schema with their path elements. Otherwise, hashing new strings as keys of sets would take
- * more time than all other work.
+ * Caches the members of a schema with their path elements. Without the cache, hashing new strings as keys of sets would
+ * need more time than all other work.
  */
 const namedMembers = memoizeByObject(
   (schema: Membered): ReadonlyMap<string, Member> =>

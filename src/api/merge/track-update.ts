@@ -104,8 +104,8 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
 }
 
 /**
- * The writer of an update. Before 1.25, the recorded time changes only if the set of owned fields changes, not if their
- * values do.
+ * The manager that an update records. Before 1.25, the recorded time changes only if the set of owned fields changes,
+ * not if their values change.
  */
 interface TakingWriter extends Writer {
   readonly renewsTime?: boolean

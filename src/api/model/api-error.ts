@@ -15,7 +15,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
-/** The body of a response that contains no object. */
+/** The type of a response body that contains no object. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'

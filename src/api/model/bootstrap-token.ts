@@ -4,14 +4,14 @@
  */
 import { type Vendor, vendorKey } from './vendor.ts'
 
-/** Matches a token. The groups are the ID and the secret. */
+/** Matches a bootstrap token. The groups of the match are the ID and the secret. */
 export const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
-/** Matches the groups that a token can assign, in addition to the group of all tokens. */
+/** Matches the groups that a bootstrap token can assign, in addition to the group of all bootstrap tokens. */
 export const tokenGroupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 /** The group of all users with a bootstrap token. */
 export const allTokensGroup = 'system:bootstrappers'
 /**
- * The group of tokens with which node agents join. Bindings that `orch up` creates allow the group to request
+ * The group of tokens that node agents use to join. Bindings that `orch up` creates allow the group to request
  * certificates.
  */
 export const joinGroup = 'system:bootstrappers:orch:default-node-token'
@@ -29,7 +29,7 @@ export function tokenNodeExtra(vendor: Vendor): string {
  * token.
  */
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const
-/** The prefix of the keys of signatures in `cluster-info`. The ID of the token follows. */
+/** The prefix of the keys of signatures in `cluster-info`. The prefix is followed by the ID of the token. */
 export const signaturePrefix = 'jws-kubeconfig-'
 
 /** Returns the name of a token's Secret. */

@@ -35,18 +35,18 @@ const bounds: readonly Bounds[] = [
   { low: 0, high: 6, names: days },
 ]
 
-/** The values that one field of a schedule matches. */
+/** The values that a field of a schedule matches. */
 export interface ScheduleField {
   readonly values: ReadonlySet<number>
   /** Whether the field is `*`. If one of the two day fields is `*`, only the other day field restricts the days. */
   readonly isAny: boolean
 }
 
-/** A parsed schedule. */
+/** A parsed CronJob schedule. */
 export interface ParsedSchedule {
   /** The time zone in the schedule. Undefined means the time zone of the controller. */
   readonly zone: string | undefined
-  /** The five fields in order, or the interval in milliseconds. */
+  /** The five cron fields in order, or the interval in milliseconds. */
   readonly times: readonly ScheduleField[] | number
 }
 
@@ -74,7 +74,7 @@ function isZone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    // The runtime throws an error for an unknown time zone.
+    // The JavaScript runtime throws an error for an unknown time zone.
     return false
   }
 }
@@ -98,7 +98,7 @@ function parseEvery(text: string): number | string {
   return text.startsWith('-') ? 1000 : Math.max(1000, Math.floor(ms / 1000) * 1000)
 }
 
-/** Parses one field, a list of ranges. */
+/** Parses one cron field, which is a list of ranges. */
 function parseField(field: string, of: Bounds): ScheduleField | string {
   const values = new Set<number>()
   let isAny = false

@@ -17,7 +17,7 @@ export function at(path: FieldPath, key: string | number): FieldPath {
   return `${path}[${key}]`
 }
 
-/** The type of a field error, as a Status reports it. */
+/** The type of a field error, as reported in a Status. */
 export type FieldFault =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -30,7 +30,7 @@ export type FieldFault =
   | 'FieldValueTypeInvalid'
   | 'InternalError'
 
-/** One error of a field. */
+/** A validation error of one field. */
 export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath

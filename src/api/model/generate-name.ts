@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { shorten } from '../../base/text/shorten.ts'
 
-/** The characters of generated names. Vowels are excluded so that no words are formed. */
+/** The characters of generated names. Vowels are excluded so that the names contain no words. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const randomLength = 5
 const maxPrefixLength = 63 - randomLength

@@ -4,7 +4,7 @@ import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
 type Range = readonly [address: string, bits: number]
 
-/** IPv6 multicast addresses have four flag bits before their scope, which is 2 for link-local. */
+/** In an IPv6 multicast address, four flag bits precede the scope, which is 2 for link-local. */
 const multicastOnLink = Array.from({ length: 16 }, (_, flags): Range => [`ff${flags.toString(16)}2::`, 16])
 
 const special: readonly { readonly ranges: BlockList; readonly text: (ip: string) => string }[] = [

@@ -1,4 +1,4 @@
-/** IP addresses as numbers, and ranges such as `10.0.0.0/24`. Each address has one canonical spelling. */
+/** IP addresses as numbers, and ranges such as `10.0.0.0/24`. Each address has one canonical text. */
 import { ipVersion, withoutLeadingZeros } from './names.ts'
 
 /** An IP version, 4 or 6. */
@@ -71,7 +71,7 @@ export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   return inner.base - (inner.base % outer.size) === outer.base
 }
 
-/** Returns the digits of an IPv4 address in hexadecimal, two for each number. */
+/** Returns the digits of an IPv4 address in hexadecimal, two digits for each number. */
 function hexOfIpv4(text: string): string {
   let hex = ''
   for (const part of text.split('.')) hex += Number(part).toString(16).padStart(2, '0')

@@ -31,7 +31,7 @@ export function startOfDay(day: string | undefined): number | undefined {
   return Number.isNaN(start) || dayOf(start) !== day ? undefined : start
 }
 
-/** Whether the cleaner marked the Secret's token as invalid. */
+/** Whether the cleaner has marked the Secret's token as invalid. */
 export function isMarkedInvalid({ metadata }: ApiObject, vendor: Vendor): boolean {
   return Boolean(metadata.labels?.[invalidSinceLabel(vendor)])
 }

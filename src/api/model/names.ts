@@ -9,12 +9,13 @@ export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const label1035 = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
-/** Matches most subdomains: words separated by single characters. Used as a fast path. */
+/** Matches most subdomains: words separated by single characters. It is a fast path for the complete check. */
 const plainSubdomain = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/
 const subdomainPart = /^[a-z0-9-]+$/
 const qualifiedPart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/
 /**
- * Matches most keys: words of letters and digits, with an optional plain subdomain before a slash. Used as a fast path.
+ * Matches most keys: words of letters and digits, with an optional plain subdomain before a slash. It is a fast path
+ * for the complete check.
  */
 const plainQualified = /^(?:[a-z0-9]+(?:[-.][a-z0-9]+)*\/)?[A-Za-z0-9]+(?:[_.-][A-Za-z0-9]+)*$/
 
@@ -172,7 +173,7 @@ export function checkIpAddress(text: string): string[] {
   return ipVersion(text) === 0 ? ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)'] : []
 }
 
-/** Returns a check for the prefix of a generated name. The prefix is checked as if more characters followed. */
+/** Returns a check for the prefix of a generated name. The prefix is validated as if more characters followed. */
 export function asPrefix(check: NameCheck): NameCheck {
   return (prefix) => check(prefix.endsWith('-') ? `${prefix.slice(0, -1)}a` : prefix)
 }

@@ -18,7 +18,7 @@ interface Container {
   readonly envFrom?: readonly { readonly secretRef?: Named }[]
 }
 
-/** A volume has a name and one source. */
+/** A volume, which has a name and one source. */
 interface Volume extends Named {
   readonly secret?: { readonly secretName?: string }
 }

@@ -29,7 +29,7 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
  */
 interface Parts {
   readonly negative: boolean
-  /** The digits without leading zeros, but at least `0`. */
+  /** The digits of the quantity without leading zeros. Zero is `0`. */
   readonly whole: string
   readonly fraction: string
   readonly form: Form
@@ -58,8 +58,8 @@ const plainUnits = new Map<string, Quantity>([
 ])
 
 /**
- * Parses most quantities quickly: a few digits and a common suffix. Every write of a pod parses some quantities several
- * times.
+ * Parses most quantities quickly: those with a few digits and a common suffix. Every write of a pod parses some
+ * quantities several times.
  */
 function parsePlain(text: string): Quantity | undefined {
   let digits = 0
@@ -107,7 +107,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos + b.nanos, form: a.nanos === 0n ? b.form : a.form }
 }
 
-/** Rounds away from zero to whole thousandths. */
+/** Rounds a quantity away from zero to whole thousandths. */
 export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
   return { nanos: divideUp(nanos, 1_000_000n) * 1_000_000n, form }
 }
@@ -171,7 +171,7 @@ function amountOf({ negative, whole, fraction, form, exponent }: Parts): Quantit
   return { nanos: negative ? -nanos : nanos, form: form === 'binary' && nanos < nanosInOne ? 'decimal' : form }
 }
 
-/** Returns `amount` times ten to the power of `places`. Rounds up. */
+/** Returns `amount` times ten to the power of `places`, rounded up. */
 function shift(amount: bigint, places: number): bigint {
   return places < 0 ? divideUp(amount, 10n ** BigInt(-places)) : amount * 10n ** BigInt(places)
 }

@@ -5,7 +5,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from './api-error.ts'
 
-/** Returns the resourceVersion of a revision. */
+/** Returns the resourceVersion for a revision. */
 export function formatVersion(revision: number): string {
   return String(revision)
 }
@@ -15,6 +15,6 @@ export function parseVersion(text: string): number {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text))
     throw badRequest(`invalid resource version ${JSON.stringify(shorten(text, 50))}: use one that the server returned`)
   const revision = Number(text)
-  // No revision exceeds 2^53, so a larger number can be replaced by that limit.
+  // No store revision exceeds 2^53, so larger numbers can be reduced to that limit.
   return Math.min(revision, Number.MAX_SAFE_INTEGER)
 }

@@ -14,9 +14,9 @@ export const podFailures = [
 /** Failures of simulated nodes. */
 export const nodeFailures = ['down', 'partition', 'disk-pressure'] as const
 
-/** A failure of a pod. */
+/** The name of a failure of a pod. */
 export type PodFailure = (typeof podFailures)[number]
-/** A failure of a node. */
+/** The name of a failure of a node. */
 export type NodeFailure = (typeof nodeFailures)[number]
 
 /**

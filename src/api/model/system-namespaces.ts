@@ -1,2 +1,2 @@
-/** The namespaces that the system itself uses. */
+/** The namespaces that the cluster itself uses. */
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease']

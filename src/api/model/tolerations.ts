@@ -32,8 +32,8 @@ export function isComparison(operator: string | undefined): boolean {
 }
 
 /**
- * Whether the value of the taint is below or above the value of the toleration. Taints whose value is not a number do
- * not match.
+ * Whether the value of the taint is below or above the value of the toleration. A taint whose value is not a number
+ * does not match.
  */
 function compares({ operator, value: limit = '' }: Toleration, value: string): boolean {
   if (!isDecimalInt64(value) || !isDecimalInt64(limit)) return false

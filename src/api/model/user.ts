@@ -36,7 +36,7 @@ export function serviceAccountName(namespace: string, name: string): string {
   return `${accountPrefix}${namespace}:${name}`
 }
 
-/** Returns the groups of all service accounts and of those in the namespace. */
+/** Returns the group of all service accounts and the group of the service accounts in the namespace. */
 export function serviceAccountGroups(namespace: string): string[] {
   return [serviceAccounts, `${serviceAccounts}:${namespace}`]
 }
@@ -58,7 +58,7 @@ export function authenticated(user: User): User {
   return { ...user, groups: [...user.groups, authenticatedUsers] }
 }
 
-/** The group of node agents, whose user is `system:node:<name>`. */
+/** The group of node agents. The user name of a node agent is `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
 /**
  * The user name of the API server when it connects to node agents. Servers do not accept this user as an API client,

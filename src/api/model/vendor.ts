@@ -45,8 +45,8 @@ export interface Vendor {
   /** The prefix of the vendor's OpenAPI extensions (`<extensionPrefix>list-type`) and headers. */
   readonly extensionPrefix: string
   /**
-   * The prefixes of the names of published definitions. `kinds` is for kinds. Shared types have a prefix for the first
-   * word of their name.
+   * The prefixes of the names of published definitions. The prefix `kinds` is for kinds. Shared types have a prefix for
+   * the first word of their name.
    */
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }
@@ -135,7 +135,7 @@ export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }
 
-// Groups whose names do not have the domain suffix, because they are older.
+// API groups whose names do not have the domain suffix, because they are older.
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
 /**
@@ -148,7 +148,7 @@ export function groupName(vendor: Vendor, group: string): string {
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
 }
 
-/** Returns the ID of a group for its name in the API. This is the inverse of `groupName`. */
+/** Returns the ID of a group for its name in the API. The function is the inverse of `groupName`. */
 export function groupId(vendor: Vendor, name: string): string {
   if (name === '') return 'core'
   if (bareGroups.has(name)) return name
@@ -178,7 +178,7 @@ export function profileHint(
   return `this server uses the group ${other.group} because of --profile=${profile}; to use the names that you sent, start a server with --profile=${other.profile}`
 }
 
-/** Returns `v1` for the core group, `storage.orch.io/v1` for others. */
+/** Returns the apiVersion: `v1` for the core group, and names such as `storage.orch.io/v1` for other groups. */
 export function apiVersionOf(vendor: Vendor, group: string, version: string): string {
   const name = groupName(vendor, group)
   return name === '' ? version : `${name}/${version}`

@@ -1,4 +1,4 @@
-/** The verbs of resources, used by authorization rules, discovery and kinds. */
+/** The verbs of resources. Authorization rules, discovery and kinds use them. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** The default verbs of a kind, in the order in which discovery lists them. */

@@ -20,7 +20,7 @@ export function checkWebhookUrl(text: string, path: FieldPath): FieldError[] {
   return [
     ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme${form}`)]),
     ...(host === '' ? [invalid(path, host, `host must be provided${form}`)] : []),
-    // User information in a URL may contain a password, so the message does not quote it.
+    // User information in a URL may contain a password, so the error message does not quote it.
     ...(user === undefined ? [] : [invalid(path, '<user>', 'user information is not permitted in the URL')]),
     ...(fragment === '' ? [] : [invalid(path, fragment, 'fragments are not permitted in the URL')]),
     ...(query === '' ? [] : [invalid(path, query, 'query parameters are not permitted in the URL')]),

@@ -39,12 +39,12 @@ export interface Authority extends CertifiedKey {
   /** Returns the certificate of a client with all permissions (`orch-admin` in `system:masters`). */
   adminCertificate(): Promise<CertifiedKey>
   /**
-   * Returns the certificate of the front proxy (`front-proxy-client`). Other servers trust a client with this
-   * certificate to name the requesting user.
+   * Returns the certificate of the front proxy (`front-proxy-client`). Other servers accept the user that a client with
+   * this certificate names.
    */
   proxyCertificate(): Promise<CertifiedKey>
   /**
-   * Returns the certificate of the API server as a client of node agents (`system:apiserver-node-client`, in no group).
+   * Returns the certificate that the API server presents to node agents (`system:apiserver-node-client`, in no group).
    */
   nodeClientCertificate(): Promise<CertifiedKey>
 }

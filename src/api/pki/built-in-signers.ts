@@ -43,7 +43,7 @@ const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
   legacyUnknown: [oneCommonName],
 }
 
-/** The result of checking one rule on a request. */
+/** The result of checking a request against one rule. */
 export interface RuleVerdict {
   readonly rule: string
   /** The violations, one sentence each. The list is empty if the request complies. */

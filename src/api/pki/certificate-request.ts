@@ -14,7 +14,7 @@ import { readPublicKey } from './public-key.ts'
 /** The content of a certificate request (PKCS #10). */
 export interface CertificateRequest {
   readonly subject: Subject
-  /** The encoded subject: a Name in DER. */
+  /** The subject, encoded as a Name in DER. */
   readonly subjectName: Buffer
   readonly publicKey: KeyObject
   /** The requested extensions, in the order in which they are encoded. */
@@ -32,14 +32,14 @@ export interface RequestedExtension {
 const extensionRequestId = '2a864886f70d01090e'
 export const subjectAltNameId = '551d11'
 
-/** Reads a request in PEM format. Ignores text around the first block and all later blocks. */
+/** Reads a certificate request in PEM format. Text around the first block and all later blocks are ignored. */
 export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')
   return readRequestDer(block.bytes)
 }
 
-/** Reads a request in DER format and checks its signature. */
+/** Reads a certificate request in DER format and checks its signature. */
 export function readRequestDer(der: Buffer): CertificateRequest {
   const [info, algorithm, signature, ...rest] = childrenOf(readWhole(der, tags.sequence))
   if (rest.length > 0) throw new MalformedDer('a request must have only content, algorithm and signature')
@@ -124,8 +124,8 @@ interface Scheme {
   readonly pss?: boolean
 }
 
-// The supported signature schemes. SHA-1 suffices to prove possession of the key, because a forged request benefits no
-// one else. MD5 is rejected anyway.
+// The supported signature schemes. SHA-1 is sufficient to prove possession of the key, because nobody benefits from a
+// forged request. MD5 is rejected.
 const schemes: { readonly [id: string]: Scheme } = {
   '2a864886f70d010105': { keyType: 'rsa', hash: 'sha1' },
   '2a864886f70d01010b': { keyType: 'rsa', hash: 'sha256' },
@@ -150,7 +150,7 @@ function hasNone(parameters: Element | undefined): boolean {
   return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }
 
-/** The PSS parameters in use: the same hash for both steps, and a salt of the size of the hash. */
+/** The supported PSS parameters: the same hash for both steps, and a salt of the size of the hash. */
 const pssHashes = new Map([
   ['sha256', pssParameters('01', '20')],
   ['sha384', pssParameters('02', '30')],

@@ -7,8 +7,8 @@ import { publicKeyOf } from './keys.ts'
 import type { AlternativeNames } from './names.ts'
 
 /**
- * The effect of each usage: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended key usage (4.2.1.12), given by
- * its object identifier in DER.
+ * The effect of each usage: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended key usage (4.2.1.12) as an
+ * object identifier in DER.
  */
 export const usageTable = {
   signing: { bit: 0 },

@@ -1,7 +1,7 @@
 /**
- * Issues X.509 certificates according to RFC 5280: version 3 with key identifiers, critical basic constraints and key
- * usage, signed with SHA-2 by any type of issuer key. `issueCertificate` uses a template. `signContent` is the lower
- * level, for certificates whose subject and names are already DER.
+ * Issues X.509 certificates according to RFC 5280. They have version 3, key identifiers, critical basic constraints and
+ * a key usage, and are signed with SHA-2 by any type of issuer key. `issueCertificate` uses a template. `signContent`
+ * is for certificates whose subject and names are already DER.
  */
 import { createHash, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 import {
@@ -69,15 +69,15 @@ function unsignedOf(content: CertificateContent, scheme: SignatureScheme): Buffe
   )
 }
 
-// Returns a random serial number: 128 bits that start with 01, which is a positive number of constant length with 126
-// random bits.
+// Returns a random serial number of 128 bits. The number starts with the bits 01, so it is positive and of constant
+// length, and has 126 random bits.
 function randomSerial(random: (size: number) => Buffer): Buffer {
   const serial = Buffer.from(random(16))
   serial[0] = ((serial[0] as number) & 0x3f) | 0x40
   return serial
 }
 
-/** The cached name and key identifier of an issuer, because an issuer signs many certificates. */
+/** The name and key identifier of each issuer. They are cached because an issuer signs many certificates. */
 const signers = new WeakMap<Issuer, { name: Buffer; keyId: Buffer }>()
 
 /** Returns the name and key identifier of the issuer, as in its own certificate. */

@@ -22,11 +22,11 @@ export const tags = {
   set: 0x31,
 } as const
 
-/** One DER element: its tag and its bytes. */
+/** A DER element with its tag and its bytes. */
 export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly tag: number
   readonly content: Bytes
-  /** The bytes of the complete element, with tag and length. */
+  /** The bytes of the complete element, including tag and length. */
   readonly whole: Bytes
 }
 

@@ -13,9 +13,9 @@ import { subjectOf } from './tbs.ts'
 
 /** The subject of a certificate. */
 export interface Subject {
-  /** All common names, in the order in which they are encoded. A name may be empty. */
+  /** All common names of the subject, in the order in which they are encoded. A name may be empty. */
   readonly commonNames: readonly string[]
-  /** All organizations, in the order in which they are encoded. */
+  /** All organizations of the subject, in the order in which they are encoded. */
   readonly organizations: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export function readSubject(certificate: Buffer): Subject {
   return readName(subjectOf(certificate))
 }
 
-/** Reads the subject from any Name. */
+/** Reads the subject from any DER Name. */
 export function readName(name: Element): Subject {
   const commonNames: string[] = []
   const organizations: string[] = []
@@ -73,8 +73,8 @@ function readString({ tag, content }: Element): string {
   }
 }
 
-// Buffer.toString replaces bytes that are not UTF-8 with U+FFFD, so two names could become equal. Such bytes are
-// rejected.
+// `Buffer.toString` replaces bytes that are not UTF-8 with U+FFFD, so two names could become equal. Names with such
+// bytes are rejected.
 function readUtf8(content: Buffer): string {
   const text = content.toString('utf8')
   if (text.includes('\ufffd') && !Buffer.from(text).equals(content)) throw new MalformedDer('a UTF8String is not UTF-8')

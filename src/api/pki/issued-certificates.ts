@@ -1,5 +1,5 @@
 /**
- * Checks a PEM certificate chain that a signer returned. The chain consists of blocks labeled CERTIFICATE, without
+ * Validates a PEM certificate chain that a signer returned. The chain consists of blocks labeled CERTIFICATE, without
  * header lines, each with one or more certificates. Text around the blocks is ignored. Callers decide whether the chain
  * is trusted or matches a key.
  */
@@ -11,10 +11,10 @@ import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { hasOneSignatureAlgorithm } from './tbs.ts'
 
-/** Maximum number of certificates, more than any TLS handshake accepts. */
+/** Maximum number of certificates in a chain. TLS handshakes accept fewer. */
 const maxCertificates = 100
 
-/** Checks a certificate chain. Throws MalformedInput. */
+/** Validates a certificate chain. Throws MalformedInput. */
 export function checkCertificateChain(pem: Buffer): void {
   let count = 0
   for (const { label, hasHeaders, bytes } of readPemBlocks(pem)) {

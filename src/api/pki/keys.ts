@@ -1,6 +1,6 @@
 /**
- * The keys that this server generates: P-256 keys, stored as PKCS#8 PEM. Generating one takes a millisecond. Generating
- * an RSA key would add half a second to the first start.
+ * The keys that this server generates. They are P-256 keys, stored as PKCS#8 PEM. Generating a P-256 key takes a
+ * millisecond, whereas generating an RSA key would add half a second to the first start.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 

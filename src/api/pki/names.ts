@@ -17,7 +17,7 @@ export interface AlternativeNames {
   readonly ips: readonly string[]
 }
 
-/** Maximum number of names. Clients would reject a larger certificate because of its size. */
+/** Maximum number of names in a certificate. Clients would reject a larger certificate because of its size. */
 const maxNames = 256
 
 const subjectAltNameId = Buffer.from('551d11', 'hex')
@@ -69,7 +69,7 @@ function isLabel(label: string): boolean {
   return label.length <= 63 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label)
 }
 
-// Whether a label consists of digits. As the last label, it would make the name look like an address.
+// Whether a label consists of digits. If it is the last label, the name looks like an IP address.
 function isDigits(label: string): boolean {
   return /^[0-9]+$/.test(label)
 }
@@ -87,7 +87,7 @@ function canonicalIpv6(text: string): string | undefined {
   return plausible ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined
 }
 
-/** Formats the address in these bytes in canonical form. */
+/** Formats the bytes of an address in canonical form. */
 export function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.length !== 16) throw new MalformedDer(`an IP address has ${bytes.length} bytes`)
@@ -95,8 +95,8 @@ export function addressOf(bytes: Buffer): string {
   return canonicalIp(groups.join(':'))
 }
 
-// Returns the bytes of an IPv6 address in canonical form. `::` stands for as many zeros as are missing from eight
-// groups.
+// Returns the bytes of an IPv6 address in canonical form. In the text, `::` represents the zero groups that are missing
+// from eight groups.
 function bytesOf(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number))
   const [before, after] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))

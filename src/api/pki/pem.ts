@@ -10,7 +10,7 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** Every begin and end line starts with this text. No line within a block does. */
+/** The text with which every begin and end line of a block starts. Other lines of a block do not start with it. */
 const mark = '\n-----'
 
 /** Yields the blocks of a PEM file. */
@@ -46,8 +46,8 @@ function readBlock(label: string, content: string): PemBlock | undefined {
 }
 
 /**
- * Returns the length of the header lines. They precede all other lines and contain a colon, which base64 text does not
- * contain.
+ * Returns the length of the header lines. Header lines precede all other lines and contain a colon, which base64 text
+ * does not contain.
  */
 function headersLength(content: string): number {
   let at = 0

@@ -1,7 +1,7 @@
 /**
  * Reads untrusted public keys: RSA, ECDSA on the NIST curves, Ed25519. The reader checks type, curve and size in the
- * DER before it passes the bytes to the crypto library. This rejects expensive keys, such as an RSA modulus of a
- * megabit or a custom curve.
+ * DER before it passes the bytes to the crypto library. Expensive keys, such as an RSA modulus of a megabit or a custom
+ * curve, are therefore rejected.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readAlgorithm, readBits } from './algorithm.ts'
@@ -12,7 +12,7 @@ import { MalformedInput } from './malformed-input.ts'
 const maxModulusBytes = 16384 / 8
 const maxExponentBytes = 4
 
-/** Size in bytes of uncompressed points on these curves: P-224, P-256, P-384, P-521. */
+/** Size in bytes of uncompressed points on the curves P-224, P-256, P-384 and P-521. */
 const pointBytes: { readonly [curve: string]: number } = {
   '2b81040021': 57,
   '2a8648ce3d030107': 65,

@@ -6,9 +6,9 @@
  */
 import type { CertifiedKey } from './authority.ts'
 
-/** A certificate and key to renew. */
+/** The certificate and key to renew. */
 export interface Renewed {
-  /** The certificate and key in use. */
+  /** The certificate and key that are currently used. */
   readonly current: CertifiedKey
   /** Returns the current certificate and key, renewed if due. */
   readonly read: () => Promise<CertifiedKey>

@@ -9,9 +9,9 @@ export interface RequestedNames {
   readonly ips: readonly string[]
   readonly emails: readonly string[]
   readonly uris: readonly string[]
-  /** Number of names of other types, such as directory names. */
+  /** Number of names of unsupported types, such as directory names. */
   readonly others: number
-  /** The encoded names of the four types above: a list of GeneralNames in DER. */
+  /** The encoded names of the supported types: a list of GeneralNames in DER. */
   readonly der: readonly Buffer[]
 }
 

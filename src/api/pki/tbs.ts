@@ -1,5 +1,5 @@
 /**
- * Reads the subject and extensions of a certificate, still as DER. Checks only the structure around them, because TLS
+ * Reads the subject and extensions of a certificate as DER. Only the structure around them is checked, because TLS
  * verifies validity and signature.
  */
 import { childrenOf, type Element, expectTag, readWhole, tags } from './der.ts'
@@ -30,7 +30,7 @@ export function hasOneSignatureAlgorithm(certificate: Buffer): boolean {
 }
 
 // Returns the fields of a certificate's tbsCertificate: [0] version (absent in v1), serial, algorithm, issuer,
-// validity, subject, key, ... `first` is the index of the serial. A certificate consists of tbsCertificate, algorithm
+// validity, subject, key,... `first` is the index of the serial. A certificate consists of tbsCertificate, algorithm
 // and signature.
 function fieldsOf(certificate: Buffer): { fields: Element[]; first: number } {
   const [tbs] = childrenOf(readWhole(certificate, tags.sequence))

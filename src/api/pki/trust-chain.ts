@@ -15,7 +15,7 @@ export interface Chain {
   /** The period in which all certificates of the chain are valid. */
   readonly from: number
   readonly to: number
-  /** Total lifetime of the certificate itself, not of the chain. */
+  /** Total lifetime of the certificate itself in milliseconds. */
   readonly lifetime: number
 }
 
@@ -61,7 +61,7 @@ class Search {
     try {
       return certificate.verify(by.publicKey)
     } catch {
-      // A certificate with an unreadable key cannot have signed anything.
+      // A certificate with an unreadable key cannot be the issuer of another certificate.
       return false
     }
   }

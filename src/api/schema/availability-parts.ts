@@ -1,12 +1,12 @@
 /**
  * Lists all parts of kinds that can exist in only some Kubernetes versions: the kinds themselves, their fields, columns
- * and sub-resources.
+ * and subresources.
  */
 import type { Availability } from '../versions/availability.ts'
 import type { Kind } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** Returns the parts of the kinds. A type that several kinds use is returned once. */
+/** Returns all parts of the given kinds. A type that several kinds use is returned once. */
 export function availabilityParts(kinds: readonly Kind[]): Availability[] {
   const parts: Availability[] = []
   const seen = new Set<Schema>()

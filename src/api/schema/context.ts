@@ -7,7 +7,7 @@ import type { Emulation } from '../versions/availability.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from '../versions/emulated-version.ts'
 import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/feature-gates.ts'
 
-/** The context that rules receive in addition to the object. */
+/** The context that validation rules receive in addition to the object. */
 export interface RuleContext {
   readonly vendor: Vendor
   /** The subresource of the request, or '' for the object itself. */
@@ -22,7 +22,7 @@ export interface RuleContext {
   readonly namespaceLabels?: () => { readonly [key: string]: string } | undefined
 }
 
-/** The parts of a context that determine which Kubernetes version it emulates. */
+/** The parts of a context that determine the emulated Kubernetes version. */
 export type EmulationContext = Pick<RuleContext, 'version' | 'gates'>
 
 /** Returns the version and the gates of a context, for rules that depend on them. */
@@ -52,9 +52,9 @@ export interface JudgeContext extends RuleContext {
 /** Context for rules that prepare an object for the store, with the writer and the time. */
 export interface PrepareContext extends RuleContext {
   readonly user: User
-  /** Whether the server itself writes the object, rather than a client. */
+  /** Whether the server itself writes the object, as opposed to a client. */
   readonly own?: boolean
-  /** The current time in milliseconds. */
+  /** The current wall-clock time in milliseconds. */
   readonly now: number
   /** Adds a warning to the response. */
   readonly warn?: ((text: string) => void) | undefined
@@ -62,7 +62,7 @@ export interface PrepareContext extends RuleContext {
   readonly onDropped?: ((field: DroppedField) => void) | undefined
 }
 
-/** A dropped field and the feature gate that it requires. */
+/** A field that was dropped, and the feature gate that the field requires. */
 export interface DroppedField {
   readonly path: string
   readonly feature: string

@@ -61,7 +61,7 @@ interface NamedField {
   readonly field: Field
 }
 
-/** The fields of an object schema as a list, cached because every object of every request needs it. */
+/** The fields of an object schema as a list. The list is cached because every object of every request needs it. */
 const fieldsOf = memoizeByObject(({ fields }: ObjectSchema) => {
   const all: NamedField[] = Object.entries(fields).map(([name, field]) => ({ name, field }))
   return new PresentFields(all, ({ field }) => field.zeroValue === 'write')
@@ -144,7 +144,7 @@ class Decoder {
   }
 
   /**
-   * Returns the unknown fields of a value if the schema preserves them. Otherwise reports them and returns an empty
+   * Returns the unknown fields of a value if the schema preserves them. If not, reports them and returns an empty
    * object.
    */
   #unknownKept(schema: ObjectSchema, value: JsonObject, path: FieldPath): JsonObject {
@@ -174,7 +174,8 @@ class Decoder {
   }
 
   /**
-   * Decodes a value by its description or by the matching alternative. Without a vendor, returns the value unchanged.
+   * Decodes a value by its published description or by the matching alternative. Without a vendor, returns the value
+   * unchanged.
    */
   #readPruned(schema: AnySchema, value: Json, path: FieldPath): Json {
     const { described, alternatives } = schema
@@ -290,7 +291,7 @@ function setField(result: JsonObject, { name, field }: NamedField, item: Json): 
   else if (field.emptyCounts) noteExplicitEmpty(result, name)
 }
 
-/** Lists and maps that the decoder added only because their field is always written. */
+/** Lists and maps that the decoder has added because their field is always written. */
 const unsent = new WeakSet<object>()
 
 function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
@@ -299,8 +300,8 @@ function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
 }
 
 /**
- * Whether the decoder added this list or map because the client did not send one. An empty list or map that a client
- * sent is different.
+ * Whether the decoder has added the list or map because the client did not send it. An empty list or map from a client
+ * is significant.
  */
 export function isUnsent(value: Json): boolean {
   return typeof value === 'object' && value !== null && unsent.has(value)

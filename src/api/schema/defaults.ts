@@ -21,14 +21,14 @@ export const hasDefaults = containsSchema(
       (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined))),
 )
 
-/** Size of a value. */
+/** The size of a value. */
 export interface Size {
   readonly bytes: number
-  /** Number of members and elements, including the value itself. */
+  /** Number of members and elements inside the value, plus one for the value itself. */
   readonly values: number
 }
 
-/** The remaining size that defaults may add. */
+/** The remaining size for defaults. */
 export class Room {
   #bytes: number
   #values: number
@@ -38,7 +38,7 @@ export class Room {
     this.#values = values
   }
 
-  /** Reserves a size. Returns false if it exceeds the remaining size. */
+  /** Reserves a size for a default. Returns false if the size exceeds the remaining size. */
   take({ bytes, values }: Size): boolean {
     this.#bytes -= bytes
     this.#values -= values
@@ -46,7 +46,7 @@ export class Room {
   }
 }
 
-/** Context for applying defaults. */
+/** The context for applying defaults. */
 export interface Filling {
   readonly context: RuleContext
   /** The remaining size. If undefined, the size is unlimited. */
@@ -145,8 +145,8 @@ function isFilled(schema: Schema, item: Json): boolean {
 }
 
 /**
- * Whether an object has all its defaults. Returns false for types with derived defaults, because those are unknown
- * until they are computed.
+ * Whether an object has all its defaults. Returns false for types with derived defaults, because derived defaults are
+ * unknown until they are computed.
  */
 function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   if (schema.fill !== undefined) return false
@@ -175,7 +175,10 @@ interface PartToFill {
   readonly item: Json
 }
 
-/** Returns the item, or its default if the item is null. Returns undefined if the limit has been reached. */
+/**
+ * Returns the item of a list or map, or its default if the item is null. Returns undefined if the limit has been
+ * reached.
+ */
 function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }: Filling): Json | undefined {
   if (item !== null || ifNull === undefined) return item
   if (room?.take(sizeOf(ifNull)) === false) return undefined
@@ -196,7 +199,7 @@ function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): 
   return undefined
 }
 
-/** Applies the defaults of the object's direct members. */
+/** Applies the defaults of an object's direct members. */
 function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling): PathElements | undefined {
   for (const { name, value: given, size } of concerned(schema).stated) {
     if (own(value, name) !== undefined) continue

@@ -1,4 +1,6 @@
-/** Limits the effort for validating a value. `validate` creates the record, and expensive rules add to it. */
+/**
+ * Limits the effort of validating a value. `validate` creates the object, and expensive rules add their effort to it.
+ */
 
 /** The effort that expensive rules have spent on one value so far. */
 export interface Effort {
@@ -6,6 +8,6 @@ export interface Effort {
   readonly isClean: () => boolean
   steps: number
   began: number | undefined
-  /** Whether the budget is exhausted. The remaining parts are rejected without validation. */
+  /** Whether the effort exceeds the budget. The remaining parts of the value are rejected without validation. */
   spent: boolean
 }

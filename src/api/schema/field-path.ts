@@ -10,7 +10,7 @@ export type FieldSteps = readonly [string, ...string[]]
 const maxPaths = 100
 const maxSteps = 32
 
-/** Matches a plain name, or a key in brackets and quotes. */
+/** Matches an element of a path: a plain name, or a key in brackets and quotes. */
 const step = /([^.,[\]'"]+)|\[(?:'([^']*)'|"([^"]*)")\]/y
 
 /** Parses comma-separated paths. `parameter` is the name of the query parameter for errors. */

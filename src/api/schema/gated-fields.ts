@@ -44,7 +44,7 @@ interface Place {
   readonly dropOwner?: () => void
 }
 
-/** A field of a disabled feature that an object contains. */
+/** A field of an object that belongs to a disabled feature. */
 interface GatedValue extends Place {
   readonly owner: JsonObject
   readonly name: string

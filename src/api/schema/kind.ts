@@ -31,7 +31,7 @@ export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; met
 /** The definition of a kind, as written in its file in `kinds/`. Empty groups are omitted. */
 export interface KindDefinition<T> extends KindAvailability {
   readonly names: KindNames
-  /** Purpose of the kind in one or two sentences. */
+  /** Purpose of the kind, in one or two sentences. */
   readonly doc: string
   readonly rules?: KindRules<T>
   readonly lifecycle?: KindLife<T>
@@ -90,12 +90,15 @@ export interface KindRules<T> {
   readonly metadataLast?: (context: RuleContext) => boolean
   /** Validates an object. Returns a generator if validation is expensive. */
   readonly validate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
-  /** Validates new objects only. Existing objects are not validated against these rules again. */
+  /** Validates rules that apply only to new objects. Existing objects are not validated against these rules again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[] | Sliced<FieldError[]>
   /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
-  /** Adds fields that every version of a valid object contains, after validation. Modifies the object in place. */
+  /**
+   * Adds the fields that every version of a valid object contains. Called after validation. Modifies the object in
+   * place.
+   */
   readonly canonicalize?: (object: T, context: RuleContext) => void
   /** Returns warnings for the client that wrote a valid object. `previous` is undefined for new objects. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
@@ -153,7 +156,7 @@ export interface KindLife<T> {
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
 }
 
-/** The representations of objects other than the objects themselves. */
+/** The representations of objects in other forms, such as tables, selectors and subresources. */
 export interface KindViews<T> {
   /** The table columns. Defaults to name and creation time. */
   readonly columns?: readonly Column<T>[]
@@ -239,8 +242,8 @@ export interface ShownAs<T> {
 export type KindOrigin = 'built-in' | 'custom'
 
 /**
- * A kind in the form that the rest of the server uses: names at the top level, all groups present, rules for any
- * object.
+ * A kind in the form that the rest of the server uses. Names are at the top level, all groups are present, and rules
+ * accept any object.
  */
 export interface Kind extends KindNames, KindAvailability {
   readonly origin: KindOrigin
@@ -254,7 +257,7 @@ export interface Kind extends KindNames, KindAvailability {
   readonly deprecated?: Deprecation
   /** Maps field selector names of this version to those of the stored version. */
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
-  /** Conversion of a version that is not the stored version. */
+  /** The conversion of this version. Undefined for the stored version. */
   readonly conversion?: Conversion & { readonly stored: Kind }
   /**
    * Reads objects that were stored under other definitions. Undefined unless the definition of the kind can change
@@ -269,7 +272,7 @@ export interface KindOf<T> extends Kind {
   readonly infer?: T
 }
 
-/** An object in the encoding of the store or a cache. */
+/** An object as the store or a cache encodes it. */
 export interface StoredJson {
   readonly json: Buffer
   /**
@@ -302,11 +305,11 @@ export interface Evolution {
   /** Whether a webhook converts between versions, so that callers may have to wait for a conversion. */
   readonly remote: boolean
   /**
-   * Converts a complete object of this version to its stored form. Fields that the stored version does not have are
+   * Converts a complete object of this version to its stored form. Fields that do not exist in the stored version are
    * lost.
    */
   readonly store: (object: ApiObject) => Sliced<ReadyToStore>
-  /** Converts an object to the current form of this version. */
+  /** Converts an object to the form that this version currently requires. */
   readonly read: (object: ApiObject) => Sliced<ApiObject>
   /**
    * Converts JSON like `read`, and returns JSON. Returns the same buffer if nothing changes. The result is cached, so

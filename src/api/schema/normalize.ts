@@ -31,13 +31,13 @@ export interface ObjectType {
 
 /** A complete object, and the problems that were found in the input. */
 export interface Normalized {
-  /** A new object to which no other code refers. */
+  /** A new object that no other code references. */
   readonly object: ApiObject
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
   /** The unknown fields that exist in other Kubernetes versions, by path. */
   readonly otherVersions: OtherVersions | undefined
-  /** Whether the input listed an owner more than once. */
+  /** Whether an owner is listed more than once in the input. */
   readonly ownersRepeated: boolean
 }
 
@@ -118,7 +118,7 @@ export function* decodeStoredSliced(
   return (yield* normalizeSliced(version.stored, asJson(converted))).object
 }
 
-/** Converts the object without completing it, for callers that only inspect it. */
+/** Converts an object without completing it, for callers that only inspect the result. */
 export function inStoredForm(version: VersionType, object: ApiObject, previous?: ApiObject): ApiObject {
   const { kind, stored, context } = version
   if (kind.conversion === undefined || stored === undefined) return object

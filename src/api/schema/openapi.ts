@@ -21,8 +21,8 @@ export class Definitions {
   readonly #names: Vendor
   readonly #emulated: EmulatedVersion
   /**
-   * Whether the default of a value that is always written is its zero value, as in OpenAPI version 3 since Kubernetes
-   * 1.24.
+   * Whether fields that are always written have their zero value as the default, as in OpenAPI version 3 since
+   * Kubernetes 1.24.
    */
   readonly #hasZeroDefaults: boolean
 
@@ -36,8 +36,8 @@ export class Definitions {
   }
 
   /**
-   * Returns the schema as it appears in the document. `home` is the package to which short names belong, such as
-   * `core.v1`.
+   * Returns the schema in the form that the document contains. `home` is the package to which short names belong, such
+   * as `core.v1`.
    */
   write(schema: Schema, home: string): JsonObject {
     const named = publishedType(schema)
@@ -255,8 +255,8 @@ function packageOf(name: string): string | undefined {
 }
 
 /**
- * Whether a field is published as required: if validation requires it, or if it is always written. Objects and times
- * that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
+ * Whether a field is published as required. It is if validation requires it, or if it is always written. Objects and
+ * times that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
  */
 function isRequired(
   { required, zeroValue, schema, published, optionalSince }: Field,

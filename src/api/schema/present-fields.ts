@@ -1,11 +1,11 @@
 /**
  * Selects the fields of an object schema that are relevant for one value: the fields that are present, and those whose
- * absence matters. Users may define thousands of fields and send thousands of objects that have only a few of them.
- * Checking every field on every object would take time proportional to the product.
+ * absence matters. Users may define thousands of fields and send thousands of objects that have only a few of them. The
+ * time for checking every field on every object would be proportional to the product.
  */
 import type { JsonObject } from '../json/json.ts'
 
-/** Number of fields up to which checking all of them is faster. */
+/** Number of fields up to which checking all fields is faster. */
 const few = 64
 
 /** The fields of an object schema that a caller processes. */
@@ -25,7 +25,7 @@ export class PresentFields<T extends { readonly name: string }> {
     this.#always = all.flatMap((field, place) => (countsAbsent(field) ? [place] : []))
   }
 
-  /** Returns the relevant fields in schema order. The result may include absent fields. */
+  /** Returns the relevant fields in schema order. Fields that the value does not contain may be included. */
   of(value: JsonObject): readonly T[] {
     if (this.#all.length <= few) return this.#all
     const places = new Set(this.#always)

@@ -48,10 +48,10 @@ interface Typed<T> {
   /** A field with the TypeScript type of the values, which is never set at run time. */
   readonly infer?: T
   /**
-   * Validates the value beyond its type. For an object, validates the relations between fields. Called after defaulting
-   * with a value that matches the schema. Required fields may still be missing, because that is reported separately.
-   * Every field of an object may therefore be undefined. Expensive checks return a generator, so that other requests
-   * can run between its steps.
+   * Validates a value beyond its type. For an object, validates the relations between fields. The function is called
+   * after defaulting with a value that matches the schema. Required fields may still be missing, because that is
+   * reported separately. Every field of an object may therefore be undefined. Expensive checks return a generator, so
+   * that other requests can run between its steps.
    *
    * An inline function gets the type of the value from the fields before it. A separate function must name that type as
    * `InferFields<typeof fields>` of a constant `fields`, not as `Infer<typeof schema>`, because the compiler rejects
@@ -108,7 +108,7 @@ export interface IntegerSchema<T = unknown> extends Typed<T> {
 export interface NumberSchema<T = unknown> extends Typed<T> {
   readonly type: 'number'
 }
-/** Bytes. They are base64 in JSON and raw bytes in Protobuf. */
+/** Bytes, which are base64 in JSON and raw bytes in Protobuf. */
 export interface BytesSchema<T = unknown> extends Typed<T> {
   readonly type: 'bytes'
   /**
@@ -148,7 +148,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
    * are preserved.
    */
   readonly pruned?: boolean
-  /** The first version in which the type is pruned. Earlier versions keep unknown members. */
+  /** The first version in which the type is pruned. Earlier versions preserve unknown members. */
   readonly prunedSince?: KubeVersion
   /**
    * The Protobuf message of the type, with one field per possible type of the value. If undefined, the value is encoded
@@ -202,7 +202,7 @@ export interface ListSchema<T = unknown> extends Typed<T> {
    */
   readonly retainKeys?: boolean
 }
-/** Objects with known fields. */
+/** Objects with a fixed set of fields. */
 export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly type: 'object'
   readonly fields: Fields
@@ -215,9 +215,9 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly open?: boolean
   /** Whether the schema describes a complete object in a custom resource, with its own type and metadata. */
   readonly embedded?: boolean
-  /** A group of fields of which exactly one must be set. */
+  /** The choices: groups of fields of which exactly one must be set. */
   readonly choice?: Choice
-  /** Returns the fields that validation skips, because an error elsewhere makes their errors meaningless. */
+  /** Returns the fields whose validation is skipped because an error elsewhere makes their errors meaningless. */
   fieldsToSkip?(value: T, context: RuleContext): readonly string[]
   /** Whether validation skips the rules of the field types. */
   readonly unvalidated?: boolean
@@ -247,8 +247,8 @@ export interface Publishing {
 }
 
 /**
- * A choice of one field. The first field of `among` that is set is validated. If others are set too, they are rejected
- * without validation.
+ * A group of fields of which exactly one must be set. The first field of `among` that is set is validated. If others
+ * are set too, they are rejected without validation.
  */
 export interface Choice {
   readonly among: readonly string[]
@@ -256,7 +256,7 @@ export interface Choice {
   readonly noun: string
 }
 
-/** A field of an object. */
+/** A field of an object schema. */
 export interface Field<T = unknown> extends Availability {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
@@ -394,7 +394,7 @@ type AnyOptions = Pick<
   'granular' | 'untyped' | 'asSent' | 'described' | 'versioned' | 'pruned' | 'prunedSince' | 'alternatives'
 >
 
-/** Constructors of schemas. */
+/** Functions that create schemas. */
 export const s = {
   string: (options: { listed?: readonly string[] } = {}): StringSchema<string> => ({ type: 'string', ...options }),
   oneOf: <const V extends string>(...values: readonly V[]): StringSchema<V> => ({ type: 'string', values }),

@@ -82,7 +82,7 @@ export function* validateSliced(
   return validation.errors
 }
 
-/** A value to validate. */
+/** A value that is validated, with its schema and path. */
 interface Judged {
   readonly value: Json
   readonly path: FieldPath
@@ -143,7 +143,7 @@ class Validation {
     return lenient && !this.#namesElements ? path : at(path, index)
   }
 
-  /** Whether to validate the parts of a value. Adds an error if the value has the wrong type. */
+  /** Whether the parts of a value are validated. Adds an error if the value has the wrong type. */
   #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
       return value !== null && !schema.skipsParts?.(value, this.#context)
@@ -347,7 +347,7 @@ interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath
   readonly choice: Choice | undefined
-  /** Names of those fields of the choice that are set. */
+  /** The names of the choice's fields that are set. */
   readonly setFields: readonly string[]
   readonly unvalidated: readonly string[] | undefined
   /** The members of the object that is replaced. Undefined if they are unknown. */
@@ -374,7 +374,7 @@ function isMissing(item: Json | undefined): boolean {
   return item === undefined || item === '' || item === null
 }
 
-/** Whether the decoder added an empty string because the field is always written. */
+/** Whether the decoder has added an empty string because the field is always written. */
 function isUnsent(item: Json, field: Field): boolean {
   return item === '' && field.zeroValue === 'write'
 }

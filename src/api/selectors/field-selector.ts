@@ -6,7 +6,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 
-/** One requirement of a field selector. */
+/** A requirement of a field selector. */
 export interface FieldRequirement {
   readonly path: string
   readonly equal: boolean
@@ -69,7 +69,7 @@ function unescaped(value: string, term: string): string {
   return text
 }
 
-/** All requirements on one field. */
+/** All requirements of a selector on one field. */
 interface Demand {
   /** The values that the field must equal. No object matches if there are several. */
   readonly equal: ReadonlySet<string>

@@ -10,7 +10,7 @@ import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 /** The labels of an object. */
 export type Labels = { readonly [key: string]: string } | undefined
 
-/** One requirement of a label selector. */
+/** A requirement of a label selector. */
 export type Requirement =
   | { readonly op: 'in'; readonly key: string; readonly values: readonly string[] }
   | { readonly op: 'notin'; readonly key: string; readonly values: readonly string[] }
@@ -65,9 +65,9 @@ function requirementOf(key: string, operator: string, values: readonly string[])
   }
 }
 
-/** All requirements on one label. */
+/** All requirements of a selector on one label. */
 interface Demand {
-  /** Whether an object must have the label. */
+  /** Whether an object must have the label in order to match. */
   readonly needed: boolean
   readonly forbidden: boolean
   readonly oneOf: ReadonlySet<string> | undefined
@@ -88,7 +88,7 @@ const anything: Demand = {
 /** A label selector prepared for matching. */
 export class LabelMatcher {
   readonly #demands = new Map<string, Demand>()
-  /** Minimum number of labels that an object must have. */
+  /** Minimum number of labels that a matching object must have. */
   readonly #needed: number
 
   constructor(requirements: readonly Requirement[]) {

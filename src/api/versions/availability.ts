@@ -17,7 +17,7 @@ export interface Availability {
   readonly since?: KubeVersion
   /** The first version that no longer has the part. */
   readonly until?: KubeVersion
-  /** The feature gate that must be enabled. A part whose gate is disabled exists, but cannot be used. */
+  /** The feature gate that must be enabled. If the gate is disabled, the part exists but cannot be used. */
   readonly gate?: GateCondition
 }
 
@@ -31,12 +31,12 @@ export interface Emulation {
 }
 
 /**
- * The state of a part: the version does not have it yet (`later`) or no longer has it (`removed`), its feature gate is
- * disabled (`disabled`), or it is usable (`available`).
+ * The state of a part. `later`: the version does not have the part yet. `removed`: the version no longer has the part.
+ * `disabled`: the feature gate of the part is disabled. `available`: the part can be used.
  */
 export type AvailabilityState = 'later' | 'removed' | 'disabled' | 'available'
 
-/** Returns the state of a part. Never returns `disabled` if no gates are given. */
+/** Returns the state of a part. If no gates are given, the result is never `disabled`. */
 export function availabilityOf(
   { since, until, gate }: Availability,
   { version, gates }: Pick<Emulation, 'version'> & Partial<Emulation>,

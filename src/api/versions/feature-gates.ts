@@ -12,10 +12,10 @@ export type FeatureGate = keyof typeof gateFacts
 /** The names of the enabled gates. */
 export type Gates = ReadonlySet<FeatureGate>
 
-/** The stage of a feature in a version. */
+/** The stage of a feature in a Kubernetes version. */
 export type GateStage = 'alpha' | 'beta' | 'stable' | 'deprecated'
 
-/** The state of a gate in a version. */
+/** The state of a feature gate in a Kubernetes version. */
 export interface GateState {
   readonly stage: GateStage
   /** Whether the feature is enabled by default. */
@@ -53,12 +53,12 @@ function readState(state: string): GateState {
   return { stage: stages[state[0]!]!, on: state[1] === '+', locked: state[2] === '!' }
 }
 
-/** Features that are always enabled, even in versions where their gate is off by default. */
+/** Features that are always enabled, even in versions whose gate is disabled by default. */
 const alwaysOn: readonly FeatureGate[] = ['CustomResourceValidationExpressions']
 
 /**
- * Whether a feature is enabled by default. After the gate was removed, its last state applies. Before the gate exists,
- * the feature is disabled.
+ * Whether a feature is enabled by default. After the removal of its gate, the last state applies. Before the
+ * introduction of its gate, the feature is disabled.
  */
 function isOnByDefault(name: FeatureGate, version: EmulatedVersion): boolean {
   if (alwaysOn.includes(name)) return true
@@ -66,7 +66,7 @@ function isOnByDefault(name: FeatureGate, version: EmulatedVersion): boolean {
   return state !== undefined && readState(state).on
 }
 
-/** Returns the versions in which the default of a gate may differ from the preceding version. */
+/** Returns the versions in which the default of a gate may differ from that in the preceding version. */
 export function gateChanges(name: FeatureGate): readonly KubeVersion[] {
   return gateFacts[name].split(' ').map((change) => change.split(':')[0] as KubeVersion)
 }

@@ -72,7 +72,7 @@ export function authorizerValue(ask: AskAuthorizer): Check {
   return new Check('authorizer', nothing, ask)
 }
 
-/** Returns a check of a resource, such as `authorizer.requestResource`. */
+/** Returns a check of the authorizer for a resource, such as `authorizer.requestResource`. */
 export function resourceCheck(ask: AskAuthorizer, attributes: Partial<CheckedAttributes>): Check {
   return new Check('resource_check', { ...nothing, ...attributes }, ask)
 }
@@ -117,7 +117,7 @@ const selecting: Costs = {
   estimate: ([, selector]) => ({ cost: selectorCost(selector!.size.max) }),
 }
 
-/** The cost of a check, which is as high as that of 350,000 other calls, as in Kubernetes. */
+/** The cost of an authorizer check. As in Kubernetes, it equals the cost of 350,000 other calls. */
 const checkCost = { actual: () => 350_000, estimate: () => ({ cost: 350_000 }) }
 
 const answerOf = (value: Value | undefined) => (value as Decision).answer

@@ -100,14 +100,14 @@ export function selfComparison(list: CelList): number {
   return Math.floor(list.size * list.size * comparisonFactors[isText ? 'text' : 'other']) + listCallCost
 }
 
-/** Estimates the cost of `flatten`. If the depth is not a constant, the estimate allows for any depth. */
+/** Estimates the cost of `flatten`. If the depth is not a constant, the estimate assumes an unlimited depth. */
 function flattening([list, depth]: readonly Estimated[]): CallEstimate {
   const levels = depth === undefined ? 1 : intOr(depth, Number.POSITIVE_INFINITY)
   return newList(list!.size, levels)
 }
 
 /**
- * Returns the value of a constant integer argument, or `otherwise` if the argument is not constant. Negative numbers
+ * Returns the value of a constant integer argument, or `otherwise` if the argument is not a constant. Negative numbers
  * count as 0.
  */
 function intOr({ constant }: Estimated, otherwise: number): number {

@@ -87,7 +87,7 @@ function typeNameOf(value: Value): string {
   return typeNames[kind] ?? opaqueNames.get(kind) ?? kind
 }
 
-/** Returns the cost of traversing a whole string or all of its bytes. A character takes up to four bytes. */
+/** Returns the cost of traversing a whole string or all of its bytes. In UTF-8, a character has up to four bytes. */
 function copying(resultSize: (size: Size) => Size): Costs {
   return {
     actual: ([value]) => traversal(sizeOf(value!)),

@@ -5,8 +5,8 @@
 
 const maxDigits = 100
 /**
- * Number of further digits to examine. A number that is still halfway between two results after these digits is exactly
- * halfway.
+ * Number of additional digits to examine. A number that is still halfway between two results after these digits is
+ * exactly halfway.
  */
 const exactDigits = 60
 

@@ -26,7 +26,7 @@ const notCalled: Implementation = () => {
   throw new TypeError('the evaluator implements this operator, so the operator has no function')
 }
 
-/** The cost of a comparison, which depends on the size of the smaller operand. */
+/** The cost of comparing two values, which depends on the size of the smaller value. */
 const comparing: Costs = {
   actual: (args) => {
     const a = args[0]!

@@ -21,7 +21,9 @@ class Amount extends Opaque {
     this.quantity = quantity
   }
 
-  /** The canonical text of the quantity. Equal quantities have the same canonical text, whatever their notation. */
+  /**
+   * The canonical text of the quantity. Equal quantities have the same canonical text, regardless of their notation.
+   */
   get text(): string {
     return String(this.quantity.nanos)
   }
@@ -148,7 +150,7 @@ function readSemver(text: string, normalize: Value | undefined): Semver | undefi
   )
 }
 
-/** Returns the normal form of a version. For example, `v1.02` becomes `1.2.0`. */
+/** Returns the normal form of a semantic version. For example, `v1.02` becomes `1.2.0`. */
 function normalized(text: string): string {
   const end = text.search(/[-+]/)
   const [numbers, rest] = end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end)]
@@ -166,7 +168,7 @@ function semverOf(text: Value | undefined, normalize: Value | undefined): Semver
 
 function compareSemver(a: Semver, b: Semver): number {
   for (const [i, part] of a.numbers.entries()) if (part !== b.numbers[i]) return part < b.numbers[i]! ? -1 : 1
-  // A version without pre-release identifiers is newer than its pre-releases.
+  // A semantic version without pre-release identifiers is newer than its pre-releases.
   if (a.identifiers.length === 0 || b.identifiers.length === 0)
     return Math.sign(b.identifiers.length - a.identifiers.length)
   for (const [i, part] of a.identifiers.entries()) {

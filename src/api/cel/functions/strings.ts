@@ -137,7 +137,7 @@ const replace: Implementation = (run, args) => {
 
 interface Cutting {
   readonly separator: string
-  /** Maximum number of pieces. The last piece contains the remainder of the string. */
+  /** Maximum number of pieces into which a string is split. The last piece contains the remainder of the string. */
   readonly limit: number
 }
 
@@ -189,7 +189,7 @@ function pieces(limit: number): number {
 }
 
 /**
- * Estimates the cost and the result size of `replace`. The replacement can make the string longer, depending on the
+ * Estimates the cost and the result size of `replace`. The result can be longer than the string, depending on the
  * replaced text.
  */
 function replacing([text, old, next]: readonly Estimated[]): CallEstimate {

@@ -6,7 +6,7 @@ import { CelError, type Duration, type Timestamp, toInt } from '../values.ts'
 
 const milli = 1_000_000n
 
-/** Returns the local time in a time zone, represented as if the zone were UTC. */
+/** Returns the local time in a time zone. The result is represented as if the time zone were UTC. */
 function inZone({ nanos }: Timestamp, zone: string | undefined): Date {
   const milliseconds = floorDivide(nanos, milli)
   const date = new Date(Number(milliseconds))
@@ -47,7 +47,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** Cost of a conversion to a time zone in steps, which is a hundred times that of a typical function. */
+/** Cost in steps of a conversion to a time zone, which is a hundred times that of a typical function. */
 const zoneSteps = 2000
 
 function ofTimestamp(read: (date: Date) => number): Overload[] {

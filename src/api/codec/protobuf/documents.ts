@@ -115,7 +115,8 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 /**
- * Returns the end of the first frame. If the length field of the frame is incomplete, returns the end of that field.
+ * Returns the offset at which the first frame ends. If the length field of the frame is incomplete, returns the offset
+ * at which that field ends.
  */
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes

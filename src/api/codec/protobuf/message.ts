@@ -11,7 +11,7 @@ import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
 export interface Message {
-  /** The parts of the message, sorted by field number. They are written in this order. */
+  /** The parts of the message, sorted by field number. The encoder writes them in this order. */
   readonly parts: readonly Part[]
   readonly byNumber: ReadonlyMap<number, Part>
 }

@@ -4,8 +4,8 @@
  *
  * As the wire format requires, unknown fields are skipped, the last of several single values is used, and repeated
  * messages are merged. The decoder rejects groups (an obsolete encoding), values with the wrong wire type, text that is
- * not UTF-8, and more values than a JSON body may have. Errors name the field. The decoder yields periodically, because
- * messages can be large.
+ * not UTF-8, and more values than a JSON body may have. Errors contain the field. The decoder yields periodically,
+ * because messages can be large.
  */
 
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
@@ -180,8 +180,8 @@ class MessageReader {
   }
 
   /**
-   * Decodes a value that is a boolean, a list or a schema. A list or schema takes precedence over the boolean, which is
-   * also present next to a schema.
+   * Decodes a value that is a boolean, a list or a schema. If the message contains a list or a schema, the boolean is
+   * ignored.
    */
   #readAlternative({ boolean, list, object }: Alternatives, before: Json | undefined): Json | undefined {
     let allows = typeof before === 'boolean' ? before : undefined
@@ -249,7 +249,7 @@ class MessageReader {
     return map
   }
 
-  /** Decodes a quantity. Returns zero if the message contains no text. Rejects an empty text, as in JSON. */
+  /** Decodes a quantity. A message without text is zero. An empty text is rejected, as in JSON. */
   #quantity(): string {
     const text = this.#inner((field) => (field === 1 ? this.#wire.string() : undefined))
     if (text === '') throw new WireError('"" is not a quantity')
@@ -332,7 +332,10 @@ function absent(schema: Schema): Json {
 const maxSeconds = 253_402_300_799
 const minSeconds = -62_135_596_800
 
-/** Formats a time in seconds, which must be in the years 1 to 9999. Drops digits beyond the precision of the field. */
+/**
+ * Formats a time in seconds, which must be in the years 1 to 9999. Digits beyond the precision of the field are
+ * dropped.
+ */
 function timeText(seconds: number | bigint, nanos: number): string {
   if (seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos > 999_999_999)
     throw new WireError('the time is out of range')

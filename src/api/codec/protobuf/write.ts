@@ -88,14 +88,14 @@ class MessageWriter {
     this.#wire.end(start)
   }
 
-  /** Encodes JSON that is stored as the client sent it. */
+  /** Encodes JSON that is stored exactly as the client sent it. */
   *#writeAny(number: number, schema: AnySchema, value: Json): Generator<void, void> {
     if (schema.alternatives !== undefined) return yield* this.#writeAlternative(number, schema.alternatives, value)
     const described = onWire(schema, this.#vendor) as ObjectSchema
     yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
   }
 
-  /** Encodes a value that is a boolean, a list or a schema. For a schema, the boolean is also written, as true. */
+  /** Encodes a value that is a boolean, a list or a schema. For a schema, the boolean true is written too. */
   *#writeAlternative(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
     const start = this.#wire.begin(number)
     if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
@@ -183,7 +183,7 @@ class MessageWriter {
   #time(number: number, text: string): void {
     const start = this.#wire.begin(number)
     this.#wire.integer(1, Math.floor(Date.parse(text) / 1000))
-    // In `2026-01-02T03:04:05.123456Z`, the digits after the dot are microseconds.
+    // In a time such as `2026-01-02T03:04:05.123456Z`, the digits after the dot are microseconds.
     this.#wire.integer(2, text[19] === '.' ? Number(text.slice(20, 26)) * 1000 : 0)
     this.#wire.end(start)
   }
@@ -233,7 +233,7 @@ function fittingItems({ items }: { readonly items: Schema }, values: readonly Js
   return items.type === 'object' ? fit.map((each) => fitting(items, each as JsonObject)) : fit
 }
 
-/** Returns the zero value of a type whose fields are always written. */
+/** Returns the zero value of a type. It is written for fields that are always encoded. */
 function zeroOf({ type }: Schema): Json {
   if (type === 'string') return ''
   if (type === 'boolean') return false

@@ -2,7 +2,7 @@
 import { own } from '../../json/json.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../quantity.ts'
 
-/** Quantities by the name of the resource. */
+/** Quantities by resource name. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
 /** Amounts in the form that objects contain, with a text for each resource. */
@@ -29,7 +29,7 @@ export function readAmount(written: WrittenAmounts | undefined, name: string): Q
   return typeof text === 'string' ? parseQuantity(text) : undefined
 }
 
-/** Formats amounts as texts for objects. */
+/** Returns the amounts as texts, as objects contain them. */
 export function writeAmounts(amounts: Amounts): { [name: string]: string } {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
 }
@@ -41,7 +41,7 @@ export function add(a: Amounts, b: Amounts): Map<string, Quantity> {
   return sum
 }
 
-/** Adds the second amounts to the first, in place. */
+/** Adds the second list of amounts to the first, in place. */
 export function addTo(sum: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) sum.set(name, addQuantities(sum.get(name) ?? none, amount))
 }
@@ -59,12 +59,12 @@ export function raiseTo(result: Map<string, Quantity>, amounts: Amounts): void {
   }
 }
 
-/** Returns the amounts whose names are in the list. */
+/** Returns the amounts of the listed resources. */
 export function only(amounts: Amounts, names: WrittenAmounts): Map<string, Quantity> {
   return new Map([...amounts].filter(([name]) => Object.hasOwn(names, name)))
 }
 
-/** Returns the amounts above zero. */
+/** Returns the amounts that are greater than zero. */
 export function above(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].filter(([, { nanos }]) => nanos > 0n))
 }

@@ -73,7 +73,7 @@ export function podAmounts({ spec = {} }: CountedPod, list: keyof Resources): Ma
   return running
 }
 
-/** Returns the containers whose requests count. */
+/** Returns the containers whose requests are counted. */
 export function containersOf({ spec = {} }: CountedPod): readonly CountedContainer[] {
   return [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
 }

@@ -6,7 +6,7 @@ import { readAmount } from './amounts.ts'
 import { asPod, type CountedPod, containersOf, hasPodResources, looksElsewhere } from './counted-pod.ts'
 import { type CountedType, isPods, isVolumeClaims } from './usage.ts'
 
-/** One condition on the pods or claims that a quota counts. */
+/** A condition on the pods or claims that a quota counts. */
 export interface ScopeRequirement {
   readonly scopeName?: string
   readonly operator?: string
@@ -28,7 +28,7 @@ export function requirementsOf({ scopes = [], scopeSelector }: ScopedSpec): Scop
   return [...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' })), ...(scopeSelector?.matchExpressions ?? [])]
 }
 
-/** Whether an object meets a condition. Each scope matches objects of one kind only: pods, or claims. */
+/** Whether an object meets a condition. Each scope matches objects of one kind only: either pods or claims. */
 export function holds({ scopeName = '', ...requirement }: ScopeRequirement, type: CountedType, object: ApiObject) {
   if (scopeName === 'VolumeAttributesClass') return isVolumeClaims(type) && hasAttributesClass(object, requirement)
   return isPods(type) && (byScope[scopeName]?.(asPod(object), requirement) ?? false)

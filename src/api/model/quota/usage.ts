@@ -20,7 +20,7 @@ import {
 } from './amounts.ts'
 import { asPod, type CountedContainer, type CountedPod, podAmounts } from './counted-pod.ts'
 
-/** A resource type with the group name of the API. The core group is empty. */
+/** A resource type with the name of its API group, which is '' for the core group. */
 export interface CountedType {
   readonly group: string
   readonly plural: string
@@ -29,7 +29,7 @@ export interface CountedType {
 /** The facts on which usage depends, in addition to the object. */
 export interface UsageContext {
   readonly vendor: Vendor
-  /** Wall-clock time in milliseconds. */
+  /** The current wall-clock time in milliseconds. */
   readonly now: number
 }
 
@@ -51,12 +51,12 @@ function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`
 }
 
-/** Whether the type is Pod. */
+/** Whether the resource type is that of Pods. */
 export function isPods({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'pods'
 }
 
-/** Whether the type is PersistentVolumeClaim. */
+/** Whether the resource type is that of PersistentVolumeClaims. */
 export function isVolumeClaims({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'persistentvolumeclaims'
 }
@@ -70,7 +70,7 @@ export function isCounted({ group, plural }: CountedType, vendor: Vendor): boole
   return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
 }
 
-/** Whether objects of this type can differ in their usage, so that counting the objects is not enough. */
+/** Whether objects of the type can differ in their usage, so that the number of objects is not sufficient. */
 export function usageVaries(type: CountedType, vendor: Vendor): boolean {
   return (type.group === '' && Object.hasOwn(ofType, type.plural)) || isResourceClaims(type, vendor)
 }
@@ -207,8 +207,8 @@ interface CountedResourceClaim {
 const maxDevices = 32
 
 /**
- * Returns the number of devices that a claim requests of each class. Of several alternatives, the one with the largest
- * number counts.
+ * Returns the number of devices that a claim requests of each class. If a request has alternatives, the one with the
+ * largest number is counted.
  */
 function deviceUsage(object: ApiObject, { vendor }: UsageContext): Amounts {
   const { spec: { devices = {} } = {} } = object as CountedResourceClaim & ApiObject
