@@ -116,7 +116,7 @@ function contentsOf(snapshot: Snapshot): string[] {
 }
 
 test('invalid options of a test server are rejected', async () => {
-  await assert.rejects(startTestServer({ flags: ['--data-dir=x'] }), /--data-dir is set by the test server/)
+  await assert.rejects(startTestServer({ flags: ['--data-dir=x'] }), /the test server sets --data-dir itself/)
   await assert.rejects(startTestServer({ flags: ['--no-such-flag'] }), /unknown flag --no-such-flag/)
   await assert.rejects(startTestServer({ controlLoops: ['no-such-loop'] }), /no-such-loop/)
 })

@@ -20,7 +20,7 @@ const locked = ec.privateKey
 
 const refusals: readonly (readonly [flags: string, file: string, told: RegExp])[] = [
   ['--service-account-key-file=FILE', 'nothing', /--service-account-key-file: .*no PEM key found/],
-  ['--service-account-key-file=FILE', publicPem, /no private key to sign tokens with/],
+  ['--service-account-key-file=FILE', publicPem, /no file contains a private key to sign tokens/],
   ['--service-account-key-file=FILE', locked, /key 1: it is encrypted/],
   ['--service-account-key-file=FILE', shortPem, /key 1: an RSA key with 1024 bits is too short/],
   ['--service-account-key-file=/no/such/file', '', /--service-account-key-file: cannot read/],

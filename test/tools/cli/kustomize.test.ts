@@ -312,9 +312,13 @@ const refusals: readonly (readonly [why: string, files: Files, error: RegExp])[]
   [
     'a remote base',
     { 'kustomization.yaml': 'resources: ["https://example.com/x"]' },
-    /is not loaded: .*without the network/,
+    /cannot load .*: orchctl builds kustomizations without network access/,
   ],
-  ['a remote git base', { 'kustomization.yaml': 'resources: ["github.com/a/b?ref=c"]' }, /is not loaded/],
+  [
+    'a remote git base',
+    { 'kustomization.yaml': 'resources: ["github.com/a/b?ref=c"]' },
+    /cannot load .*without network access/,
+  ],
   [
     'a file outside the directory',
     { 'kustomization.yaml': 'resources: [../outside.yaml]' },

@@ -161,7 +161,7 @@ test('orchctl cp copies files and directories to and from a container', async ()
     (await run(['cp', 'nothing', 'web:/x', '-c', 'app'])).stderr,
     /nothing doesn't exist in local filesystem/,
   )
-  assert.match((await run(['cp', 'a', 'b'])).stderr, /one of source and destination must be POD:PATH/)
+  assert.match((await run(['cp', 'a', 'b'])).stderr, /either the source or the destination must be POD:PATH/)
 })
 
 test('orchctl cp works with a server that cannot close a single stream', async () => {
