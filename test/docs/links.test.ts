@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { after, test } from 'node:test'
-import { serveUp } from './support/in-process.ts'
-import { root } from './support/server.ts'
+import { serveUp } from '../support/in-process.ts'
+import { root } from '../support/server.ts'
 
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),

@@ -1,0 +1,5 @@
+/** Runs the commands of the pages that new users read first. `pages.long.test.ts` runs all other pages. */
+import { firstPages } from './pages.ts'
+import { testPages } from './run-page.ts'
+
+testPages(firstPages)

@@ -1,0 +1,15 @@
+/** The pages of the documentation. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../support/server.ts'
+
+/** Pages for users, whose commands run in tests. The commands of a development checkout are not for users. */
+export const userPages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('decisions/'))
+    .map((name) => join('docs', name)),
+].sort()
+
+/** Pages that new users read first. Their commands also run in the short form of the tests. */
+export const firstPages: readonly string[] = ['README.md', 'docs/start/first-five-minutes.md']
