@@ -139,6 +139,7 @@ async function startServer(options: TestServerOptions, serverContext: TestServer
     authenticator: users.authenticator,
     log: openLog({ level: flags.verbosity, format: flags.loggingFormat, write: options.log ?? (() => {}) }),
     defaultStorageClass: hasLoops(options) && flags.defaultStorageClass,
+    servesMetrics: hasLoops(options),
     hooks: {
       arrived: (exchange) => calls.begin(exchange),
       identified: (exchange) => failures.strike(exchange),

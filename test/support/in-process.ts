@@ -126,7 +126,12 @@ const runServer: Run = async (args, { store, write }) => {
 const runAll: Run = async (args, { store, write }) => {
   const options = parseFlags({ ...serverFlags, ...upFlags }, [...noNodes(args), ...args])
   const { defaultLimitRange: defaultLimits } = options
-  const environment = { ...environmentOf(options, store, write), defaultLimits, restrictsNodes: true }
+  const environment = {
+    ...environmentOf(options, store, write),
+    defaultLimits,
+    restrictsNodes: true,
+    servesMetrics: options.nodes > 0,
+  }
   const console = openConsole({ options, up: options }, {})
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))

@@ -112,6 +112,8 @@ export interface KindLife<T> {
   readonly verbs?: readonly Verb[]
   /** Whether objects are never stored and an endpoint in `resources/` handles requests. */
   readonly virtual?: boolean
+  /** Whether clients read and write objects only as JSON or YAML, because Protobuf encodes a field differently. */
+  readonly jsonOnly?: boolean
   /**
    * Whether objects have no name. The server ignores names that clients send, and omits them from errors for invalid
    * objects.

@@ -8,9 +8,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../api/json/json.ts'
 import { type APIService, apiService } from '../../api/kinds/apiregistration/api-service.ts'
+import { nodeMetrics } from '../../api/kinds/metrics/node-metrics.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
+import type { Kind } from '../../api/schema/kind.ts'
 import type { AggregatedVersions, Priorities, VersionContent } from '../http/paths/discovery-groups.ts'
 import type { Destination } from '../outbound/connections.ts'
 import { type Address, type ServiceReference, serviceAddress } from '../outbound/service-address.ts'
@@ -38,6 +40,11 @@ export interface BackendsParts {
   readonly identity: () => CertifiedKey
 }
 
+/** Whether another server may serve the kind: a metrics server usually serves the metrics of nodes and pods. */
+function isReplaceable({ group }: Kind): boolean {
+  return group === nodeMetrics.group
+}
+
 export class Backends implements AggregatedVersions {
   readonly #parts: BackendsParts
   readonly #byVersion = new Map<string, Backend>()
@@ -49,7 +56,7 @@ export class Backends implements AggregatedVersions {
   /** Creates the list from the cached APIServices, so the caches must be loaded first. */
   constructor(parts: BackendsParts) {
     this.#parts = parts
-    const own = parts.catalogue.all().filter(({ kind }) => kind.evolution === undefined)
+    const own = parts.catalogue.all().filter(({ kind }) => kind.evolution === undefined && !isReplaceable(kind))
     this.#builtIn = new Set(own.map(({ group, kind }) => versionKey(group, kind.version)))
     const services = parts.catalogue.stored(apiService.group, apiService.plural)
     if (services === undefined) return

@@ -14,6 +14,7 @@ import { type Component, componentStatuses } from './component-statuses.ts'
 import { deletionExplanation } from './deletion-explanation.ts'
 import { nodeConnections } from './node-connections.ts'
 import type { NodeConnector } from './node-connector.ts'
+import { NodeUsage, type NodeUsageParts } from './node-usage.ts'
 import { type HistoryParts, objectHistory } from './object-history.ts'
 import { pastState } from './past-state.ts'
 import { binding, podBinding } from './pod-binding.ts'
@@ -21,6 +22,7 @@ import { podConnections } from './pod-connections.ts'
 import { podEviction } from './pod-eviction.ts'
 import { podLog } from './pod-log.ts'
 import { type PolicyReportEndpointParts, policyReports } from './policy-reports.ts'
+import { resourceMetrics } from './resource-metrics.ts'
 import { rulesReview } from './rules-review.ts'
 import { type SelfSubjectReviewParts, selfSubjectReviews } from './self-subject-review.ts'
 import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
@@ -38,6 +40,7 @@ export interface EndpointParts
     AuditEventParts,
     WebhookPreviewParts,
     PolicyReportEndpointParts,
+    Pick<NodeUsageParts, 'caller'>,
     HistoryParts {
   readonly lookup: Lookup
   /** Connects to nodes and pods. */
@@ -74,5 +77,6 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     deletionExplanation(parts),
     objectHistory(parts),
     pastState(parts),
+    ...resourceMetrics({ lookup, vendor: parts.vendor, nodeUsage: new NodeUsage(parts) }),
   ]
 }

@@ -3,9 +3,12 @@
  * that closes the resource, so `stop` and a failed start close all resources in reverse order.
  */
 
+import { nodeMetrics } from '../../api/kinds/metrics/node-metrics.ts'
+import { podMetrics } from '../../api/kinds/metrics/pod-metrics.ts'
 import { kindsOfVersion } from '../../api/kinds/of-version.ts'
 import type { User } from '../../api/model/user.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
+import type { Kind } from '../../api/schema/kind.ts'
 import type { Emulation } from '../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
@@ -84,7 +87,9 @@ async function assemble(
   const foundation = await openFoundation(configuredOptions, environment)
   const { emulatedVersion } = foundation
   const options = { ...configuredOptions, emulatedVersion }
-  const context = { ...environment, kinds: environment.kinds ?? kindsOfVersion(emulatedVersion) }
+  const metricsKinds: readonly Kind[] = environment.servesMetrics ? [nodeMetrics, podMetrics] : []
+  const kinds = environment.kinds ?? [...kindsOfVersion(emulatedVersion), ...metricsKinds]
+  const context = { ...environment, kinds }
   const backend = await openBackend(options, foundation, context)
   const { url, advertised, inProcess, moving } = await openFrontend(options, backend, context)
   const { caches, failed, loopRecords, certificates, accountTokens } = backend

@@ -150,7 +150,7 @@ const usualOpenFiles = 1024
 interface ApiParts
   extends Omit<
     CatalogueParts,
-    'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks' | 'policyReports'
+    'access' | 'accounting' | 'authenticateToken' | 'caller' | 'controls' | 'webhooks' | 'policyReports'
   > {
   readonly log: Log
   readonly identify: Identify
@@ -197,8 +197,11 @@ function strategiesOf(
 /** Opens the catalogue, access control and admission in this order, because each depends on the previous one. */
 async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
+  const nodeCaller = new HttpsCaller('orch-metrics')
+  parts.opened.defer(() => nodeCaller.close())
   const { catalogue, lookup, ways, registry } = await openCatalogue(options, {
     ...parts,
+    caller: nodeCaller,
     access: () => access,
     authenticateToken: () => identity.tokens,
     accounting: () => accounting,

@@ -18,6 +18,7 @@ import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
 import type { Access } from '../../apiserver/authz/access.ts'
 import { withSchemaRules } from '../../apiserver/custom/definitions/definition.ts'
 import { loadRulePatterns } from '../../apiserver/custom/schema/patterns.ts'
+import type { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
 import { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 import { type RegistryParts, serveKinds } from '../../apiserver/registry/catalogue/resource.ts'
 import { isSameKind } from '../../apiserver/registry/catalogue/served.ts'
@@ -69,6 +70,8 @@ export interface CatalogueParts {
   /** Returns the most recent audit events of this server. */
   readonly recentEvents: () => readonly string[]
   readonly worker: WorkerContext | undefined
+  /** Sends requests to node agents. */
+  readonly caller: HttpsCaller
 }
 
 export interface OpenCatalogue {
@@ -109,6 +112,7 @@ export async function openCatalogue(options: EmulatedOptions, parts: CataloguePa
     emulation,
     lookup,
     ways,
+    caller: parts.caller,
     clock,
     audiences,
     tokens,

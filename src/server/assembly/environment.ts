@@ -28,6 +28,8 @@ export interface Environment {
   readonly store?: Store
   /** Whether NodeRestriction runs unless a flag disables it. Defaults to false. */
   readonly restrictsNodes?: boolean
+  /** Whether the server serves the resource usage of nodes and pods. Defaults to false. */
+  readonly servesMetrics?: boolean
   /** Whether the server creates a default StorageClass. Defaults to false. */
   readonly defaultStorageClass?: boolean
   /**

@@ -24,6 +24,7 @@ export async function startServerWithLoops(
   const server = await startApiServer(options, {
     ...environment,
     restrictsNodes: up !== undefined,
+    servesMetrics: up !== undefined,
     defaultLimits: up?.defaultLimitRange ?? false,
     defaultStorageClass: up?.defaultStorageClass ?? false,
   })

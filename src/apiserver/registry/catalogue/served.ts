@@ -24,7 +24,7 @@ export interface Served {
   readonly group: string
   readonly plural: string
   readonly apiVersion: string
-  /** Whether the type supports Protobuf, which custom kinds do not support. */
+  /** Whether the type supports Protobuf. Custom kinds and a few built-in kinds do not. */
   readonly hasProtobuf: boolean
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
@@ -81,7 +81,7 @@ export function serveKind(
     group: groupName(vendor, kind.group),
     plural: kind.plural,
     apiVersion,
-    hasProtobuf: kind.origin === 'built-in',
+    hasProtobuf: kind.origin === 'built-in' && kind.lifecycle.jsonOnly !== true,
     verbs: kind.lifecycle.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own, version)]),
     context: { vendor, subresource: '', ...(gates && { gates }), version, through: `${kind.group}/${kind.version}` },

@@ -7,6 +7,7 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { parseQuantity } from '../../../api/model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { ContainerUsage, PodUsage } from '../../node-port/runtime.ts'
+import { isSidecar } from '../../scheduler/resources.ts'
 
 type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number]
 
@@ -37,8 +38,8 @@ export class UsageMeter {
         name: metadata.name ?? '',
         uid: metadata.uid ?? '',
         startedAt: Date.parse(status?.startTime ?? '') || now,
-        containers: (spec?.containers ?? []).flatMap((container) => {
-          const running = status?.containerStatuses?.find(({ name }) => name === container.name)
+        containers: measuredContainers(spec).flatMap((container) => {
+          const running = statuses(status).find(({ name }) => name === container.name)
           const startedAt = Date.parse(running?.state?.running?.startedAt ?? '')
           if (Number.isNaN(startedAt)) return []
           const key = running?.containerID ?? ''
@@ -67,6 +68,15 @@ export class UsageMeter {
       memoryBytes: amount('memory'),
     }
   }
+}
+
+/** Returns the containers whose usage counts: the regular containers and the sidecars. */
+function measuredContainers({ containers = [], initContainers = [] }: NonNullable<Pod['spec']> = {}): Container[] {
+  return [...containers, ...initContainers.filter(isSidecar)]
+}
+
+function statuses({ containerStatuses = [], initContainerStatuses = [] }: NonNullable<Pod['status']> = {}) {
+  return [...containerStatuses, ...initContainerStatuses]
 }
 
 interface Measured {

@@ -1,0 +1,23 @@
+/** The fields that the metrics of a node and of a pod have in common. */
+import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../../model/quantity.ts'
+import { field, s } from '../../schema/schema.ts'
+
+export const measurementFields = {
+  timestamp: field(2, s.time(), { zeroValue: 'write', doc: 'Time at the end of the measurement.' }),
+  window: field(3, s.string(), { zeroValue: 'write', doc: 'Duration of the measurement, such as `10s`.' }),
+}
+
+/** Amounts of resources by name. */
+export const usage = s.map(s.quantity())
+
+type Usage = { readonly [resource: string]: string } | undefined
+
+/** Returns the sum of a resource over several containers, for a table. */
+export function sumOfUsage(all: readonly Usage[], resource: 'cpu' | 'memory'): string {
+  const amounts = all.flatMap((each): Quantity[] => {
+    const amount = parseQuantity(each?.[resource] ?? '')
+    return amount === undefined ? [] : [amount]
+  })
+  const [first, ...others] = amounts
+  return first === undefined ? '' : formatQuantity(others.reduce(addQuantities, first))
+}

@@ -1,0 +1,98 @@
+/**
+ * Serves the resource usage of nodes and pods (`nodes` and `pods` in the group `metrics`), which `kubectl top` and
+ * autoscalers read. The usage comes from the node agents (`node-usage.ts`). An APIService of another metrics server
+ * takes precedence over these endpoints.
+ */
+import { type Node, node as nodes } from '../../api/kinds/core/node.ts'
+import { type Pod, pod as pods } from '../../api/kinds/core/pod.ts'
+import { nodeMetrics } from '../../api/kinds/metrics/node-metrics.ts'
+import { podMetrics } from '../../api/kinds/metrics/pod-metrics.ts'
+import { badRequest, notFound } from '../../api/model/api-error.ts'
+import type { Lookup } from '../../api/model/lookup.ts'
+import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
+import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
+import { LabelMatcher, parseLabelSelector } from '../../api/selectors/label-selector.ts'
+import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
+import type { NodeUsage, NodeUsageReport } from './node-usage.ts'
+
+export interface ResourceMetricsParts {
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+  readonly nodeUsage: NodeUsage
+}
+
+/** The length of a measurement in the response. A report contains the usage at one point in time. */
+const window = '10s'
+
+export function resourceMetrics(parts: ResourceMetricsParts): Endpoint[] {
+  const { vendor } = parts
+  const apiVersion = apiVersionOf(vendor, nodeMetrics.group, nodeMetrics.version)
+  const endpoint = (kind: typeof nodeMetrics | typeof podMetrics, find: typeof metricsOfNodes): Endpoint => ({
+    kind,
+    subresource: '',
+    verbs: ['get', 'list'],
+    type: undefined,
+    admits: undefined,
+    doc: kind.doc,
+    answer: async (request) => {
+      const items = await find(parts, request)
+      if (request.verb === 'list') return { apiVersion, kind: `${kind.kind}List`, metadata: {}, items } as ApiObject
+      const [item] = items
+      if (item === undefined)
+        throw notFound({ group: groupName(vendor, kind.group), plural: kind.plural }, request.name)
+      return { apiVersion, kind: kind.kind, ...item } as ApiObject
+    },
+  })
+  return [endpoint(nodeMetrics, metricsOfNodes), endpoint(podMetrics, metricsOfPods)]
+}
+
+async function metricsOfNodes(
+  { lookup, nodeUsage }: ResourceMetricsParts,
+  request: EndpointRequest,
+): Promise<object[]> {
+  const selected = select(lookup.list<Node>(nodes, { namespace: undefined }), request)
+  const reports = await nodeUsage.of(selected)
+  return selected.flatMap((node) => {
+    const report = reports.get(node.metadata.name ?? '')
+    if (report === undefined) return []
+    return [{ metadata: metadataOf(node, report), timestamp: report.time, window, usage: report.usage }]
+  })
+}
+
+async function metricsOfPods({ lookup, nodeUsage }: ResourceMetricsParts, request: EndpointRequest): Promise<object[]> {
+  const namespace = request.namespace === '' ? undefined : request.namespace
+  const selected = select(lookup.list<Pod>(pods, { namespace }), request).filter(
+    ({ status }) => status?.phase === 'Running',
+  )
+  const names = new Set(selected.map(({ spec }) => spec?.nodeName ?? ''))
+  const stored = [...names].flatMap((name) => lookup.getCached<Node>(nodes, { namespace: '', name })?.object ?? [])
+  const reports = await nodeUsage.of(stored)
+  return selected.flatMap((pod) => {
+    const report = reports.get(pod.spec?.nodeName ?? '')?.pods.get(pod.metadata.uid ?? '')
+    if (report === undefined) return []
+    const { time, containers } = report
+    return [{ metadata: metadataOf(pod, report), timestamp: time, window, containers }]
+  })
+}
+
+/** Returns the named object, or the objects that the label selector of a list matches. */
+function select<T extends ObjectBase>(
+  all: readonly { readonly object: T }[],
+  { verb, name, query }: EndpointRequest,
+): T[] {
+  if ((query.get('fieldSelector') ?? '') !== '') throw badRequest('metrics support no field selectors')
+  const objects = all.map(({ object }) => object)
+  if (verb === 'get') return objects.filter(({ metadata }) => metadata.name === name)
+  const matcher = new LabelMatcher(parseLabelSelector(query.get('labelSelector') ?? ''))
+  return objects.filter(({ metadata }) => matcher.matches(metadata.labels))
+}
+
+function metadataOf({ metadata }: ObjectBase, { time }: Pick<NodeUsageReport, 'time'>): object {
+  const { name, namespace, labels } = metadata
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    creationTimestamp: time,
+    ...(labels === undefined ? {} : { labels }),
+  }
+}
