@@ -476,7 +476,7 @@ export interface ObjectQuery {
   readonly matches?: Matches | undefined
   /** The key after which the selected objects start. */
   readonly after?: string | undefined
-  /** The part of `matches` that an index can answer. */
+  /** The part of `matches` that an index can evaluate. */
   readonly demand?: IndexDemand | undefined
 }
 
@@ -497,15 +497,12 @@ function within(objects: readonly CachedObject[], prefix: string, after: string 
   return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
 }
 
-/** The size of the object plus the size of its encoding as an event. */
+/** The size of the event's object plus the size of its encoding as an event. */
 export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }
 
-/**
- * Whether the event's object is in the scope of the selection. Only the namespace and the name are compared, not the
- * labels.
- */
+/** Whether the selection covers the namespace and the name of the event's object. Labels are not compared. */
 export function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
   return (
     (namespace === undefined || event.object.namespace === namespace) &&

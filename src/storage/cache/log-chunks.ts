@@ -12,12 +12,12 @@ import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent } from './event.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** The size in bytes at which a chunk ends. The change that reaches the size is the last of the chunk. */
+/** The size in bytes at which a chunk ends. The change that reaches this size is the last change of the chunk. */
 const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000
 
-/** All changes after one revision, up to another revision. */
+/** A chunk of the log: all changes after one revision, up to another revision. */
 export class LogChunk {
   readonly after: Revision
   readonly through: Revision
@@ -52,8 +52,8 @@ export class LogChunk {
 }
 
 /**
- * Returns the object before a change. It is usually the result of the preceding change, so it need not be decoded
- * again.
+ * Returns the object before a change. The object is usually the result of the preceding change and then need not be
+ * decoded again.
  */
 function previousOf(cache: KindCache, { key, previous }: Change, lastObject: CachedObject | undefined) {
   if (previous === undefined || lastObject?.revision === previous.revision) return previous && lastObject
@@ -76,9 +76,7 @@ export class LogChunks {
     this.#prefix = prefix
   }
 
-  /**
-   * Returns one chunk of changes after a revision. `until` is a later revision that the store is known to have reached.
-   */
+  /** Returns one chunk of changes after a revision. The store must already have reached the later revision `until`. */
   async read(after: Revision, until: Revision): Promise<LogChunk> {
     const cachedChunk = this.#find(after)
     if (cachedChunk !== undefined) return cachedChunk
@@ -107,7 +105,7 @@ export class LogChunks {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
       const pieces = [...inPieces(after, through, changes)]
-      // The first chunk is read first, so it must be the last to be evicted.
+      // Evicts the first chunk last, because readers need it first.
       for (const piece of pieces.toReversed()) this.#keep(piece)
       return pieces[0]!
     }

@@ -1,9 +1,9 @@
 /**
  * The pool values that all objects of all servers reserve. The store contains them as keys under `claims/`, whose
- * values name the object that owns the reservation. The feed of the caches also updates the reservations, so both are
- * equally current.
+ * values name the object that owns the reservation. The feed that updates the caches also updates the reservations, so
+ * both are equally current.
  *
- *   claims/node-ports/30080 -> objects/core/services/default/web
+ * claims/node-ports/30080 -> objects/core/services/default/web
  */
 import type { Change, Entry } from '../store/store.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Finds the revisions that are older than the history retention time. The newest revision is recorded at intervals, so
- * the result can lag by up to a sixteenth of the retention time but is never early.
+ * Finds the revisions that are older than the history retention time. The newest revision is recorded at intervals. A
+ * revision can therefore be reported up to a sixteenth of the retention time late, but never early.
  */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Revision } from '../store/store.ts'
@@ -13,10 +13,10 @@ export interface HistoryTime {
 
 const marksPerHistory = 16
 
-/** Records approximately when each revision was the newest. */
+/** Records approximately when the store reached each revision. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Revisions, each with a time at which the store had reached it, oldest first. */
+  /** Records of a revision and a time by which the store had reached it, oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {

@@ -6,7 +6,7 @@
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { CachedObject } from './cached-object.ts'
 
-/** The part of a selector that an index can answer: a label or a field must have one of the given values. */
+/** The part of a selector that an index can evaluate: a label or a field must have one of the given values. */
 export interface IndexDemand {
   readonly source: 'labels' | 'fields'
   readonly key: string

@@ -1,8 +1,8 @@
 /**
  * Shares the bytes of objects among all workers of a server (`--workers`).
  *
- * Each worker applies every change in its own memory, so no worker waits for another. One worker later copies objects
- * that have stopped changing into blocks of shared memory and announces their positions. The other workers replace
+ * Each worker applies every change in its own memory, so no worker waits for another. One worker copies objects that
+ * have not changed for a while into blocks of shared memory and announces their positions. The other workers replace
  * their own copies if the bytes are equal. Sharing only saves memory: a worker that misses an announcement, or has
  * different bytes, keeps its own copy.
  *
@@ -39,13 +39,16 @@ interface BlockAnnouncement {
   readonly places: Float64Array
 }
 
-/** Requests that the worker that fills the blocks repeats all its announcements. */
+/** A request that the worker that fills the blocks repeats all its announcements. */
 interface Ask {
   readonly type: 'ask'
   readonly from: number
 }
 
-/** The workers that share memory, and the index of this worker. Worker 0 fills the blocks and the others use them. */
+/**
+ * The workers that share memory, and the index of this worker. Worker 0 fills the blocks, and the other workers use
+ * them.
+ */
 export interface Sharing {
   readonly channel: string
   readonly index: number
@@ -71,10 +74,10 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** The fraction of blocks that each round checks for free space: one in this many blocks, but at least one block. */
+/** Each round checks one in this many blocks for free space, and at least one block. */
 const reviewedShare = 16
 
-/** Copies objects that have stopped changing into blocks and announces them to the other workers. */
+/** Copies objects that have not changed for a while into blocks and announces them to the other workers. */
 class LaidBlocks implements SharedBytes {
   readonly #port: BroadcastChannel
   readonly #objects: CurrentObjects
@@ -82,8 +85,8 @@ class LaidBlocks implements SharedBytes {
   /** Whether another worker may use the blocks. Without other workers, no block is filled. */
   #isNeeded: boolean
   /**
-   * Keys that changed since the last round, and keys that changed in the round before. Keys are stored because
-   * references to objects would keep replaced objects in memory.
+   * Keys that changed since the last round, and keys that changed in the round before. Keys are stored instead of
+   * objects, because references to objects would keep replaced objects in memory.
    */
   #young = new Set<string>()
   #older = new Set<string>()
@@ -110,7 +113,7 @@ class LaidBlocks implements SharedBytes {
     if (this.#isNeeded) this.#young.add(key)
   }
 
-  /** Loaded objects count as unchanged for long enough, so the next round copies them. */
+  /** Treats loaded objects as unchanged for long enough, so that the next round copies them. */
   loaded(objects: Iterable<CachedObject>): void {
     if (this.#isNeeded) this.#loaded.push(objects)
   }
@@ -229,12 +232,12 @@ class FollowedBlocks implements SharedBytes {
     }
   }
 
-  /** Nothing to do: the other worker announces the object when it stops changing. */
+  /** Does nothing, because the other worker announces the object when it stops changing. */
   changed(): void {}
 
   /**
    * Announcements may have arrived before the objects were loaded. One request is sufficient for all kinds that are
-   * loaded in a row.
+   * loaded in the same turn.
    */
   loaded(): void {
     clearTimeout(this.#asking)

@@ -40,14 +40,14 @@ export class Watcher {
   /** A callback that runs when the watcher is closed. */
   onEnd: () => void = () => {}
   /**
-   * The watcher has received or filtered out all events up to this revision. The revision is infinite until the watcher
-   * begins, so that no event is pushed.
+   * The revision up to which the watcher has received or filtered out all events. The revision is infinite until the
+   * watcher begins, so that no event is pushed.
    */
   revision = Number.POSITIVE_INFINITY
   /** The encoding of the next event. */
   #form: EventForm
   #queue: Buffer[] = []
-  /** Events whose encoding waits for a remote call. Later events wait too. */
+  /** Events that wait for a remote call to encode them. Later events wait too, to preserve the order. */
   #waiting: PendingEvent[] = []
   #bytes = 0
   #closed = false
@@ -99,7 +99,7 @@ export class Watcher {
     else this.#tell({ event, type }, this.#form.prepare)
   }
 
-  /** Encodes the event as soon as possible, but after the events that are already waiting. */
+  /** Encodes an event as soon as possible, but after the events that are already waiting. */
   #tell(pending: PendingEvent, prepare: Prepare): void {
     const isFirst = this.#waiting.length === 0
     const preparing = isFirst ? prepare([objectIn(pending)]) : undefined
@@ -141,7 +141,7 @@ export class Watcher {
   }
 
   /**
-   * Queues a bookmark, which shows the client that it has received all earlier events. Does nothing while events wait
+   * Queues a bookmark, which tells the client that it has received all earlier events. Does nothing while events wait
    * to be encoded.
    */
   bookmark(bytes: Buffer): void {

@@ -108,8 +108,8 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // The next key may have the same name, so it is tried too. The error is dropped because its text might quote the
-      // value.
+      // The next key may have the same name, so it is tried too. The error is dropped because its message might quote
+      // the value.
     }
   }
   return undefined
@@ -120,8 +120,8 @@ function decryptOrMark(providers: readonly Provider[], place: string, value: Uin
 }
 
 /**
- * Whether the marker of a value names the given provider and its key. The value may still have been written with a
- * different key of the same name.
+ * Whether the marker of a value contains the name of the given provider and its key. The value may still have been
+ * written with a different key of the same name.
  */
 function isBy({ marker }: Provider, value: Uint8Array): boolean {
   if (marker === '') return !isMarked(value)

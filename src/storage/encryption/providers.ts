@@ -60,7 +60,7 @@ export function aesgcm(marker: string, key: Buffer): Provider {
 
 const block = 16
 
-/** Whether a decrypted value is plausible for its key in the store. */
+/** Checks whether a decrypted value is plausible for its key in the store. */
 export type StoredValueCheck = (place: string, value: Buffer) => boolean
 
 /**

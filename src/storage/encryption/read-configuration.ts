@@ -27,13 +27,14 @@ const fields = {
   resources: field(1, s.list(entry), { required: true, doc: 'Resources to encrypt and their providers.' }),
 }
 
-/** The context for reading a configuration. */
+/** The names that an encryption configuration uses, and the check of decrypted values. */
 export interface EncryptionNames {
   readonly vendor: Vendor
   /** Returns the key prefix of a resource's objects. The resource is written as `secrets` or `deployments.apps`. */
   readonly prefixOf: (resource: string) => string
   /**
-   * Distinguishes a value that this program wrote from the garbage that decryption with a wrong `aescbc` key returns.
+   * Distinguishes a value that this program wrote from the garbage that results from decryption with a wrong `aescbc`
+   * key.
    */
   readonly isStoredValue: StoredValueCheck
   /**

@@ -41,7 +41,7 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
   }
   await store.compact(await store.revision())
   await store.journal?.forget()
-  // In etcd, deleted journal entries remain readable until the next compaction.
+  // Etcd keeps deleted journal entries readable until the next compaction.
   await store.compact(await store.revision())
   return { written: rewrittenCount, current, unreadable }
 }
@@ -64,7 +64,7 @@ async function rewrite(
     const { key, revision, value } = entry
     const decrypted = decrypt(providers, key, value)
     if (decrypted === undefined) return 'unreadable'
-    // The providers are compared and not their names, because two different keys may have the same name.
+    // Compares the providers rather than their names, because two different keys may have the same name.
     if (decrypted.provider === first) return 'current'
     const sealed = first!.encrypt(key, decrypted.plain)
     const result = await store.commit({ key, expected: revision, value: sealed, lifetimeSeconds })
@@ -74,7 +74,7 @@ async function rewrite(
   throw new Error(`${original.key} keeps changing: run the command again`)
 }
 
-/** Yields the entries under a prefix, which can also be a complete key. */
+/** Yields the entries under a prefix. The prefix can also be a complete key. */
 async function* everything(store: Store, prefix: string): AsyncGenerator<Entry> {
   let after: string | undefined
   for (;;) {

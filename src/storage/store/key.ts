@@ -22,7 +22,7 @@ export function assertKey(key: Key): void {
 /** Whether a store can contain the key. */
 export function isKey(text: string): boolean {
   const fits = text.length > 0 && text.length <= maxKeyBytes && Buffer.byteLength(text) <= maxKeyBytes
-  // All lone surrogates have the same encoding in UTF-8, so two keys with lone surrogates could collide.
+  // UTF-8 encodes all lone surrogates in the same way, so two keys with lone surrogates could collide.
   return fits && !text.includes('\0') && text.isWellFormed()
 }
 

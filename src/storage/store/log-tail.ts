@@ -20,8 +20,8 @@ export interface LogTailLimits {
 const defaultLimits: LogTailLimits = { maxChanges: 5_000, maxBytes: 16 * 1024 * 1024 }
 
 /**
- * Reads changes after a revision from the backend's log. Returns at least one change, unless the log ends at the
- * revision.
+ * Reads changes after a revision from the backend's log. Returns at least one change, unless there are no changes after
+ * the revision.
  */
 export type ReadLog = (after: Revision, limit: number) => Promise<readonly Change[]>
 
@@ -100,7 +100,7 @@ export class LogTail {
         const changes = await readLog(after, batchSize)
         if (options.signal.aborted) return
         const last = changes.at(-1)
-        // At the time of the call, the log has no changes up to the floor.
+        // When the read started, the log had no changes up to the start of the tail.
         after = last === undefined ? floor : last.revision
         yield batch(changes, after)
       } else if (after < this.revision) {

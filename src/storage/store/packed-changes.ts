@@ -1,7 +1,7 @@
 /**
- * Changes packed into one block of memory for other threads. Each change has its revision, whether it deletes (0 or 1),
- * its key, the previous revision (0 for none), the previous value and the value. Decoded changes are views into the
- * block, not copies.
+ * Changes packed into one block of memory for other threads. Each change contains its revision, whether it is a
+ * deletion (0 or 1), its key, the previous revision (0 for none), the previous value and the value. Decoded changes are
+ * views into the block, not copies.
  */
 import { Packer, Unpacker } from './pack.ts'
 import type { Change } from './store.ts'

@@ -163,7 +163,7 @@ export interface ListRange {
   /** The revision to list. Undefined means the most recent revision. */
   readonly revision?: Revision
   /**
-   * Whether `remaining` must be exact. If false, any number above 0 means that more keys may follow, which avoids the
+   * Whether `remaining` must be exact. If false, any number above 0 only means that more keys follow, which avoids the
    * cost of counting.
    */
   readonly count?: boolean
@@ -183,7 +183,7 @@ export interface WatchOptions {
   readonly prefix: string
   /** The revision after which the watch starts. All changes have a strictly greater revision. */
   readonly after: Revision
-  /** The revision after whose changes the watch ends. Undefined means that the watch continues until it is aborted. */
+  /** The last revision that the watch reports. Undefined means that the watch continues until it is aborted. */
   readonly until?: Revision
   readonly signal: AbortSignal
 }

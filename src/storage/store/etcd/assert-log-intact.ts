@@ -16,7 +16,7 @@ export interface ReportedState {
   readonly last: EtcdEvent | undefined
   /** The highest revision that etcd has reported, without the store's offset. */
   readonly etcdRevision: number
-  /** A key to look up if etcd has not reported any event. */
+  /** A key to look up if etcd has not reported any event yet. */
   readonly anyKey: Uint8Array
   /**
    * Checks whether etcd's revision is below a revision that it reported earlier. The check writes, because a read may
@@ -42,7 +42,7 @@ export async function assertLogIntact(reported: ReportedState): Promise<void> {
 
 async function matchesReport({ connection, last, etcdRevision, anyKey }: ReportedState): Promise<boolean> {
   const lookUp = (key: Uint8Array, revision: number) => lookUpAt(connection, key, revision)
-  // A key of another program may not be UTF-8. Such a key cannot be looked up.
+  // A key of another program may not be UTF-8. Such a key cannot be looked up in etcd.
   if (last === undefined || last.entry.key.includes('\ufffd')) {
     await lookUp(anyKey, etcdRevision)
     return true

@@ -108,7 +108,7 @@ export class Commits {
     for (const range of ranges) {
       const answer = await this.#connection.call(methods.range, encodeRange({ ...range, keysOnly: true }), options)
       const { revision, entries } = decodeRange(answer)
-      // A comparison with revision -1 always fails. The transaction then returns the current value of the key.
+      // A comparison with revision -1 always fails, so the transaction returns the current value of the key.
       const free = entries.every(({ key }) => !reservedKeys.has(key))
       unchanged.push({ ...range, since: free ? revision : -1 })
     }

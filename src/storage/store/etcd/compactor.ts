@@ -18,13 +18,15 @@ export interface CompactorOptions {
   readonly compact: (revision: Revision) => Promise<void>
 }
 
-/** The longest delay that a timer supports. A longer delay would overflow and fire immediately. */
+/**
+ * The maximum delay of a timer in milliseconds. A longer delay would overflow, and the timer would fire immediately.
+ */
 const maxTimerMs = 2 ** 31 - 1
 
 export class Compactor {
   /** The error of the last period. Undefined if the last period succeeded. */
   failure: StoreError | undefined
-  /** The version of the note that this server read last. */
+  /** The last version of the note that this server has read. */
   #version = 0
   #lastSeenRevision: Revision | undefined
   #stopped = false
@@ -72,7 +74,7 @@ export class Compactor {
       this.#version = succeeded ? this.#version + 1 : (current?.version ?? 0)
       return succeeded
     } catch (error) {
-      // A full store cannot update the note. Such a store needs compaction most, and compacting twice does no harm.
+      // A full store cannot update the note. Such a store needs compaction most, and a second compaction does no harm.
       if (isFull(error)) return true
       throw error
     }

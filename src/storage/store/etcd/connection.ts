@@ -1,6 +1,6 @@
 /**
- * A connection to the etcd cluster. It selects a member, uses that member while it works, and then fails over to
- * another.
+ * A connection to the etcd cluster. The connection selects a member, uses that member while it works, and then fails
+ * over to another.
  *
  * Every call ends by its deadline. Before the deadline, a read is retried on the next member. A write is retried only
  * if the first attempt certainly had no effect, because the response to a second attempt could belong to the wrong
@@ -67,7 +67,8 @@ export class Connection {
   }
 
   /**
-   * The error of the last attempt to connect to each member. Undefined if the attempt succeeded or none has ended yet.
+   * The error of the last attempt to connect to each member. Undefined if the attempt succeeded or no attempt has ended
+   * yet.
    */
   get refusal(): string | undefined {
     return this.#refusal
@@ -77,7 +78,7 @@ export class Connection {
     return this.#closing.signal
   }
 
-  /** Sends one request and returns its response. Throws CallError, which failure.ts converts for the store. */
+  /** Sends one request and returns its response. Throws CallError, which `failure.ts` converts to a store error. */
   async call(method: Method, request: Buffer, options: CallOptions): Promise<Buffer> {
     const { effect, check, deadline = performance.now() + this.deadlineMs } = options
     for (let attempt = 0; ; attempt++) {
@@ -108,7 +109,7 @@ export class Connection {
     }
   }
 
-  /** Abandons the current member, so that the next call uses another one. */
+  /** Switches from the current member to another one for later calls. */
   moveOn(): void {
     if (this.#current) this.#leave(this.#current)
   }
@@ -176,7 +177,7 @@ export class Connection {
   async #enter(endpoint: URL): Promise<Session> {
     const connectMs = Math.max(500, this.deadlineMs / 2 / this.#endpoints.length)
     const session = await Session.open({ endpoint, tls: this.#tls, connectMs, signal: this.signal })
-    // A session that does not respond is registered too, so that closing the connection ends it.
+    // Registers a session that does not respond too, so that closing the connection also closes the session.
     this.#sessions.add(session)
     try {
       await this.#inspect(session, performance.now() + connectMs)
@@ -221,7 +222,8 @@ export class Connection {
 }
 
 /**
- * Whether a retry is safe: a read may be retried if the member is at fault, a write only if it certainly had no effect.
+ * Whether a call can be retried safely. A read can be retried if the member is at fault, and a write only if it
+ * certainly had no effect.
  */
 function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
   if (error instanceof MessageTooLarge) return false

@@ -22,7 +22,7 @@ export class Feed implements FeedPosition {
   tail: LogTail
   newest: Revision
   anchored: boolean
-  /** The reason why the feed is stalled or has ended. Undefined while it is running. */
+  /** The reason why the feed is stalled or has ended. Undefined while the feed is running. */
   failure: StoreError | undefined
   #ended = false
   readonly #limits: LogTailLimits | undefined

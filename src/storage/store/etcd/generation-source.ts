@@ -34,7 +34,7 @@ export interface GenerationParts {
   openFeed(callbacks: FeedCallbacks): FeedSource
 }
 
-/** A source that fills a feed. */
+/** A source that provides the changes for a feed. */
 export interface FeedSource {
   readonly feed: Feed
   /** The last event that etcd reported. Undefined if there is none yet, or if another thread watches etcd. */
@@ -44,7 +44,7 @@ export interface FeedSource {
 
 /** The callbacks of a feed. */
 export interface FeedCallbacks {
-  /** Reads etcd's current revision with a linearizable read. The feed restarts at this revision. */
+  /** Reads etcd's current revision with a linearizable read, to restart the feed at this revision. */
   readonly present: () => Promise<Revision>
   /** Checks whether etcd's revision is below a revision that it reported earlier. */
   readonly isRolledBack: () => Promise<boolean>

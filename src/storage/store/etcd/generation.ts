@@ -96,8 +96,8 @@ export class EtcdGeneration {
   readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
   /**
-   * Sessions that have been verified to have the log of this generation. A restore of etcd ends the sessions that were
-   * open before it.
+   * Sessions whose etcd is known to have the log of this generation. A restore of etcd ends all sessions that were open
+   * before it.
    */
   readonly #checkedSessions = new WeakSet<CheckedSession>()
   readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
@@ -233,7 +233,7 @@ export class EtcdGeneration {
     const parts = { connection: this.#connection, space: this.#space }
     try {
       if (this.journal !== undefined) await this.journal.keep()
-      // Directly after the start, the revision may not belong to a change in this store.
+      // Directly after the start, the current revision may not belong to a change in this store.
       else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
     } catch (error) {
       this.journal?.failed(readFailure(error))
@@ -292,15 +292,15 @@ export class EtcdGeneration {
       })
     } catch (error) {
       if (error instanceof StoreRestored) throw this.#restored()
-      // The commit itself has not been sent yet, so the caller can retry it.
+      // The commit has not been sent yet, so the caller can retry it.
       throw error instanceof CallError ? new CallError(error.message, { sent: false, cause: error }) : error
     }
     this.#checkedSessions.add(session)
   }
 
   /**
-   * Throws an error if etcd is behind a revision that it reported earlier, or if another server has detected a restore
-   * and raised the offset.
+   * Throws an error if etcd's revision is below a revision that it reported earlier, or if another server has detected
+   * a restore and raised the offset.
    */
   async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
     const reportedRevision = this.#reportedRevision
@@ -418,8 +418,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Returns the oldest available revision, which is the known start of the history window or the revision that etcd
-   * reports to a watch that starts before it.
+   * Returns the oldest available revision: the start of the history window if it is known, or the revision that etcd
+   * reports to a watch that starts before the window.
    */
   async #oldestAbove(revision: Revision): Promise<Revision> {
     if (revision < this.#sharedRevisions.oldest) return this.#sharedRevisions.oldest

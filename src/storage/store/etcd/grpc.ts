@@ -56,7 +56,7 @@ export class MessageCutter {
   #pending: Buffer[] = []
   #length = 0
 
-  /** Adds a chunk and returns the messages that it completes. */
+  /** Adds a chunk and returns the messages that the chunk completes. */
   push(chunk: Buffer): Buffer[] {
     this.#pending.push(chunk)
     this.#length += chunk.length
@@ -84,8 +84,8 @@ export class MessageCutter {
     return all.subarray(0, count)
   }
 
-  // Joins the chunks of a message. The method is called when a message is complete or its header is split, so the bytes
-  // of a message are joined only once.
+  // Joins the chunks of a message. The method is called only when a message is complete or its header is split, so the
+  // bytes of a message are joined only once.
   #join(): Buffer {
     const all = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
     this.#pending = [all]
@@ -93,7 +93,7 @@ export class MessageCutter {
   }
 }
 
-/** A response exceeds the size limit. The caller should request less data. */
+/** An error for a response that exceeds the size limit. The caller should request less data. */
 export class MessageTooLarge extends CallError {
   constructor(size: number) {
     super(`a response of ${size} bytes exceeds the limit of ${maxMessageBytes} bytes`, { sent: true })

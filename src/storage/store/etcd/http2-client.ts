@@ -81,7 +81,7 @@ class Stream extends Http2Stream {
   readonly request: StreamRequest
   readonly reader: StreamReader
   /**
-   * The number of bytes that were received but not consumed, and the number of bytes that were consumed but not yet
+   * The number of bytes that were received but not consumed, and the number of consumed bytes that were not yet
    * returned to the peer's window.
    */
   untaken = 0
@@ -101,7 +101,7 @@ class Stream extends Http2Stream {
 export type { Stream }
 
 export class Http2Client extends Http2Connection<Stream> {
-  /** The time on the monotonic clock at which data was last received. */
+  /** The time on the monotonic clock at which the connection last received data. */
   heard = performance.now()
   readonly #blocks = new BoundedMap<string, string[]>(keptBlocks)
   /** Streams that cannot start yet because the peer limits concurrent streams. */
@@ -197,7 +197,10 @@ export class Http2Client extends Http2Connection<Stream> {
     this.sendData(stream, body)
   }
 
-  /** Ends the connection because of an error. Readers do not throw errors, so the peer caused the error. */
+  /**
+   * Ends the connection because of malformed data. The peer must have caused the error, because readers do not throw
+   * errors.
+   */
   protected onMalformed(error: Error): void {
     this.destroy(this.isKnown ? error : new Error('it does not support HTTP/2'))
   }
@@ -241,7 +244,10 @@ export class Http2Client extends Http2Connection<Stream> {
     return headers
   }
 
-  /** Handles the end of the response. The peer does not need the rest of a request that is still being sent. */
+  /**
+   * Handles the end of the response. If the request is still being sent, the rest of it is dropped, because the peer
+   * does not need it.
+   */
   #endOf(stream: Stream): void {
     if (stream.isEnded) this.#leave(stream)
     else this.cancel(stream)

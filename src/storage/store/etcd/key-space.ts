@@ -43,7 +43,7 @@ export class KeySpace {
   }
 
   /**
-   * Whether an etcd entry is not a key of the store. Such an entry is a note, or another program's write to the bare
+   * Whether an etcd entry is something other than a key of the store: a note, or another program's write to the bare
    * prefix.
    */
   isNote(entry: KeyValue): boolean {
@@ -79,8 +79,8 @@ export class KeySpace {
   }
 
   /**
-   * Converts a revision of the store to a revision of etcd. Returns 0 or less for a revision from before the offset was
-   * raised.
+   * Converts a revision of the store to a revision of etcd. Returns 0 or less for a revision that the store assigned
+   * before the offset was raised.
    */
   etcdRevision(revision: Revision): number {
     return revision - this.offset

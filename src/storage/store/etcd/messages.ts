@@ -44,7 +44,7 @@ export interface RangeResponse {
   count: number
 }
 
-/** The attribute of a key to compare: mod_revision or version. */
+/** The attribute of a key to compare: its last revision (mod_revision) or its number of changes (version). */
 export type Compare =
   | { readonly target: 'modRevision'; readonly equals: number }
   | { readonly target: 'version'; readonly equals: number }
@@ -209,7 +209,7 @@ function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?
   if (lease !== undefined) writer.integer(3, lease)
 }
 
-/** Writes a comparison. etcd encodes "equal" as 0 and "greater" as 1. */
+/** Writes a comparison. In etcd's encoding, 0 means "equal" and 1 means "greater". */
 function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): void {
   const { target } = compare
   writer.integer(1, 'above' in compare ? 1 : 0)
@@ -219,8 +219,8 @@ function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): vo
 }
 
 /**
- * Writes the condition that no key in the range was written after `since`. etcd encodes both "less" and "mod_revision"
- * as 2.
+ * Writes the condition that no key in the range was written after `since`. In etcd's encoding, 2 means both "less" and
+ * "mod_revision".
  */
 function writeUnchanged(
   writer: WireWriter,

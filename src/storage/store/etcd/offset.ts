@@ -3,7 +3,8 @@
  * time. All later revisions are then above every revision that clients have received, and the store rejects revisions
  * from before the raise with RevisionGone.
  *
- *   Clients have seen up to 118, etcd is restored at 90: the offset becomes 100118, and the current revision 100208.
+ * For example, clients have received revisions up to 118, and etcd is restored at revision 90. The offset becomes
+ * 100118, and the current revision becomes 100208.
  */
 
 import { type Revision, StoreError } from '../store.ts'
@@ -13,8 +14,8 @@ import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
 
 /**
- * Margin that is added to the offset, because other servers may have returned revisions that are unknown to the server
- * that raises the offset.
+ * Margin that is added to the offset, because other servers may have returned higher revisions than the server that
+ * raises the offset knows.
  */
 const margin = 100_000
 
@@ -44,7 +45,7 @@ export async function readOffset(connection: Connection, prefix: string, reporte
       compare: { target: 'modRevision', equals: offsetEntry?.modRevision ?? 0 },
       value: Buffer.from(String(reportedRevision + margin)),
     })
-    // The result is ignored, because the next read shows which server succeeded.
+    // Ignores the result, because the next read shows which server succeeded.
     decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
   }
   throw new StoreError('etcd: the revision offset changes too often')

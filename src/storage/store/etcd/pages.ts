@@ -18,7 +18,7 @@ export interface PagedRange {
 export interface Pages {
   readonly revision: number
   readonly entries: readonly KeyValue[]
-  /** Number of keys that follow the last entry in the range. */
+  /** Number of keys in the range after the last entry. */
   readonly remaining: number
 }
 

@@ -100,7 +100,7 @@ class RelayedFeed implements FeedSource {
 
   open({ onRestored }: FeedCallbacks): this {
     this.#onRestored = onRestored
-    // The code runs later, because the code that opens the feed is not ready for the callback yet.
+    // Runs the callback later, because the code that opens the feed is not ready for it yet.
     if (this.#isRestored) queueMicrotask(onRestored)
     return this
   }

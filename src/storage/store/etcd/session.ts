@@ -52,8 +52,8 @@ export class Session {
   readonly #watchdog: NodeJS.Timeout
   readonly #http: Http2Client
   /**
-   * The encoded headers of the last request of each method. They can usually be reused because nearly all requests have
-   * the same timeout.
+   * The encoded headers of the last request of each method. Most requests can reuse them, because nearly all requests
+   * have the same timeout.
    */
   readonly #headers = new Map<Method, { timeout: string | undefined; encoded: Buffer }>()
 
@@ -80,7 +80,7 @@ export class Session {
     return this.#http.usable
   }
 
-  /** Whether the session has ended, including all calls. */
+  /** Whether the session and all its calls have ended. */
   get isClosed(): boolean {
     return this.#http.destroyed
   }
@@ -225,7 +225,7 @@ class Answer implements StreamReader {
   }
 }
 
-/** Buffers the data of a stream until it is read. */
+/** Buffers the data of a stream until the reader requests it. */
 class Arrivals implements StreamReader {
   failure: CallError | undefined
   readonly #chunks: Buffer[] = []

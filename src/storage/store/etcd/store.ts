@@ -204,7 +204,8 @@ export class EtcdStore implements Store {
     for (let attempt = 0; !this.#closed; attempt++) {
       const pause = pauses[Math.min(attempt, pauses.length - 1)]
       await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
-      // The start of a new generation is retried after a failure. Until it succeeds, every call fails with the reason.
+      // Retries the start of a new generation after a failure. Until a retry succeeds, every call fails with the
+      // reason.
       const generation = await this.#beginGeneration(ended.revision).catch(() => undefined)
       if (generation === undefined) continue
       this.#generation = generation

@@ -1,6 +1,6 @@
 /**
- * The changes under the prefix as etcd reports them after a revision: whole revisions, in order, with previous values.
- * The feed watches without end. Other readers of the log stop when they have reached the tail.
+ * Reads the changes under the prefix that etcd reports after a revision: whole revisions, in order, with previous
+ * values. The feed watches without end. Other readers of the log stop when they have reached the tail.
  */
 import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -55,8 +55,9 @@ export async function* eventsFrom(
 }
 
 /**
- * etcd accepts a watch that starts at the compacted revision, although it no longer has a deletion at that revision. If
- * the revision before the start is still available after the first events have arrived, no event was missing.
+ * Checks that no event was missing. Etcd accepts a watch that starts at the compacted revision, although it no longer
+ * has a deletion at that revision. If the revision before the start is still available after the first events have
+ * arrived, no event was missing.
  */
 async function assertKept(connection: Connection, space: KeySpace, after: Revision): Promise<void> {
   const request = encodeRange({ key: space.note('tick'), countOnly: true, revision: space.etcdRevision(after) })

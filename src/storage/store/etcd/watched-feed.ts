@@ -20,7 +20,7 @@ import { restored, watchFrom } from './watch.ts'
 export interface WatchedFeedOptions extends FeedCallbacks {
   readonly connection: Connection
   readonly space: KeySpace
-  /** The current revision, after which the feed starts. */
+  /** The revision after which the feed starts, which is the current revision. */
   readonly revision: Revision
   readonly listener?: FeedListener | undefined
   readonly limits?: LogTailLimits | undefined
@@ -103,7 +103,7 @@ export class WatchedFeed implements FeedSource {
       this.feed.beginAnew(revision, gap)
       this.#options.listener?.onGap(revision, gap)
     } catch (error) {
-      // The watch is started again at the same position, where it throws RevisionGone again.
+      // Starts the watch again at the same position, where it throws RevisionGone again.
       this.feed.failure = readFailure(error)
     }
   }

@@ -3,7 +3,7 @@
  * While the thread is busy with two batches, further commits accumulate, so batches are larger on slower disks. No
  * commit resolves before `onCommitted` has received it.
  *
- * A commit for which there is no room is retried: first in a smaller batch, which may fit, then after half of the old
+ * If there is no room for a commit, it is retried: first in a smaller batch, which may fit, then after half of the old
  * revisions were dropped, and finally after all of them were dropped.
  */
 import type { Clock } from '../../../base/time/clock.ts'
@@ -25,7 +25,7 @@ import {
 import type { Connection } from './connection.ts'
 
 interface Pending {
-  /** Number of times the store had no room for the write although the write was alone in its batch. */
+  /** Number of times the store had no room for the write although no other write was in the batch. */
   refusals: number
   readonly write: Write
   readonly due: number
@@ -43,7 +43,7 @@ export interface CommitListeners {
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** The measures to take before retrying a write for which there was no room, in order. */
+/** The measures to take, in order, before a write for which there was no room is retried. */
 const remedies = ['none', 'half', 'all'] as const
 /** Number of writes to retry together after there was no room for them. */
 const fewWrites = 64
@@ -289,8 +289,8 @@ function readHeld(key: Key, reply: Unpacker): Entry | undefined {
 }
 
 /**
- * Reads the changes of released and reserved keys. Their revisions directly precede the revision of the write, in this
- * order.
+ * Reads the changes of released and reserved keys. The revisions of these changes directly precede the revision of the
+ * write, in this order.
  */
 function readClaims(
   { reserves = [], releases = [] }: Write,

@@ -1,7 +1,8 @@
 /**
- * The store's side of the connection to its thread: sends requests, matches replies, and converts failures to the
- * errors of the contract. When the thread ends for any reason, all pending and later requests are rejected. `onFailed`
- * reports the end of the thread and permanent write failures: the store can then no longer write.
+ * The store's side of the connection to the thread that owns the file. The connection sends requests, matches replies,
+ * and converts failures to the errors of the contract. When the thread ends for any reason, all pending and later
+ * requests are rejected. `onFailed` reports the end of the thread and permanent write failures, after which the store
+ * can no longer write.
  */
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
@@ -12,7 +13,7 @@ import { type Thread, takeThread } from './thread-start.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-/** Handles the reply. Called synchronously when the reply arrives, one reply after another. */
+/** Handles a reply. The method is called synchronously when a reply arrives, in the order of the replies. */
 export interface Receiver {
   resolve(result: unknown): void
   reject(error: StoreError): void
@@ -21,11 +22,11 @@ export interface Receiver {
 export interface Listeners {
   /** A callback that runs when the thread has ended. */
   onEnd(error: StoreError): void
-  /** A callback for every write that fails permanently. */
+  /** A callback that runs for every write that fails permanently. */
   onFailed(error: StoreError): void
   /**
-   * A callback that runs when revisions before the given revision can no longer be read, after the receiver has got the
-   * reply.
+   * A callback that runs when revisions before the given revision can no longer be read. It runs after the receiver has
+   * got the reply.
    */
   onCut(revision: Revision): void
   /**
@@ -92,7 +93,7 @@ export class Connection {
     this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
-      // The owner is informed before the requests are rejected, so that the owner already knows the reason.
+      // Informs the owner before the requests are rejected, so that the owner already knows the reason.
       onEnd(error)
       if (!this.#closing) onFailed(error)
       this.#rejectWaiting(error)
@@ -154,8 +155,7 @@ export class Connection {
   }
 
   #end(cause: unknown): StoreError {
-    // Reads the last messages of the thread. A closed port has already delivered its messages and must not be read
-    // again.
+    // Reads the last messages of the thread. A closed port has already delivered its messages, so it is not read again.
     if (!this.#portClosed)
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)

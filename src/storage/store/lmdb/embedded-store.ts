@@ -1,7 +1,7 @@
 /**
- * The embedded store as its callers use it, over a connection to the thread that owns the file. Commits of many callers
- * share one transaction and one sync. A list first chooses its revision. It then reads slices at that revision, which
- * is protected from compaction (`history-window.ts`).
+ * The interface of the embedded store to its callers, over a connection to the thread that owns the file. Commits of
+ * many callers share one transaction and one sync. A list first chooses its revision. It then reads slices at that
+ * revision, which is protected from compaction (`history-window.ts`).
  *
  * There are two implementations: the store of the only thread that uses the file (`store.ts`), and the stores of
  * several threads (`worker-store.ts`). They differ in how they determine the newest revision, how changes reach the log
@@ -37,7 +37,7 @@ import type { OpenReply, Reach } from './messages.ts'
 import { type StoreClock, storeClock } from './owned-directory.ts'
 import { Reader } from './reader.ts'
 
-/** Callbacks and clock of the store. */
+/** The callbacks and the clock of the store. */
 export interface EmbeddedOptions {
   readonly clock?: StoreClock
   /** Retention limits of the journal, the same for all threads. If undefined, the store has no journal. */
@@ -106,9 +106,9 @@ export abstract class EmbeddedStore implements Store {
   protected abstract newest(): Revision
   /** Handles the changes that this store committed. */
   protected abstract onCommitted(changes: readonly Change[]): void
-  /** Stops the periodic work of the store. */
+  /** Stops the periodic work of the store, such as compaction. */
   protected abstract stopUpkeep(): void
-  /** Closes the connection to the thread, and its resources. */
+  /** Closes the connection to the thread that owns the file, and releases its resources. */
   protected abstract disconnect(): Promise<void>
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -138,7 +138,7 @@ export abstract class EmbeddedStore implements Store {
       if (error instanceof RevisionGone) return again()
       throw error
     }
-    // On a full disk, a deletion can truncate the history window during the list. Commits of this store therefore wait
+    // A deletion on a full disk can truncate the history window during the list. Commits of this store therefore wait
     // for the list. Deletions of expired keys do not wait.
     const alone = () => this.#commits.pause(list)
     return await list().catch(whenGone(alone)).catch(whenGone(alone))

@@ -1,4 +1,4 @@
-/** Requests every second that the store's thread deletes expired keys, step by step. */
+/** Asks the store's thread every second to delete expired keys, step by step. */
 
 import { readChanges } from '../packed-changes.ts'
 import type { Change, StoreError } from '../store.ts'

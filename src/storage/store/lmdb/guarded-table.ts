@@ -20,7 +20,7 @@ export interface RecordRange<T> extends Iterable<T> {
 }
 
 /**
- * The part of lmdb's table interface that the store uses. Values are valid only until the next read (`Lent` in
+ * The part of lmdb's table interface that the store uses. A returned value is valid only until the next read (`Lent` in
  * `tables.ts`).
  */
 export interface Table {
@@ -90,7 +90,7 @@ function* verifiedRange<T>(guard: PageGuard, table: string, { options, records, 
   const { start, reverse = false } = options
   const first = start && asBuffer(start)
   let verified = reverse && first === undefined ? guard.reachEnd(table) : guard.reach(table, first)
-  // The iterator of lmdb reads nothing before its first step, so pages can be verified just before each step.
+  // Lmdb's iterator reads nothing before its first step, so pages can be verified just before each step.
   for (const item of records) {
     const key = asBuffer(keyOf(item))
     const limit = reverse ? verified.previous : verified.next

@@ -218,12 +218,12 @@ export class HistoryWindow {
     this.#oldest = Math.max(this.#oldest, revision)
     this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
-    // The caller gets the error. The next compaction only waits until this compaction ends.
+    // The caller gets the error. The next compaction only waits until this compaction has ended.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }
 
-  /** Deletes all changes before `#oldest` that no reader uses. */
+  /** Deletes all changes before `#oldest` that no reader uses any more. */
   async #sweepOut(): Promise<void> {
     while (!this.#stopped && (await this.#step()));
   }

@@ -1,7 +1,7 @@
 /**
- * The messages between the store and its thread. When the reply to a read arrives, the replies to all commits that the
- * read could include have already arrived. Stores of other threads (`worker-store.ts`) use the same messages on their
- * own ports. They receive the changes of all commits as broadcasts, before any reply that could include these changes.
+ * The messages between the store and its thread. The reply to a read arrives after the replies to all commits that the
+ * read could include. Stores of other threads (`worker-store.ts`) use the same messages on their own ports. They
+ * receive the changes of all commits as broadcasts, before any reply that could include these changes.
  *
  * Packed blocks contain the following fields, record by record:
  *
@@ -76,7 +76,7 @@ export interface AttachRequest {
   readonly memory: SharedArrayBuffer
 }
 
-/** The oldest state that a read can use: the start of the history window or of the journal. */
+/** The oldest state that a read can return: the state at the start of the history window or of the journal. */
 export type Reach = 'history' | 'journal'
 
 /** Pins or unpins a revision that is being read. The reply contains whether the revision can be read. */
@@ -160,13 +160,13 @@ export interface Broadcast {
 
 export interface Failure {
   /**
-   * The kind of a write failure. `full`: there is no room, but the store continues. `failed`: the disk rejected a write
-   * or a sync, and the store can no longer write. `damaged`: the store can no longer write because the data file is
-   * damaged.
+   * The kind of a write failure. `full` means that there is no room, but the store continues. `failed` means that the
+   * disk rejected a write or a sync, and that the store can no longer write. `damaged` means that the data file is
+   * damaged, and that the store can no longer write.
    */
   readonly kind: 'full' | 'failed' | 'damaged' | 'error'
   readonly message: string
-  /** Whether it is unknown if the request had an effect. */
+  /** Whether the request may or may not have had an effect. */
   readonly ambiguous: boolean
   /**
    * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond any more.

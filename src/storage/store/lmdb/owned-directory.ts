@@ -1,6 +1,7 @@
 /**
- * A data directory with its owner's resources: its lock, the thread that opens its file, and periodic compaction and
- * expiry. A single store (`store.ts`) or the hub for the stores of several threads (`hub.ts`) owns a directory.
+ * A data directory with the resources of its owner: its lock, the thread that opens its file, and periodic compaction
+ * and expiry. A directory belongs to a single store (`store.ts`) or to the hub for the stores of several threads
+ * (`hub.ts`).
  */
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Retention, StoreError } from '../store.ts'
@@ -71,8 +72,8 @@ export async function openOwnedDirectory(
 
 const defaultHistoryMs = 5 * 60 * 1000
 /**
- * Number of time records per retention time. Changes are retained for longer than `historyMs` by up to this fraction of
- * it.
+ * Number of time records per retention time. Changes are retained for up to this fraction of `historyMs` longer than
+ * `historyMs`.
  */
 const marksPerHistory = 20
 

@@ -72,12 +72,12 @@ export function checkMeta(descriptor: number): Meta {
 }
 
 /**
- * The facts that are known about a page before the check is complete. A page without a fact is neither verified nor
- * free.
+ * The results that are known for a page before the check is complete. A page without a result is neither verified nor
+ * known to be free.
  */
 export const pageFacts = { verified: 1, free: 2 } as const
 
-/** The use of each page of the file. */
+/** The ways in which the tree can use a page of the file. */
 const uses = { unknown: 0, branch: 1, leaf: 2, long: 3, free: 4, root: 5 } as const
 
 const blockBytes = 1024 * 1024
@@ -92,12 +92,15 @@ interface Table {
 export class PageCheck {
   readonly #descriptor: number
   readonly #meta: Meta
-  /** The facts about each page (see `pageFacts`), by page number. The memory may be shared with another thread. */
+  /**
+   * The state of the check of each page (see `pageFacts`), by page number. The memory may be shared with another
+   * thread.
+   */
   readonly #facts: Uint8Array
   readonly #uses: Uint8Array
   /**
-   * The parents by page number. For a branch or leaf, the entry contains its parent page (0 for a root) and its index
-   * in the parent. For the first page of a long record, the entry contains its number of pages.
+   * The parents of pages, by page number. For a branch or leaf, the entry contains its parent page (0 for a root) and
+   * its index in the parent. For the first page of a long record, the entry contains its number of pages.
    */
   readonly #parents: Uint32Array
   readonly #indexes: Uint16Array
@@ -105,7 +108,7 @@ export class PageCheck {
   readonly #tableOf: Uint8Array
   readonly #tables: Table[] = []
   readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)
-  /** Number of pages that have been read from the start of the file so far. */
+  /** Number of pages from the start of the file that have been read so far. */
   #position = 0
 
   constructor(descriptor: number, meta: Meta, facts: Uint8Array) {
@@ -186,8 +189,8 @@ export class PageCheck {
   }
 
   /**
-   * Records the use of the pages of a long record in a small tree, and verifies the header of the record. Returns the
-   * number of pages.
+   * Marks the pages of a long record in a small tree as used, and verifies the header of the record. Returns the number
+   * of pages.
    */
   #claimLong(leaf: Leaf): number {
     const long = longRecordOf(leaf, this.#meta)
@@ -197,7 +200,7 @@ export class PageCheck {
     return long.count
   }
 
-  /** Verifies the branch pages of a table, level by level, and records the use of its leaves. */
+  /** Verifies the branch pages of a table, level by level, and marks its leaves as used. */
   #claimTree(index: number): void {
     const { tree, counts } = this.#tables[index]!
     if (tree.root === undefined) return
@@ -271,7 +274,7 @@ export class PageCheck {
     if (isComplete) this.#facts[page] = pageFacts.verified
   }
 
-  /** Records the use of the pages of a long record. Returns false if its first page has not been read yet. */
+  /** Marks the pages of a long record as used. Returns false if its first page has not been read yet. */
   #takeLong({ page, count }: LongRecord): boolean {
     this.#claim(page, count, uses.long)
     const isRead = page < this.#position
@@ -312,7 +315,7 @@ export class PageCheck {
     return bytes
   }
 
-  /** Records the use of pages. Each page must have exactly one use. */
+  /** Marks pages as used. Throws Damage if one of the pages is already used. */
   #claim(page: number, count: number, use: number): void {
     const exists = page >= 2 && page + count <= this.#uses.length
     assertSound(exists, () => `it refers to page ${page}, which does not exist`)

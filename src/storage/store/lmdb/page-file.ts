@@ -61,9 +61,9 @@ export function wide(bytes: Buffer, at: number): number {
 }
 
 /**
- * Returns the newest meta page. Transactions with even numbers write the first meta page and those with odd numbers the
- * second, so one page is always exactly one transaction older than the other. If it is not, the newest page was lost to
- * damage, and the older page would describe an outdated state. In that case, returns undefined.
+ * Returns the newest meta page. Even transactions write the first meta page and odd transactions write the second, so
+ * one page is always exactly one transaction older than the other. Otherwise the newest page is lost, and the older
+ * page would describe an outdated state. In that case, returns undefined.
  */
 export function readMeta(descriptor: number): Meta | undefined {
   const first = readAt(descriptor, 0, Buffer.allocUnsafe(metaBytes))
@@ -94,8 +94,8 @@ function isMeta(page: Buffer, index: number, pageSize: number): boolean {
 }
 
 /**
- * Fills the buffer with the bytes of the file from the given position, and with zeros past the end of the file. Returns
- * the buffer.
+ * Fills the buffer with the bytes of the file from the given position, and with zeros after the end of the file.
+ * Returns the buffer.
  */
 export function readAt(descriptor: number, position: number, bytes: Buffer): Buffer {
   for (let done = 0; done < bytes.length; ) {

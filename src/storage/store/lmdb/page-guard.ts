@@ -2,11 +2,11 @@
  * Verifies pages before lmdb reads them, while another thread still checks the whole file. lmdb therefore never follows
  * a reference in a damaged page (docs/decisions/0062-start.md).
  *
- * `reach` follows the path from the root to a key, like lmdb does. It verifies every page of the opened state on that
- * path, and the leaves before and after. Pages written since then are not verified, because they were made from
- * verified pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller
- * has an open read transaction. The page number therefore distinguishes new pages from old pages: pages that were free
- * or beyond the end of the file at the start are new, all other pages are old.
+ * Like lmdb, `reach` follows the path from the root to a key. It verifies every page of the opened state on that path,
+ * and the leaves before and after. Pages written since then are not verified, because they were made from verified
+ * pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller has an open
+ * read transaction. The page number therefore distinguishes new pages from old pages: pages that were free or beyond
+ * the end of the file at the start are new, all other pages are old.
  */
 
 import { checkMeta, PageCheck, pageFacts } from './page-check.ts'
@@ -28,7 +28,7 @@ import {
   unbounded,
 } from './page-records.ts'
 
-/** The range of keys whose pages are verified. An undefined end means the end of the table. */
+/** The range of keys whose pages are verified. If an end is undefined, the range extends to that end of the table. */
 export interface VerifiedRange {
   /** The last key of the leaf before the verified range. */
   readonly previous: Buffer | undefined
@@ -36,7 +36,7 @@ export interface VerifiedRange {
   readonly next: Buffer | undefined
 }
 
-/** A branch page on a path, and the child with which the path continues. */
+/** A branch page on a path, and the child through which the path continues. */
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds
@@ -63,8 +63,8 @@ export class PageGuard {
   /** The meta page of the opened state. */
   readonly meta: Meta
   /**
-   * The facts about each page (see `pageFacts`), by page number. The memory is shared with the thread that checks the
-   * whole file.
+   * The state of the check of each page (see `pageFacts`), by page number. The memory is shared with the thread that
+   * checks the whole file.
    */
   readonly facts: Uint8Array<SharedArrayBuffer>
   readonly #descriptor: number
@@ -218,7 +218,7 @@ export class PageGuard {
     assertSound(longRecordPages(bytes) === count, () => `page ${page} has an unexpected type`)
   }
 
-  /** Checks that a page has the expected use. Returns whether the page belongs to the opened state. */
+  /** Throws Damage unless a page has the expected use. Returns whether the page belongs to the opened state. */
   #assertUse({ page, isBelowOld }: Position): boolean {
     const isOld = this.#isOld(page)
     assertSound(
@@ -233,7 +233,7 @@ export class PageGuard {
     return page <= this.meta.lastPage && this.facts[page] !== pageFacts.free
   }
 
-  /** Returns the newest tree of a table. Its pages are old or were made from verified pages. */
+  /** Returns the newest tree of a table. The pages of this tree are either old or were written from verified pages. */
   #tree(table: string): Tree | undefined {
     const meta = readMeta(this.#descriptor)
     if (meta === undefined) throw new Damage('its first two pages are invalid')

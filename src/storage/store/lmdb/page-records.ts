@@ -93,7 +93,7 @@ export function boundsOfChild(bytes: Buffer, index: number, { low, high }: KeyBo
   }
 }
 
-/** Index of the child whose range includes the given key. */
+/** Returns the index of the child whose range includes the given key. */
 export function childIndex(bytes: Buffer, key: Buffer): number {
   let low = 0
   let high = recordCount(bytes) - 1
@@ -174,7 +174,10 @@ export function longRecordOf({ flags, data, size }: Leaf, { pageSize, lastPage }
   return { page, count }
 }
 
-/** Number of pages of a long record that starts with this page. Undefined if the page does not start a long record. */
+/**
+ * Returns the number of pages of a long record that starts with this page. Returns undefined if no long record starts
+ * with the page.
+ */
 export function longRecordPages(bytes: Buffer): number | undefined {
   return bytes.readUInt16LE(18) === overflowPage ? bytes.readUInt32LE(20) : undefined
 }

@@ -3,8 +3,8 @@
  * between slices. All slices of a list show exactly the state at the list's revision.
  *
  * The state at revision R consists of two parts: the entries of `current` that were written up to R, and the versions
- * in `history` that were written up to R and replaced later. Both are traversed in key order, with one lookup per key
- * regardless of the number of versions.
+ * in `history` that were written up to R and replaced later. Both tables are traversed in key order, with one lookup
+ * per key regardless of the number of versions.
  */
 
 import { Packer } from '../pack.ts'
@@ -84,7 +84,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // At least one key is read so that every slice makes progress.
+    // Reads at least one key, so that every slice makes progress.
     if (last && (readCount >= keys || packer.size >= listSlice.bytes))
       return { entries: packer.finish(), resume: last.toString() }
     readCount++
@@ -173,7 +173,7 @@ function readCurrent(
   let readCount = 0
   let last: Buffer | undefined
   for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
-    // At least one key is read so that every slice makes progress.
+    // Reads at least one key, so that every slice makes progress.
     if (last && (readCount >= bounds.keys || bytes >= bounds.bytes)) return { entries, bytes, resume: last }
     readCount++
     last = asBuffer(key)
@@ -237,8 +237,8 @@ function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): 
 }
 
 /**
- * Merges both slices in key order, up to the key that both have reached. No key is in both, because an entry in
- * `current` has not been replaced.
+ * Merges both slices in key order, up to the last key that both slices have reached. No key is in both slices, because
+ * an entry in `current` has not been replaced.
  */
 function merge(live: Slice, replaced: Slice): Slice {
   if (replaced.entries.length === 0 && replaced.resume === undefined) return live
@@ -273,7 +273,7 @@ function endOfPrefix(prefix: Buffer): Buffer | undefined {
   return end
 }
 
-/** Returns changes after a revision. Returns at least one change, unless the log ends at the revision. */
+/** Returns changes after a revision. Returns at least one change, unless there are no changes after the revision. */
 export function readLog(tables: Tables, after: Revision, limit: number): ArrayBuffer {
   const packer = new Packer(64 * 1024)
   for (const revision of logRevisions(tables, after, limit)) {
@@ -289,7 +289,7 @@ function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
   packed.number(deletes ? 1 : 0)
   packed.bytes(key)
   packed.number(previous)
-  // The replaced value is copied before the next read overwrites it.
+  // Copies the replaced value before the next read overwrites it.
   if (previous !== 0) packed.bytes(replaced)
   if (!deletes) packed.bytes(writtenAt(tables, key, revision))
 }

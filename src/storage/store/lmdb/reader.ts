@@ -38,13 +38,13 @@ export class Reader {
   }
 
   /**
-   * Returns changes after a revision. Returns at least one change, unless the log ends at the revision. Throws
-   * RevisionGone.
+   * Returns changes after a revision. Returns at least one change, unless there are no changes after the revision.
+   * Throws RevisionGone.
    */
   async log(after: Revision, limit: number): Promise<readonly Change[]> {
     this.#history.assertKept(after, 'history')
     const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
-    // Compaction may have deleted changes while they were being read.
+    // Compaction may have deleted changes while the log was being read.
     this.#history.assertKept(after, 'history')
     return readChanges(reply)
   }

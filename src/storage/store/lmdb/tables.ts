@@ -29,7 +29,9 @@ import { type Guarding, guardedTable, plainTable, type Table } from './guarded-t
 
 export const formatVersion = 3
 
-/** Bytes in lmdb's own buffer, which the next read overwrites. They must be used or copied before the next read. */
+/**
+ * A value in lmdb's own buffer, which the next read overwrites. The value must be used or copied before the next read.
+ */
 export type Lent = Buffer
 
 export interface Tables {
@@ -158,7 +160,7 @@ export function write(table: Table, key: Bytes, value: Bytes): void {
   if (written !== true) throw new StoreError('the data file is damaged: cannot write a record')
 }
 
-/** Writes a record after all others of its table. */
+/** Writes a record after all other records of its table. */
 export function append(table: Table, key: Bytes, value: Bytes): void {
   const written = table.putSync(key, value, { append: true })
   if (written !== true) throw new StoreError('the data file is damaged: a later record already exists')
@@ -201,7 +203,7 @@ export function isSound(key: Bytes, record: Lent): boolean {
   return check === 0 || check === checkOf(key, heldRevision(record))
 }
 
-/** Computes the check of a key and the number that belongs to the key. The check is never 0. */
+/** Computes the check of a key and of the number that is stored with the key. The check is never 0. */
 function checkOf(key: Bytes, belonging: number): number {
   const sum = crc32(key, ((belonging % 2 ** 32) ^ Math.floor(belonging / 2 ** 32)) >>> 0)
   return ((sum >>> 16) ^ sum) & 0xffff || 1
@@ -246,7 +248,7 @@ export interface LogRecord extends LoggedChange {
   readonly previous: Revision
   readonly deletes: boolean
   readonly key: Buffer
-  /** The replaced value. Empty if there was none. The bytes are valid only until the next read. */
+  /** The replaced value. Empty if the change replaced no value. The bytes are valid only until the next read. */
   readonly replaced: Lent
   readonly reduced: boolean
 }

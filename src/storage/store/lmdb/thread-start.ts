@@ -1,6 +1,6 @@
 /**
- * Starts the store's thread. The thread needs time to load its modules, for which it does not need the file name. It
- * can therefore be started in advance, while the caller loads other modules.
+ * Starts the store's thread. The thread can be started in advance, while the caller loads other modules, because it
+ * needs time to load its own modules before it needs the file name.
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { startThread } from '../../../base/files/program-files.ts'
@@ -71,7 +71,7 @@ function start() {
   return { worker, thread: { port, ended, abandon } }
 }
 
-/** One array per thread. Its element is 1 after the thread has loaded its modules. */
+/** One array per thread. The element of the array is 1 after the thread has loaded its modules. */
 const loading = new Set<Int32Array>()
 const maxLoadMs = 10_000
 

@@ -40,7 +40,7 @@ import { checkSoleWriter, commitGroup } from './write.ts'
 type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest | PinRequest>
 type AnyRequest = Exclude<Request, OpenRequest>
 
-/** A request, and the port for its reply. */
+/** A request to the thread, and the port for the reply. */
 interface PendingRequest<T> {
   readonly request: T
   readonly port: MessagePort
@@ -49,11 +49,14 @@ interface PendingRequest<T> {
 /** Maximum duration of a compaction step before its sync. Including the sync, a step takes well under 5 ms. */
 const compactionBudgetMs = 2
 
-/** Maximum number of commits in a group while pages are verified before they are read, because that takes time. */
+/**
+ * Maximum number of commits in a group while pages are verified before they are read. Verification takes time, so the
+ * groups are small.
+ */
 const guardedGroup = 16
 
 class StoreThread {
-  /** The first port is that of the owner. */
+  /** The ports of the thread. The first port belongs to the owner of the file. */
   readonly #ports: MessagePort[]
   readonly #tables: Tables
   readonly #room: DiskReservation
@@ -186,7 +189,7 @@ class StoreThread {
     } catch (error) {
       this.#refuse(recipientOf(pending), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
-      // The read transaction is closed, because it would prevent lmdb from reusing old pages.
+      // Closes the read transaction, because it would prevent lmdb from reusing old pages.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
     }
   }
@@ -246,7 +249,7 @@ class StoreThread {
   }
 
   #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
-    // The check for a missing file runs every second, which is often enough and does not delay writes.
+    // Checks every second whether the file is missing. This interval is short enough and does not delay writes.
     this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
@@ -366,16 +369,15 @@ function isFinal({ kind }: Failure): boolean {
 const failedCodes = [5, -30795]
 
 /**
- * Converts an error to a failure. If lmdb itself could not write, the failure is final regardless of its cause. For
- * example, a sync that failed for lack of space has lost pages: the next sync would succeed, but the pages would still
- * be missing.
+ * Converts an error to a failure. If lmdb could not write, the failure is final regardless of its cause. For example, a
+ * sync that failed for lack of space has lost pages: the next sync would succeed, but the pages would still be missing.
  */
 function toFailure(error: unknown, writing: boolean): Failure {
   const message = messageOf(error)
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreDamaged) return { kind: 'damaged', message, ambiguous: false }
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
-  // After such an error, nothing of the transaction was written, but later writes would fail too, because the file is
+  // After such an error, nothing of the transaction was written. Later writes would fail too, because the file is
   // damaged or another process uses it.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
   if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))

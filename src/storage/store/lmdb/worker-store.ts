@@ -4,9 +4,9 @@
  * directory.
  *
  * The owner broadcasts every change of any store. This store appends the change to its log tail before a reply can
- * include it. A gap ends the store. Another thread may have acknowledged a change that this thread has not received
- * yet. This store therefore reads the newest revision from memory that all threads share. That revision is raised
- * before any acknowledgement and can briefly be ahead of the tail.
+ * include it. A gap in the revisions ends the store. Another thread may have acknowledged a change that this thread has
+ * not received yet. This store therefore reads the newest revision from memory that all threads share. That revision is
+ * raised before any acknowledgement and can briefly be ahead of the tail.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { readChanges } from '../packed-changes.ts'
@@ -111,5 +111,5 @@ function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistor
   }
 }
 
-/** The reply is ignored. If the thread has ended, its pins no longer matter. */
+/** Ignores the reply. If the thread has ended, its pins no longer matter. */
 const ignored = { resolve: () => {}, reject: () => {} }

@@ -33,7 +33,7 @@ import {
 export interface CommitGroup {
   readonly batches: readonly ArrayBuffer[]
   readonly room: DiskReservation
-  /** Collects the changes, packed as a part of the log. Undefined if the caller does not need them. */
+  /** Collects the changes in the format of the log. Undefined if the caller does not need them. */
   readonly changes?: Packer | undefined
 }
 
@@ -66,15 +66,15 @@ export function commitGroup(
 }
 
 /**
- * Throws an error if another process has written to the file. The revisions of that process would collide with ours,
- * and our state would be outdated.
+ * Throws an error if another process has written to the file. Otherwise its revisions would collide with those of this
+ * process.
  */
 export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)
     throw new StoreError('another process has written to this data directory')
 }
 
-/** The target of a transaction, and the revisions that it has assigned so far. */
+/** The target of a transaction, and the revisions that the transaction has assigned so far. */
 export interface Place {
   readonly tables: Tables
   readonly room: DiskReservation
@@ -132,8 +132,8 @@ interface ChangeSize {
 }
 
 /**
- * Reserves disk space for a change. Returns the way in which the change can be written, or undefined if there is no
- * room for the change.
+ * Reserves disk space for a change. Returns whether the change gets a log record, or undefined if there is no room for
+ * the change.
  */
 export function takeRoom(room: DiskReservation, { value, replaced, claims }: ChangeSize): Trace | undefined {
   if (room.take(needOfChange(value ?? 0, replaced, claims), { frees: false })) return 'logged'

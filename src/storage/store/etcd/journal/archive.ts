@@ -44,7 +44,7 @@ export interface ArchiveParts {
   readonly signal: AbortSignal
 }
 
-/** The mark, with the etcd revision at which it was written. The revision is 0 if there is no mark. */
+/** The mark and the etcd revision at which it was written. The revision is 0 if there is no mark. */
 interface HeldMark {
   readonly mark: Mark
   readonly etcdRevision: number
@@ -64,7 +64,7 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the mark if there is none. After this call, the archive contains all changes. */
+  /** Creates the mark if it is missing. From then on, the archive contains all changes. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
   }

@@ -21,7 +21,7 @@ const keysAtOnce = 100
 
 /**
  * Deletes the data of a journal. `marked` is the etcd revision of the mark, or 0 if there is none. Returns false if a
- * server has written the mark since.
+ * server has since written the mark.
  */
 export async function clearJournal({ connection, space }: ClearParts, marked: number): Promise<boolean> {
   const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
@@ -46,8 +46,8 @@ export async function clearJournal({ connection, space }: ClearParts, marked: nu
 }
 
 /**
- * Deletes an abandoned journal. A server without a journal calls this function with an old change. If the journal does
- * not contain this change by now, no server maintains the journal.
+ * Deletes an abandoned journal. A server without a journal calls this function for an old change. If the journal still
+ * does not contain this change, no server maintains the journal.
  */
 export async function clearAbandoned(parts: ClearParts, change: Revision): Promise<void> {
   const { connection, space } = parts

@@ -13,7 +13,7 @@ const perKey = 100
 interface DraftChange {
   readonly change: Change
   readonly note: Note
-  /** The replaced value. Undefined if the key was absent or the journal excludes the values of the key. */
+  /** The replaced value. Undefined if the key was absent or if the journal excludes the values of the key. */
   readonly value: Bytes | undefined
 }
 

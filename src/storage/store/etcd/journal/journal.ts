@@ -4,8 +4,8 @@
  * keys and values.
  *
  * Every server checks each second whether there are changes to archive. A server archives changes after a few seconds,
- * or earlier if there are many. If another server has moved the mark since the last check, that server archives the
- * changes.
+ * or earlier if there are many. If another server has moved the mark since the last check, the changes are left to that
+ * server.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
@@ -77,7 +77,7 @@ export class EtcdJournal implements Journal {
     await this.#archive.begin().catch((error: unknown) => this.failed(readFailure(error)))
   }
 
-  /** Returns the key and value of the note that a commit writes together with its own key. */
+  /** Returns the key and value of the note that belongs to a commit and is written in the same transaction. */
   note(note: Note | undefined): { readonly key: Uint8Array; readonly value: Uint8Array } {
     return {
       key: this.#parts.space.note('change'),
@@ -139,7 +139,7 @@ export class EtcdJournal implements Journal {
       this.#wasFull = false
       await this.#forgetting.forgetOld(mark)
     } catch (error) {
-      // The journal is started again when etcd has space.
+      // The journal is started again when etcd has free space.
       if (!(error instanceof StoreFull)) throw error
     }
   }
@@ -167,7 +167,7 @@ export class EtcdJournal implements Journal {
       const moved = mark !== undefined && mark.through !== this.#lastSeenRevision
       this.#lastSeenRevision = mark?.through ?? 0
       const behind = this.#parts.newest() - this.#lastSeenRevision
-      // The mark has moved since the last check, so another server archives the changes fast enough.
+      // The mark has moved since the last check, so another server is archiving the changes and is not far behind.
       if (moved && behind < wait.revisions) await this.#forget(mark)
       else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
       this.#lastSeenRevision = this.#archive.lastReadMark?.through ?? this.#lastSeenRevision
@@ -193,7 +193,7 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  /** Reports a failure to archive changes, but only the first of several consecutive failures. */
+  /** Reports a failure to archive changes. Of several consecutive failures, only the first is reported. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined) this.#parts.onWarning(`cannot archive the object history: ${error.message}`)

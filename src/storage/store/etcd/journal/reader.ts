@@ -29,7 +29,7 @@ import type { ChangePlace, Layout } from './layout.ts'
 export interface JournalReaderParts {
   readonly connection: Connection
   readonly layout: Layout
-  /** Lists a state within the history window of the store. */
+  /** Lists the state at a revision within the history window of the store. */
   readonly list: (range: ListRange) => Promise<Snapshot>
   /** Resolves to the start of the journal when it contains all changes up to the time of the call. */
   readonly keepUp: () => Promise<Revision>
@@ -66,7 +66,7 @@ export class JournalReader {
     if (keyEntry !== undefined && keyEntry.revision >= top) return journalChanges
     for await (const change of this.#newestFirst(key, top, floor)) {
       const { revision, deleted, note } = change
-      // If a change is missing, older records may belong to another chain of changes.
+      // If a change is missing, older records may belong to another chain of changes, so they are ignored.
       if (deleted ? keyEntry !== undefined : keyEntry?.revision !== revision) break
       journalChanges.push({ revision, deleted, note, value: keyEntry?.value })
       if (journalChanges.length === limit) return journalChanges
@@ -101,7 +101,7 @@ export class JournalReader {
     if (revision < floor) throw new RevisionGone(revision, floor)
   }
 
-  /** Returns the state of the next keys of a range. */
+  /** Returns the old state of the next keys of a range. */
   async #part({ prefix, after, now, past }: PartRange): Promise<Part> {
     const from = { prefix, ...(after === undefined ? {} : { after }) }
     const present = await this.#parts.list({ ...from, revision: now, limit: pageSize })
@@ -115,8 +115,8 @@ export class JournalReader {
   }
 
   /**
-   * Returns the first change of each key after a revision. Covers the keys up to `through`, which is lowered if there
-   * are many changes.
+   * Returns the first change of each key after a revision, for the keys up to `through`. If there are many changes,
+   * `through` is lowered.
    */
   async #changedSince({ prefix, after, now, past, through }: PartRange & { through: Key | undefined }) {
     const { layout } = this.#parts
@@ -219,6 +219,6 @@ interface PartRange {
 interface Part {
   /** The entries of the state, sorted by key. */
   readonly entries: readonly Entry[]
-  /** The key up to which all keys have been processed. Undefined if the whole range has been processed. */
+  /** The last key that has been processed. Undefined if the whole range has been processed. */
   readonly through: Key | undefined
 }
