@@ -1,8 +1,8 @@
 /**
  * Explains admission to users: which control changed which fields, and which control rejected the write, even if the
- * error message does not name the control. Fields are named as in errors, such as `spec.tolerations[1]`. For a new
- * value, only its root path is reported. The explanation is sent in headers, so its length is limited and further
- * entries are only counted.
+ * error message does not name the control. Fields are named as in errors, such as `spec.tolerations[1]`. If a whole
+ * value was added, only the path of the value is reported, without the paths inside it. The explanation is sent in
+ * headers, so its length is limited and further entries are only counted.
  */
 
 import { isObject, type Json } from '../../api/json/json.ts'
@@ -22,7 +22,7 @@ export interface Look {
   readonly webhook?: string
   readonly step: 'mutate' | 'validate'
   readonly ms: number
-  /** The result of a webhook, or the reason of a rejection. */
+  /** The result of a webhook, or the reason why the control rejected the request. */
   readonly said?: string
   /** The evaluated policy. Undefined if the call evaluated no policy. */
   readonly policy?: PolicyLook
@@ -37,13 +37,13 @@ export interface PolicyLook {
   readonly expression?: string
   /** Whether the policy rejected or changed the object. */
   readonly hasEffect: boolean
-  /** The values of the variables that were evaluated, or their errors. */
+  /** The values of the evaluated variables, or the errors of their evaluation. */
   readonly variables?: { readonly [name: string]: string }
 }
 
 /**
  * Collects the explanation of a write while admission runs. If a write has several attempts or objects, the explanation
- * describes the last of them.
+ * describes the last attempt or object.
  */
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
@@ -51,7 +51,7 @@ export class AdmissionExplanation {
   /** The control that rejected the write. */
   refusedBy: string | undefined
 
-  /** Begins a new run of the controls. `changes` collects their changes. */
+  /** Starts a new run of the controls. `changes` collects the changes that the controls make. */
   begin(changes: readonly ControlChange[]): void {
     this.#changes = changes
     this.#looks = []
@@ -132,14 +132,14 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** Returns the paths of the fields that differ. Stops after one path more than the number that is reported. */
+/** Returns the paths of the fields that differ. Stops as soon as there is one more path than can be reported. */
 function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })
   return paths
 }
 
-/** Compares by identity first, because the new object shares unchanged parts with the previous object. */
+/** Compares references first, because the new object shares its unchanged parts with the previous object. */
 function compare(a: Json | undefined, b: Json | undefined, { path, paths }: { path: FieldPath; paths: FieldPath[] }) {
   if (a === b || paths.length > maxFields) return
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -14,15 +14,15 @@ export interface StatusChange extends Required<KeyReservations> {
 export interface OwnWrites {
   /**
    * Computes a new status with `next` and commits the status if the object has not changed. Otherwise calls `next`
-   * again with the newer object. An error of `next` is thrown only if `next` was called with the latest object. The
-   * write bypasses admission, because a status reports decisions that were already made.
+   * again with the newer object. An error that `next` throws is rethrown only if `next` was called with the latest
+   * object. The write bypasses admission, because a status reports decisions that were already made.
    */
   changeStatus(
     type: StoredType<unknown>,
     name: ObjectName,
     next: (object: ApiObject) => Promise<StatusChange>,
   ): Promise<void>
-  /** Returns existing keys with the prefix, up to the number of keys that one commit can delete. */
+  /** Returns existing keys with the prefix. The result has at most as many keys as one commit can delete. */
   reservedKeys(prefix: string): Promise<readonly ReservedKey[]>
   /** Deletes a key if it exists. */
   release(key: string): Promise<void>

@@ -79,7 +79,7 @@ export interface ControlParts extends ImagePolicyParts {
   readonly metrics: AdmissionMetrics
   /** Writes objects on behalf of the admission controls. */
   readonly ownWrites: OwnWrites
-  /** Tracks the active writes that resource quotas account for. */
+  /** Tracks the active writes that change usage recorded in resource quotas. */
   readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
@@ -104,7 +104,7 @@ export interface ControlName extends Pick<Availability, 'since' | 'until'> {
   readonly byDefault: boolean
 }
 
-/** An available control: its name, default state and constructor. */
+/** An admission control that can be enabled: its name, default state and constructor. */
 export interface ControlEntry extends ControlName {
   readonly make: (parts: ControlParts) => Control
   /**
@@ -174,7 +174,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
   { name: 'PodTopologyLabels', byDefault: true, since: '1.33', make: podTopologyLabels },
   { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32', make: mutatingAdmissionPolicy },
-  // The mutating webhooks receive the object with the changes of all controls above.
+  // The mutating webhooks receive the object with the changes of all controls that precede them in this list.
   {
     name: 'MutatingAdmissionWebhook',
     byDefault: true,

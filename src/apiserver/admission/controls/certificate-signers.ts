@@ -69,7 +69,7 @@ function signs(object: CertificateSigningRequest | undefined): string {
 interface SignerAction {
   readonly verb: 'approve' | 'sign' | 'attest'
   readonly signerName: string
-  /** Name of the written objects in the error message. */
+  /** Noun for the written objects in the error message. */
   readonly what: string
 }
 

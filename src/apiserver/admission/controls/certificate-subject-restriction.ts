@@ -23,7 +23,7 @@ export function certificateSubjectRestriction({
       types: [certificateSigningRequests],
       subresources: [''],
     },
-    // The object is already validated, so its certificate request can be parsed.
+    // The object is already validated, so its certificate request can be parsed without errors.
     validate: ({ type, object }) => {
       const { spec, metadata } = object
       if (spec?.signerName !== signer || !asksForSuperuser(spec)) return

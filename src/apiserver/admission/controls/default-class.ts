@@ -77,8 +77,8 @@ interface Search extends Pick<Parts, 'lookup' | 'emulation'> {
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
   /**
-   * Text that follows the number of default classes in the error. Only versions before 1.26 reject several default
-   * classes.
+   * Text that follows the number of default classes in the error message. Only versions before 1.26 reject several
+   * default classes.
    */
   readonly several: string
 }

@@ -27,13 +27,13 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
 
 /**
  * Whether a toleration is identical to the toleration that this control adds. A broader toleration of the pod does not
- * replace it.
+ * count.
  */
 function isOfOurs({ operator, effect }: Toleration): boolean {
   return operator === 'Exists' && effect === 'NoSchedule'
 }
 
-/** Returns the requested extended resources, such as `example.com/gpu`, sorted and without duplicates. */
+/** Returns the extended resources that the pod requests, such as `example.com/gpu`, sorted and without duplicates. */
 function resourcesOf({ initContainers = [], containers = [] }: PodSpec, vendor: Vendor): string[] {
   const names = [...initContainers, ...containers].flatMap(({ resources }) => Object.keys(resources?.requests ?? {}))
   return [...new Set(names)].filter((name) => isExtended(name, vendor)).sort()

@@ -127,7 +127,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
-    // When a limit of this server prevents the call, the pod must not be admitted, because the backend might have
+    // If a limit of this server prevents the call, the pod must not be admitted, because the backend might have
     // rejected it.
     if (error instanceof NoFreeConnection)
       throw tooManyRequests('too many calls to the image policy backend are in progress')

@@ -70,8 +70,8 @@ function isLarge(request: LimitedRequest): boolean {
 }
 
 /**
- * Maximum number of LimitRanges that a write depends on. In namespaces with more LimitRanges, a concurrent change to
- * one of the others may be missed.
+ * Maximum number of LimitRanges that a write depends on. In a namespace with more LimitRanges, a concurrent change to
+ * one of the remaining LimitRanges may be missed.
  */
 const maxRestedOn = 20
 

@@ -118,7 +118,7 @@ function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabe
     )
 }
 
-/** Parses an equality selector such as `env=test,disk=ssd`. Returns an error text if the selector is invalid. */
+/** Parses an equality selector such as `env=test,disk=ssd`. Returns an error message if the selector is invalid. */
 function parseSelector(text: string): NodeLabels | string {
   const parts = text.split(',').filter((part) => part.trim() !== '')
   const entries: [string, string][] = []

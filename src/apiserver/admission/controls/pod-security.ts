@@ -1,7 +1,8 @@
 /**
  * PodSecurity: enforces the pod security standard that the namespace's labels select. Violations of the `enforce` level
- * are rejected, those of `warn` cause warnings, and those of `audit` are counted and recorded. Workload kinds with pod
- * templates only cause warnings, because their pods are checked later. The rules are in `pod-security/`.
+ * are rejected, violations of the `warn` level cause warnings, and violations of the `audit` level are counted and
+ * recorded. Workload kinds with pod templates only cause warnings, because their pods are checked later. The rules are
+ * in `pod-security/`.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -107,7 +108,7 @@ function evaluators({ vendor, emulation, lookup, metrics }: Parts, configuration
   }
 }
 
-/** Whether the invalid labels are the same as before. An update need not fix labels that were already invalid. */
+/** Whether the invalid labels are the same as before. An update need not correct labels that were already invalid. */
 function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
   return (
     errors.length === before.length &&

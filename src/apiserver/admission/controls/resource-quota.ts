@@ -142,8 +142,8 @@ interface Debts {
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan
-  // An object that is marked for deletion still exists. The status of a pod reports facts, so it is not charged before
-  // the commit.
+  // An object that is marked for deletion still exists. The status of a pod reports facts, so a status update is not
+  // charged before the commit.
   const change = isCharged(subresource) ? decrease : add(increase, decrease)
   if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
   if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
@@ -265,8 +265,8 @@ function assertCovered(
 }
 
 /**
- * Whether the status of the quota lacks some of the limits in its spec. A write must wait until the status contains
- * them.
+ * Whether the status of the quota lacks some of the limits in its spec. Writes must wait until the status contains
+ * these limits.
  */
 function isUnsettled(quota: StoredObject, { request, after }: Accounting): boolean {
   const { hard: wanted = {} } = specOf(quota)

@@ -132,7 +132,8 @@ function useAccount(request: AdmissionRequest<Pod>, storedAccount: StoredObject<
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
   const object = { ...request.object, spec }
-  // Runs before the validation of the pod, so that a forbidden pod is reported as forbidden rather than invalid.
+  // Checks the account before the validation of the pod, so that a forbidden pod is reported as forbidden rather than
+  // invalid.
   judge({ ...request, object }, storedAccount)
   return object
 }

@@ -24,7 +24,7 @@ import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
 const name = 'ValidatingAdmissionPolicy'
 
-/** Creates the ValidatingAdmissionPolicy control. Policies are compiled on first use. */
+/** Creates the ValidatingAdmissionPolicy control. Policies are compiled when they are first used. */
 export function validatingAdmissionPolicy(parts: PolicyControlParts): Control {
   const policies = new Policies(validatingFamily, parts)
   const isDisabled = !isAvailable({ gate: 'ValidatingAdmissionPolicy' }, parts.emulation)
@@ -148,8 +148,8 @@ const codes: { readonly [reason: string]: number } = { Forbidden: 403, Invalid: 
 function denial(request: AdmissionRequest, { policy, binding, message, reason }: Reported): ApiError {
   const why = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`
   const { message: text, details } = refusal(request, why)
-  // A request to delete a collection names no object. Only the message contains the name of the object whose deletion
-  // was denied.
+  // A request to delete a collection contains no object name. Only the message contains the name of the object whose
+  // deletion was denied.
   const named = request.ofCollection ? { ...details, name: 'Unknown' } : details
   return new ApiError(codes[reason] ?? 422, reason, text, { ...named, causes: [{ message: why }] })
 }

@@ -19,8 +19,8 @@ export function askedByPod(spec: PodSpec, { version }: Emulation): PodResources 
 }
 
 /**
- * Returns the amounts as Kubernetes computed them before 1.28: a resource that one container does not specify was
- * unknown for the whole pod.
+ * Returns the amounts as Kubernetes computed them before 1.28. If one container did not specify a resource, the amount
+ * for the whole pod was unknown.
  */
 function earlierAmounts({ containers = [], initContainers = [] }: PodSpec, list: 'requests' | 'limits'): Amounts {
   const amounts = sumOf(containers.map(({ resources }) => resources?.[list] ?? {}))

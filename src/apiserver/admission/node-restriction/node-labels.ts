@@ -7,7 +7,7 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 
 type Labels = { readonly [key: string]: string } | undefined
 
-/** Returns the label keys that a node agent must not change, sorted. */
+/** Returns the labels that a node agent must not change, sorted by key. */
 export function forbiddenLabels(keys: Iterable<string>, vendor: Vendor): string[] {
   const own = ownLabels(vendor)
   return [...keys].filter((key) => isRestricted(key, vendor, own)).sort()

@@ -1,6 +1,6 @@
 /**
- * Linux capabilities of a policy: those that it adds by default, those that it allows containers to request, and those
- * that it requires containers to drop.
+ * Checks and sets the Linux capabilities of containers. A policy specifies the capabilities that it adds by default,
+ * the capabilities that containers may request, and the capabilities that containers must drop.
  */
 
 import type { SecurityContext } from '../../../api/kinds/core/types/security-context.ts'

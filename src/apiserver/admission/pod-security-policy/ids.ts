@@ -1,6 +1,6 @@
 /**
- * User and group ids that a policy allows. `MustRunAs` requires an id from its ranges and defaults to the first one.
- * `MayRunAs` checks only ids that are set. `MustRunAsNonRoot` forbids root. `RunAsAny` allows everything.
+ * User and group IDs that a policy allows. `MustRunAs` requires an ID from its ranges and defaults to the first ID.
+ * `MayRunAs` checks an ID only if it is set. `MustRunAsNonRoot` forbids root. `RunAsAny` allows everything.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../api/model/field-error.ts'
 
@@ -31,7 +31,7 @@ function formatRanges(ranges: NonNullable<IdRule['ranges']>): string {
   return `[${ranges.map(({ min = 0, max = 0 }) => `${min}-${max}`).join(', ')}]`
 }
 
-/** The user of a container and whether it must be non-root. */
+/** The user of a container, and whether this user must not be root. */
 export interface Ran {
   readonly runAsUser: number | undefined
   readonly runAsNonRoot: boolean | undefined

@@ -1,4 +1,4 @@
-/** Checks a pod against a policy, and returns the violations with their fields. */
+/** Checks a pod against a policy. Returns the violations and the fields that violate the policy. */
 
 import { keysOf } from '../../../api/json/json.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'

@@ -21,7 +21,7 @@ export interface CheckedPod {
 export interface Violation {
   /** A short reason for the violation, such as `host namespaces`. */
   readonly reason: string
-  /** The field and its value, such as `hostNetwork=true`, or '' if the reason is sufficient. */
+  /** The field and its value, such as `hostNetwork=true`. Empty if the reason needs no detail. */
   readonly detail: string
 }
 

@@ -1,11 +1,12 @@
 /**
- * Counts evaluations of pods and pod templates by mode and decision, including those that only `audit` would reject.
+ * Counts evaluations of pods and pod templates by mode and decision. The counts include violations that only `audit`
+ * would reject.
  */
 import { Counter } from '../../../base/telemetry/metrics.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { type LevelVersion, type Mode, releaseOf } from './policy.ts'
 
-/** The latest release whose rules are known. All later releases share one series. */
+/** The latest release whose rules are known. All later releases share one metric series. */
 const newest = 23
 
 export class PodSecurityMetrics {

@@ -15,7 +15,7 @@ import type { ApiObject } from '../../../api/model/object.ts'
 import type { KindOf } from '../../../api/schema/kind.ts'
 
 interface Maker extends StoredType<unknown> {
-  /** Returns the pod template of an object. The function is called only for objects of its kind. */
+  /** Returns the pod template of an object. The function is called only for objects of the matching kind. */
   templateOf(object: ApiObject): PodTemplateSpec | undefined
 }
 
@@ -47,7 +47,7 @@ export function podIn({ metadata, spec = {} }: Pod): DescribedPod {
   return { annotations: metadata.annotations ?? {}, spec }
 }
 
-/** Returns the pod that an object of this kind would create, or undefined if it has no template. */
+/** Returns the pod that an object of this kind would create, or undefined if the object has no pod template. */
 export function templateIn(plural: string, object: ApiObject): DescribedPod | undefined {
   const template = makers.find((maker) => maker.plural === plural)?.templateOf(object)
   if (template?.spec === undefined) return undefined

@@ -1,7 +1,7 @@
 /**
- * The pod security policy of a namespace: a level and a release for each of three modes. `enforce` rejects, `warn`
- * warns the client and `audit` only counts and records. Labels of the namespace select the levels, and the server's
- * configuration provides the defaults.
+ * The pod security policy of a namespace: a level and a release for each of three modes. In the mode `enforce`, the
+ * server rejects violations. In the mode `warn`, it warns the client. In the mode `audit`, it only counts and records
+ * violations. Labels of the namespace select the levels, and the server's configuration provides the defaults.
  */
 import { at, type FieldError, invalid } from '../../../api/model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'

@@ -39,7 +39,7 @@ export function* compileMutatingPolicy(
 
 type Fields = ReadonlyMap<string, Pick<DeclaredType, 'type'>>
 
-/** Every type accepts every field, because a policy may match several kinds. */
+/** A type with every field, because a policy may match several kinds. */
 class AnyFields extends Map<string, Pick<DeclaredType, 'type'>> {
   override get() {
     return { type: types.dyn }

@@ -67,7 +67,7 @@ export function* compilePolicy(
   const validations: CompiledValidation[] = []
   for (const { expression = '', message = '', messageExpression = '', reason = 'Invalid' } of spec.validations ?? []) {
     const made = yield* compiler.compile(expression, 'bool')
-    // Message expressions are compiled without the authorizer, which they must not query.
+    // Compiles message expressions without the authorizer, because they must not query it.
     const messageMade =
       messageExpression === '' ? undefined : yield* compiler.compile(messageExpression, 'string', { authorizer: false })
     validations.push({ ...made, message, messageExpression: messageMade, reason })
@@ -113,7 +113,7 @@ export class PolicyCompiler {
   }
 }
 
-/** Compiles match conditions. Only the conditions of policies can use parameters. The conditions of webhooks cannot. */
+/** Compiles match conditions. Conditions of policies can use parameters, and conditions of webhooks cannot. */
 export function* compileConditions(
   conditions: readonly MatchCondition[] = [],
   compiling: Compiling,

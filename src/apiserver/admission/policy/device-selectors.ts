@@ -54,8 +54,8 @@ export function withSelectorRules(kind: Kind, loadPatterns: LoadPatterns): Kind 
 }
 
 /**
- * Whether the selectors of an update count as valid because they are stored. Only a class can change its selectors. Any
- * change, such as a new order, makes all of them new.
+ * Whether the selectors of an update count as valid because they are already stored. Only a class can change its
+ * selectors. After any change, such as a new order, all selectors count as new.
  */
 function isStored({ plural }: Kind, next: readonly PlacedSelectors[], previous: readonly PlacedSelectors[]): boolean {
   return plural !== 'deviceclasses' || sameJson(next, previous)
@@ -120,7 +120,10 @@ function deviceVariables(context: RuleContext): DeviceVariables {
   return { variables: new Map([['device', device]]), attribute: attribute.type }
 }
 
-/** Minor version of Kubernetes 1 whose functions include semantic versions. Selectors have always had them. */
+/**
+ * Minor version of Kubernetes 1 whose functions include semantic versions. Selectors could use these functions in all
+ * versions.
+ */
 const semanticVersionsSince = 33
 
 function versionsOf(context: RuleContext): Pick<Environment, 'version' | 'costVersion'> {
@@ -137,7 +140,7 @@ function* check(text: string, { attribute, ...environment }: Checking, path: Fie
   const compiled = yield* compileRule(text, { ...environment, result: 'any', hasUnknownSizes: true, hasBind: true })
   if (compiled.outcome === 'invalid') return [invalid(path, text, compiled.why)]
   const { type, maxCost: cost } = compiled.program
-  // The value of an attribute may be a bool.
+  // An attribute can be a bool.
   if (type.kind !== 'bool' && type.kind !== attribute.kind && type.kind !== 'any')
     return [invalid(path, text, `must evaluate to bool or the unknown type, not ${formatType(type)}`)]
   return cost > maxCost ? [forbidden(path, 'too complex, exceeds cost limit')] : []

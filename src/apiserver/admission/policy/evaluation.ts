@@ -57,7 +57,7 @@ interface EvaluationParts {
   readonly timeSlice: TimeSlice
 }
 
-/** The evaluation of one policy. */
+/** The evaluation of one policy for one request. */
 export class Evaluation {
   readonly #timeSlice: TimeSlice
   readonly #values: ReadonlyMap<string, () => Value>
@@ -91,7 +91,7 @@ export class Evaluation {
     return Object.fromEntries(this.#lazy.describe())
   }
 
-  /** Evaluates an expression. */
+  /** Evaluates an expression of the policy. */
   async evaluate(expression: Expression): Promise<Outcome> {
     if (this.#remaining <= 0) return { error: outOfBudget, errorType: 'out_of_budget' }
     for (let questions = 0; ; questions++) {
@@ -131,8 +131,8 @@ function failureOf({ compiled }: Expression, error: unknown): Outcome {
 }
 
 /**
- * Values of the policy's variables. Each variable is evaluated on first use, and the expression that uses it first pays
- * its cost.
+ * Values of the policy's variables. Each variable is evaluated when an expression first uses it, and its cost is
+ * charged to that expression.
  */
 class LazyVariables extends CelMap {
   budget = new Budget(0)
@@ -191,10 +191,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/**
- * Creates the function with which expressions query the authorizer. Repeated queries of one request are answered only
- * once.
- */
+/** Creates the function with which expressions query the authorizer. The function caches the answers of one request. */
 export function askerFor(user: User, authorizer: Authorizer): AskAuthorizer {
   const answers = new Map<string, AuthorizerAnswer>()
   return (attributes) => {

@@ -1,6 +1,6 @@
 /**
- * Explains the evaluation of policies to clients that request an explanation: the expression that decided, and the
- * values of the variables.
+ * Explains the evaluation of policies to clients that request an explanation. The explanation contains the expression
+ * that determined the decision, and the values of the variables.
  */
 import type { AdmissionRequest } from '../admission.ts'
 import type { Look } from '../explanation.ts'

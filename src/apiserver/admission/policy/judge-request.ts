@@ -28,14 +28,14 @@ export interface Judgement {
   readonly decisions: readonly Decision[]
   /** Values of the audit annotations by key. */
   readonly annotations: readonly (readonly [string, string])[]
-  /** The possible outcomes if match conditions end the evaluation. */
+  /** The outcomes of match conditions that end the evaluation. */
   readonly conditions: readonly ('unmet' | 'failed')[]
 }
 
 /** The outcome of one evaluation, for explanations. */
 export interface EvaluationEnd {
   readonly said: string
-  /** The expression that decided. Undefined if the policy allowed the request. */
+  /** The expression that determined the decision. Undefined if the policy allowed the request. */
   readonly expression: string | undefined
   /** Whether the policy rejected or changed the object. */
   readonly hasEffect: boolean
@@ -52,7 +52,7 @@ interface JudgedRequest {
   readonly onEnd?: ((end: EvaluationEnd) => void) | undefined
 }
 
-/** Evaluates the policy with each parameter object. */
+/** Evaluates the policy once for each parameter object. */
 export async function evaluatePolicy(
   policy: ValidatingPolicy,
   { data, parameters, timeSlice, onEnd }: JudgedRequest,
@@ -111,7 +111,7 @@ class Judging implements Judgement {
     return ended
   }
 
-  /** Records a failed expression. The request is allowed if the policy ignores failures. */
+  /** Records an expression that failed. The request is allowed if the policy ignores failures. */
   fail(message: string, circumstances: Circumstances): void {
     const violation = this.#ignoresFailures ? undefined : { message, reason: 'Invalid' }
     this.decisions.push({ ...circumstances, violation })

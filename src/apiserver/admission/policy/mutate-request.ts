@@ -77,7 +77,7 @@ class Mutating {
     this.object = request.object
   }
 
-  /** Applies a policy with each parameter object. */
+  /** Applies a policy once for each parameter object. */
   async invoke(invocation: Invocation<MutatingPolicy>, rounds: Rounds<string>): Promise<void> {
     const { policy, binding, parameters } = invocation
     if (parameters.outcome === 'misconfigured') return this.#fail(invocation, parameters.why, 'Forbidden')

@@ -17,8 +17,8 @@ export interface ParameterType {
 export type FindParameterType = (apiVersion: string, kind: string) => ParameterType | undefined
 
 /**
- * The parameter objects, one per evaluation, or the reason why there are none. `[undefined]` is a single evaluation
- * without parameters.
+ * The parameter objects, one for each evaluation, or the reason why there are no parameter objects. `[undefined]`
+ * stands for a single evaluation without parameters.
  */
 export type Parameters =
   | { readonly outcome: 'parameters'; readonly objects: readonly (ApiObject | undefined)[] }
@@ -65,7 +65,10 @@ export async function parametersOf(
     : failed('no params found for policy binding with `Deny` parameterNotFoundAction')
 }
 
-/** Whether the request writes the parameter object itself. The write of an object already depends on its revision. */
+/**
+ * Whether the request writes the parameter object itself. In that case, the write already depends on the revision of
+ * the object.
+ */
 function isWritten(
   { metadata }: ApiObject,
   { stored, group }: ParameterType,

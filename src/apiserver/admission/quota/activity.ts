@@ -1,7 +1,7 @@
 /**
  * Tracks the active writes that quotas account for, from the first charge to the last refund. During such a write, the
  * recorded usage may differ from the actual usage. A recount therefore runs only while no such write is active, and new
- * writes wait briefly. Both waits are bounded, so that neither a slow write nor a long recount blocks others.
+ * writes wait briefly. Both waits are bounded, so that neither a slow write nor a long recount blocks other work.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -29,7 +29,7 @@ export class QuotaActivity {
   readonly #isAlone: () => boolean
   readonly #places = new Map<string, Place>()
 
-  /** `isAlone` returns whether no other server or worker writes to the store. */
+  /** Creates the tracker. `isAlone` returns whether no other server or worker writes to the store. */
   constructor(bounds = defaultBounds, isAlone: () => boolean = () => true) {
     this.#bounds = bounds
     this.#isAlone = isAlone

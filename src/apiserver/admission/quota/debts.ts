@@ -44,7 +44,7 @@ export function recordOf({ key, uid, change }: Debt): ReservedKey {
   return { key, value: Buffer.from(JSON.stringify({ quota: uid, change: writeAmounts(change) })) }
 }
 
-/** Reads a debt. An unreadable record counts as an empty debt, and settling it deletes it. */
+/** Reads a debt. An unreadable record counts as an empty debt, which is deleted when it is settled. */
 export function readDebt({ key, value }: ReservedKey): Debt {
   const [namespace = '', name = ''] = key.slice(debtsPrefix.length).split('/')
   const { uid, change } = readRecord(Buffer.from(value).toString())

@@ -19,8 +19,8 @@ import { type Debt, debtsOf, newDebtKey, recordOf } from './debts.ts'
 import { amountsWithKnownUsage, charged, type QuotaStatus, whyNot } from './judgement.ts'
 
 /**
- * The result of a charge. A successful charge creates a debt that the commit of the object must delete. If the quota
- * does not exist, there is no debt.
+ * The result of a charge. A successful charge creates a debt, which the commit of the object must delete. If the quota
+ * does not exist, no debt is created.
  */
 export type Charge = { readonly refused: string } | { readonly debt: Debt | undefined }
 
@@ -98,7 +98,7 @@ export class Ledger {
     }
   }
 
-  /** Drops debts that another server has settled in the meantime. */
+  /** Drops debts that another server has already settled. */
   async #due(quota: ObjectName, batch: readonly Entry[]): Promise<readonly Entry[]> {
     if (batch.every(({ debt }) => debt === undefined)) return batch
     const there = new Set((await this.#writes.reservedKeys(debtsOf(quota))).map(({ key }) => key))
@@ -115,7 +115,10 @@ export class Ledger {
   }
 }
 
-/** Computes the status with all changes that fit, in order of arrival. May be called again with a newer quota. */
+/**
+ * Computes the status after all changes that fit, in order of arrival. The function may be called again with a newer
+ * quota.
+ */
 function book(object: ResourceQuota, batch: readonly Entry[]): StatusChange {
   const { name = '', namespace = '', uid = '' } = object.metadata
   const debts: Debt[] = []

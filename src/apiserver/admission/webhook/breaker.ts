@@ -84,8 +84,8 @@ export class Breaker {
   }
 
   /**
-   * Reports a call that does not show whether the webhook is reachable. If the call was a probe, the next call becomes
-   * the probe.
+   * Reports a call that does not show whether the webhook is reachable. If the call was a probe, the next call is a
+   * probe too.
    */
   undecided(): void {
     this.#nextProbe = 0

@@ -40,12 +40,12 @@ export interface Question extends Candidate {
 }
 
 /**
- * Handles an allowing verdict. `isLate` returns whether the webhook's timeout, which includes applying the patch, has
- * passed.
+ * Handles a verdict that allows the request. `isLate` returns whether the webhook's timeout has passed. The timeout
+ * includes the application of the patch.
  */
 export type VerdictHandler<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
 
-/** Start, timeout and duration of a call in milliseconds. */
+/** The start, the timeout and the duration of a call, in milliseconds. */
 interface SpentTime {
   readonly began: number
   readonly timeoutMs: number
@@ -63,7 +63,8 @@ export class WebhookCalls {
   }
 
   /**
-   * Calls the webhook and passes an allowing verdict to `onAllowed`, which may throw CallError if the verdict is unusable.
+   * Calls the webhook and passes a verdict that allows the request to `onAllowed`, which may throw CallError if the
+   * verdict is unusable.
    */
   async ask<T>(question: Question, onAllowed: VerdictHandler<T>): Promise<T | undefined> {
     const { webhook, request } = question
@@ -108,10 +109,7 @@ export class WebhookCalls {
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
   }
 
-  /**
-   * Whether the caller no longer waits. Reads the machine's clock, because the signal may abort later than the
-   * deadline.
-   */
+  /** Whether the caller no longer waits. Reads the clock, because the signal may abort later than the deadline. */
   #isOver({ abandoned, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest): boolean {
     return abandoned?.().aborted === true || systemClock.monotonic() >= deadline
   }
@@ -168,8 +166,8 @@ export class WebhookCalls {
    * Records the result of a call in the circuit breaker. Only failures to reach the webhook count. A response of any
    * kind shows that the webhook is alive: otherwise a client could open the breaker for all others with objects that
    * the webhook cannot handle. A webhook that closes the connection after receiving a request may have crashed because
-   * of that request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. If the
-   * webhook responds to other calls while one call times out, it is also alive.
+   * of that request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. A webhook
+   * that responds to other calls while one call times out is also alive.
    */
   #note(question: Question, error: CallError, { began, timeoutMs, elapsedMs }: SpentTime): void {
     const { breaker, timeoutMs: ownTimeoutMs } = question.webhook

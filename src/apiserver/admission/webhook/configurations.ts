@@ -21,7 +21,7 @@ export interface Candidate {
   readonly form: ObjectForm
 }
 
-/** The attributes of a request that rules match. Many requests have the same attributes. */
+/** The attributes of a request that rules match. Many requests share the same attributes. */
 export interface RequestType {
   readonly operation: AdmissionOperation
   readonly forms: ObjectForms

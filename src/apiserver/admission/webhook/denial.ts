@@ -32,7 +32,7 @@ export function denial({ name }: Webhook, status: JsonObject): ApiError {
   )
 }
 
-/** Returns the error for a webhook that could not be called and whose failure policy is Fail. */
+/** Returns the error for a webhook whose call failed and whose failure policy is Fail. */
 export function unaskable({ name }: Webhook, why: string): ApiError {
   return internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
 }

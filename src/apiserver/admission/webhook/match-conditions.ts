@@ -17,7 +17,7 @@ export interface ConditionParts extends DataParts {
   readonly conditions: CompiledConditions
 }
 
-/** The match conditions of webhooks, compiled on first use. */
+/** The match conditions of webhooks. They are compiled when they are first evaluated. */
 export class CompiledConditions {
   readonly #loadPatterns: LoadPatterns
   readonly #compiled = new WeakMap<Webhook, Promise<readonly NamedExpression[]>>()

@@ -62,8 +62,8 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
     if (request.again && !rounds.wants(webhook)) continue
     if (!(await isSelected(webhook, request, parts.lookup))) continue
     if (!(await conditions.areMet({ webhook, form }))) continue
-    // The number of sequential calls: the remaining webhooks including the current one, plus one for the validating
-    // webhooks, which are called in parallel.
+    // The number of sequential calls: the remaining webhooks including the current webhook, plus one call for the
+    // validating webhooks, which are called in parallel.
     const allCalls = candidates.length + 1
     const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
     const current = request

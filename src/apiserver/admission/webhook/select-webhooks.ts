@@ -81,7 +81,7 @@ function isNamespace({ type }: AdmissionRequest): boolean {
 function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
-  // A write depends on the namespace's labels unless it changes the namespace itself.
+  // A write depends on the namespace's labels unless the write changes the namespace itself.
   const looking = isNamespace(request) ? { ...request, namespace: place, dependOn: undefined } : request
   return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

@@ -9,7 +9,7 @@
  */
 import type { Webhook } from './webhook.ts'
 
-/** Time in milliseconds reserved for validation and the store. */
+/** Time in milliseconds that is reserved for validation and the store. */
 const reservedMs = 1000
 const minShareMs = 1000
 

@@ -1,6 +1,7 @@
 /**
  * ValidatingAdmissionWebhook: calls all validating webhooks in parallel with the object as it would be stored. A single
- * denial rejects the request. If several webhooks deny the request, the first in order is reported.
+ * denial rejects the request. If several webhooks deny the request, the denial of the first webhook in the list is
+ * reported.
  */
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { Candidate } from './configurations.ts'

@@ -73,7 +73,7 @@ function* parse(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body, { maxCount: maxValues })).value
   } catch {
-    // The error message omits the JSON parser's message because it quotes the input.
+    // Omits the message of the JSON parser, because that message quotes the input.
     throw malformed('the response is not valid JSON')
   }
   if (!isObject(value)) throw malformed('the response is not a JSON object')

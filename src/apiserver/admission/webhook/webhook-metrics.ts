@@ -66,7 +66,7 @@ export class WebhookMetrics {
     ),
   ]
 
-  /** Sets the function that lists the webhooks at each scrape. */
+  /** Sets the function that lists the webhooks at each scrape of the metrics. */
   showBreakers(all: () => readonly Webhook[]): void {
     this.#all = all
   }

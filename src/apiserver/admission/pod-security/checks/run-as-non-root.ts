@@ -1,4 +1,7 @@
-/** Containers must run as non-root. The pod or all containers must set this, and no container may override it. */
+/**
+ * Containers must not run as root. Either the pod or all containers must set `runAsNonRoot`, and no container may
+ * override it.
+ */
 import {
   type Check,
   type CheckedPod,
