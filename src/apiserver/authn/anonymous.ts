@@ -12,9 +12,9 @@ const anonymousUser: User = {
 }
 
 export interface AnonymousParts {
-  /** Returns whether a request without credentials is accepted at the given path. */
+  /** Returns whether a request without credentials is accepted for the given path. */
   readonly isAllowedAt: (path: string) => boolean
-  /** Whether the server warns clients whose token is ignored because of an extra space. */
+  /** Whether the server warns clients whose token is ignored because of an additional space before the token. */
   readonly warnsOfSpaces: boolean
 }
 

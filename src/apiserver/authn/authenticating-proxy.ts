@@ -16,9 +16,9 @@ import type { MultipleCommonNames } from './multiple-common-names.ts'
 
 /** Names of the headers that the proxy sets, in lower case. */
 export interface ProxyHeaders {
-  /** The headers with the user name. The first of them that has a value is used. */
+  /** The headers that can contain the user name. The first header that has a value is used. */
   readonly username: readonly string[]
-  /** The headers with the groups. Every value is a group. */
+  /** The headers that contain the groups. Every value is a group. */
   readonly groups: readonly string[]
   /** Prefixes of the headers that contain extra attributes of the user. */
   readonly extraPrefixes: readonly string[]
@@ -29,7 +29,8 @@ export interface ProxyParts {
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
   /**
-   * Whether a certificate is one with which API servers call node agents. Such a certificate cannot identify a proxy.
+   * Whether a certificate is reserved for calls from API servers to node agents. Such a certificate cannot identify a
+   * proxy.
    */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames
@@ -61,7 +62,7 @@ export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders,
   return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Returns the user in the headers, or undefined if a value is not valid text. */
+/** Returns the user that the headers name, or undefined if a value is not valid text. */
 function userOf(user: string, { groups, extraPrefixes }: ProxyHeaders, sent: SentHeaders): User | undefined {
   const name = headerText(user)
   const inGroups = groups.flatMap((header) => sent.all(header)).map(headerText)

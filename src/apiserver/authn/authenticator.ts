@@ -28,7 +28,7 @@ export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], wit
 
 export interface Credentials {
   readonly certificate: ShownCertificate | undefined
-  /** Value of the Authorization header. */
+  /** Value of the Authorization header. Undefined if the request has none. */
   readonly authorization: string | undefined
   readonly headers: SentHeaders
   /** Path of the request. Undefined for credentials that do not come from a request. */
@@ -40,7 +40,7 @@ export interface Credentials {
    * requests, which use this server's audiences. Strategies whose tokens have no audience may ignore this field.
    */
   readonly audiences?: readonly string[]
-  /** The request that carries the credentials. */
+  /** The trace of the request that carries the credentials. */
   readonly trace?: Traced
 }
 
@@ -106,7 +106,7 @@ function together(one: AuthenticationOutcome, other: AuthenticationOutcome): Aut
   return one.result === 'refused' && one.why !== undefined ? one : other
 }
 
-/** The outcome is cached per user, because strategies usually return the same User object. */
+/** Caches the outcome per user, because strategies usually return the same User object. */
 function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, KnownUser>()
   return ({ user, audiences, warning }) => {

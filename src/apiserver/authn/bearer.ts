@@ -1,7 +1,7 @@
 /**
- * Reads the bearer token of an Authorization header like kube-apiserver: the scheme, one space, and the token up to the
- * next space. Returns undefined if the header has no token at that position, as in `Bearer` alone or with two spaces.
- * Such a request counts as having no credentials. A malformed token counts as an invalid token.
+ * Returns the bearer token of an Authorization header. As in kube-apiserver, the header consists of the scheme, one
+ * space, and the token up to the next space. Returns undefined if there is no token at that position, for example after
+ * two spaces. Such a request counts as having no credentials. A malformed token counts as an invalid token.
  */
 export function bearerToken(authorization: string | undefined): string | undefined {
   const [scheme, token] = (authorization ?? '').trim().split(' ', 2)

@@ -26,7 +26,10 @@ export interface CertificateParts {
   /** Returns the current CAs. The array is replaced when the CAs change. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
-  /** Whether a certificate is one with which API servers call node agents. Such a certificate authenticates no user. */
+  /**
+   * Whether a certificate is reserved for calls from API servers to node agents. Such a certificate authenticates no
+   * user.
+   */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames
   readonly clock: Clock

@@ -14,7 +14,9 @@ export class DeniedCertificates {
   #stale = false
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
-  /** Whether each checked certificate is denied. The results are discarded when a deny list changes. */
+  /**
+   * The results of earlier checks: whether a certificate is denied. The results are discarded when a deny list changes.
+   */
   #verdicts = new WeakMap<X509Certificate, boolean>()
 
   /** Starts to track the deny lists. Must be called before the caches are loaded. */
@@ -23,7 +25,7 @@ export class DeniedCertificates {
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Sets the callback for changes of the deny lists. Simultaneous changes cause one call. */
+  /** Sets the callback that runs when the deny lists change. Simultaneous changes cause a single call. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

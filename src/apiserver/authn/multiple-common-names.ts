@@ -19,8 +19,8 @@ export class MultipleCommonNames {
   }
 
   /**
-   * Rejects the certificate. Must be called only for certificates of a trusted CA, because otherwise any client could
-   * fill the log.
+   * Rejects the certificate. The method must be called only for certificates of a trusted CA, because otherwise any
+   * client could fill the log.
    */
   refuse({ fingerprint256 }: X509Certificate): AuthenticationOutcome {
     if (!this.#logged.has(fingerprint256)) this.#report(fingerprint256)

@@ -34,7 +34,7 @@ export function nodeClientCertificates(
   }
 }
 
-/** Results are cached, because every request checks the certificate of its connection. */
+/** Caches the results, because every request checks the certificate of its connection. */
 function sameClientAs(configuredCertificate: X509Certificate): (certificate: X509Certificate) => boolean {
   const verdicts = new WeakMap<X509Certificate, boolean>()
   const isSame = (certificate: X509Certificate) =>
@@ -47,7 +47,10 @@ function sameClientAs(configuredCertificate: X509Certificate): (certificate: X50
   }
 }
 
-/** Rejects the user of these certificates, whichever strategy returns it: tokens, proxies or identity providers. */
+/**
+ * Rejects the reserved user of these certificates, regardless of the strategy that returns it: tokens, proxies or
+ * identity providers.
+ */
 export function withoutNodeClient(authenticate: Authenticator): Authenticator {
   const check = (outcome: AuthenticationOutcome) =>
     outcome.result === 'user' && outcome.user.name === nodeClientName ? refused : outcome

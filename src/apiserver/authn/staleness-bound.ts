@@ -1,14 +1,14 @@
 /**
  * Bounds the staleness of cached data that authentication uses. If several servers share a store, another server may
- * delete an object. At most half a second later, authentication no longer uses the object, even if the connection to
- * the store does not respond. Within that half second, the store is not contacted, regardless of the number of
- * requests. Rejections never depend on stale data, because a missing object may already exist in the store.
+ * delete an object. After at most half a second, authentication no longer uses the object, even if the connection to
+ * the store does not respond. Within that half second, authentication does not query the store, regardless of the
+ * number of requests. Rejections never depend on stale data, because a missing object may already exist in the store.
  */
 
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Clock } from '../../base/time/clock.ts'
 
-/** The sum of this time and the duration of a request stays below a second. */
+/** Maximum staleness in milliseconds. The staleness plus the duration of a request stays below a second. */
 const boundMs = 500
 
 /** Bounds the staleness of cached data that authentication uses. */
@@ -23,7 +23,9 @@ export class StalenessBound {
     this.#clock = clock
   }
 
-  /** Returns the result of `judge` on sufficiently recent data. Throws StoreError if the store is unreachable. */
+  /**
+   * Returns the result of `judge`, applied to sufficiently recent data. Throws StoreError if the store is unreachable.
+   */
   decide(judge: () => boolean): boolean | Promise<boolean> {
     const now = this.#clock.monotonic()
     if (now - this.#seenUpTo < boundMs && judge()) return true

@@ -30,7 +30,7 @@ export interface TokenWebhookParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Reason for the creator of a token review. The log contains the cause of the failure. */
+/** The outcome of a token review that the webhook could not check. The log contains the cause of the failure. */
 const unchecked: AuthenticationOutcome = {
   result: 'refused',
   why: 'the token webhook failed, so the token could not be checked',
@@ -48,7 +48,8 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // A local limit, such as too many open files, does not mean that the token is invalid. The client must retry.
+        // A limit of this server, such as too many open files, does not mean that the token is invalid. The client must
+        // retry.
         if (error instanceof NoFreeConnection)
           throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }
@@ -93,8 +94,8 @@ function outcomeOf(status: JsonObject, audiences: readonly string[]): Authentica
 }
 
 /**
- * Maximum number of characters of the name or uid, and of all groups and extra attributes. These values appear in
- * messages, logs and headers.
+ * Maximum number of characters in the name or the uid, and in all groups and extra attributes together. These values
+ * appear in messages, logs and headers.
  */
 const maxName = 4096
 const maxUser = 128 * 1024

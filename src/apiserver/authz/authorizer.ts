@@ -30,11 +30,11 @@ export interface PathAttributes {
   readonly path: string
 }
 
-/** A user and the attributes of the request. */
+/** A request to authorize: a user and the attributes of the action. */
 export interface Question {
   readonly user: User
   readonly attributes: ResourceAttributes | PathAttributes
-  /** The request to authorize. */
+  /** The trace of the request to authorize. */
   readonly trace?: Traced
 }
 
@@ -49,7 +49,7 @@ export interface Decision {
 export type Authorizer = (question: Question) => Decision | Promise<Decision>
 
 const nothing = () => ''
-/** A verdict that allows the request without a reason. */
+/** A decision that allows the request without a reason. */
 export const allow: Decision = { verdict: 'allow', reason: nothing }
 /** A result without an opinion, which leaves the decision to the other authorizers. */
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
@@ -60,7 +60,7 @@ export const alwaysAllow: Authorizer = () => allow
 /** The authorizer of the mode AlwaysDeny. */
 export const alwaysDeny: Authorizer = () => forbidden
 
-/** Allows every request of members of `system:masters`. */
+/** Allows every request from members of `system:masters`. */
 export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
 
 const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
@@ -76,8 +76,8 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
 }
 
 /**
- * Paths that anyone may read, so that probes work without credentials. Only exact paths match. Every client of the
- * server is in one of two groups. A review may name a user in neither group, who cannot send requests and is not
+ * Allows anyone to read certain paths, so that probes work without credentials. Only exact paths match. Every client of
+ * the server is in one of two groups. A review may name a user in neither group, who cannot send requests and is not
  * allowed.
  *
  * The reason comes from `explainBy` if that authorizer also allows the path. It is evaluated only on demand.

@@ -42,7 +42,8 @@ export class DerivedIndex {
   }
 
   /**
-   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when they are.
+   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when all of them
+   * are processed.
    */
   current(): Promise<void> | undefined {
     if (this.#working !== undefined) return this.#working

@@ -21,7 +21,10 @@ export interface ReviewSelectors extends RequestSelectors {
 
 const selectiveVerbs: readonly string[] = ['list', 'watch', 'deletecollection']
 
-/** Returns a function that parses the selectors of a query on first use, or undefined if the query has none. */
+/**
+ * Returns a function that parses the selectors of a query when it is first called. Returns undefined if the query has
+ * no selectors.
+ */
 export function selectorsIn(verb: string, query: URLSearchParams): (() => RequestSelectors) | undefined {
   if (!selectiveVerbs.includes(verb)) return undefined
   return parsedSelectors({
@@ -35,7 +38,9 @@ interface SelectorTexts {
   readonly labelSelector?: string
 }
 
-/** Returns a function that parses the selectors on first use, or undefined if there are none. */
+/**
+ * Returns a function that parses the selectors when it is first called. Returns undefined if there are no selectors.
+ */
 export function parsedSelectors({
   fieldSelector: fields = '',
   labelSelector: labels = '',

@@ -24,7 +24,10 @@ export interface WebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** Whether reviews contain the selectors of the request. */
   readonly sendsSelectors: boolean
-  /** Durations in milliseconds for which positive and other responses are cached. */
+  /**
+   * Duration in milliseconds for which responses that allow the request are cached. `unauthorizedTtlMs` applies to all
+   * other responses.
+   */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
   /** Sends a review to the service and returns the response. */
@@ -36,7 +39,8 @@ export interface WebhookParts {
    */
   readonly failurePolicy?: 'NoOpinion' | 'Deny'
   /**
-   * Evaluates the match conditions on the spec of the review in v1. Only requests that meet all conditions are sent.
+   * Evaluates the match conditions on the spec of the review in v1. Only requests that meet all conditions are sent to
+   * the service.
    */
   readonly conditions?: (request: JsonObject) => ConditionOutcome
 }

@@ -25,7 +25,7 @@ export interface IssuerParts {
   /** Accepted audiences. A token must have at least one of them. */
   readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
-  /** Returns the user of valid claims. Throws BadClaims. */
+  /** Returns the user that valid claims describe. Throws BadClaims. */
   readonly userOf: (claims: JsonObject) => User
   readonly clock: Clock
 }
@@ -103,7 +103,7 @@ async function verify(
   } catch (error) {
     if (!isFault(error)) throw error
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) return undefined
-    // If the token has no key ID, all keys are tried.
+    // Tries all keys, because the token has no key ID.
     for await (const key of error) {
       const verified = await compactVerify(token, key, options).catch((fault: unknown) => {
         if (!isFault(fault)) throw fault
@@ -120,13 +120,13 @@ function payloadIn({ payload, protectedHeader }: CompactVerifyResult): Uint8Arra
   return protectedHeader.b64 === false ? undefined : payload
 }
 
-/** The JSON is parsed strictly, because parsers disagree about duplicate members. */
+/** Parses the JSON strictly, because parsers disagree about duplicate members. */
 function strictly(payload: Uint8Array) {
   try {
     const { value, duplicates } = parseJson(Buffer.from(payload))
     if (duplicates.length === 0) return value
   } catch {
-    // The error message omits the JSON parser's message because it quotes the token.
+    // Omits the message of the JSON parser, because that message quotes the token.
   }
   throw new BadClaims('cannot read its claims')
 }

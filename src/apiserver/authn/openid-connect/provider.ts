@@ -18,7 +18,7 @@ export interface ProviderParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Minimum time between two requests to the provider, and retry interval until the first success. */
+/** Minimum time between two requests to the provider. Also the interval between retries until the first success. */
 const minMs = 2_000
 const retryMs = 5_000
 /** Keys are fetched again after this time even if they match, because the provider may have revoked a key. */

@@ -43,7 +43,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   const tokensByConnection = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // If a connection sends the same Authorization header again, the cached result is used.
+    // Returns the cached result if a connection sends the same Authorization header again.
     const before = tokensByConnection.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)

@@ -13,8 +13,8 @@ import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
 export interface Holder {
   readonly name: string
   /**
-   * Uid of the object. Undefined for the Secret of a legacy token, which is identified by the token in it, and for the
-   * node of a pod if the Node does not exist.
+   * Uid of the object. Undefined for the Secret of a legacy token, which the token itself identifies. Also undefined
+   * for the node of a pod if the Node does not exist.
    */
   readonly uid: string | undefined
 }
@@ -30,7 +30,7 @@ export interface TokenClaims {
   readonly id?: string | undefined
   /** Audiences of the token. An empty list means that the token is valid for this server. */
   readonly audiences: readonly string[]
-  /** Time in milliseconds since 1970. */
+  /** Time in milliseconds since 1970 from which the token is valid. */
   readonly validFrom: number
   readonly validUntil: number
   /** Time after which the holder should use a newer token. */
@@ -38,7 +38,7 @@ export interface TokenClaims {
   readonly legacy: boolean
 }
 
-/** The object to which a token is bound. A pod is accompanied by its node. */
+/** The object to which a token is bound. For a pod, this also includes the pod's node. */
 export interface BoundTo {
   readonly kind: 'pod' | 'secret' | 'node'
   readonly name: string

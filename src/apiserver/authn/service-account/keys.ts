@@ -22,7 +22,7 @@ export interface SigningKey extends VerifyingKey {
 /** The keys with which this server signs and verifies tokens. */
 export interface TokenKeys {
   readonly signing: SigningKey
-  /** The distinct verification keys, including the public part of `signing`. */
+  /** The distinct verification keys, including the public key of `signing`. */
   readonly verifying: readonly VerifyingKey[]
 }
 

@@ -1,8 +1,8 @@
 /**
  * Labels the Secret of a legacy token with the day of its last use, so that the cleaner and operators know which
  * Secrets are still needed. Each Secret is written at most once a day. Only one write runs at a time. Other writes are
- * skipped and happen at a later request with the same token. A failed write is logged and delays the next write.
- * Requests never wait for these writes.
+ * skipped, and a later request with the same token triggers them again. A failed write is logged and delays the next
+ * write. Requests never wait for these writes.
  */
 import { secret as secrets } from '../../../api/kinds/core/secret.ts'
 import { dayOf, lastUsedLabel } from '../../../api/model/legacy-tokens.ts'

@@ -82,7 +82,7 @@ export class Signatures {
     return undefined
   }
 
-  /** The JSON is parsed strictly, because parsers disagree about duplicate members. */
+  /** Parses the JSON strictly, because parsers disagree about duplicate members. */
   #claimsOf(bytes: Uint8Array): TokenClaims | undefined {
     try {
       const { value, duplicates } = parseJson(Buffer.from(bytes))
@@ -93,7 +93,9 @@ export class Signatures {
   }
 }
 
-/** Whether the token is canonical base64. Several other texts could encode the same token, each with its own hash. */
+/**
+ * Whether the token is canonical base64. Otherwise several texts, each with its own hash, could encode the same token.
+ */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 }

@@ -1,8 +1,8 @@
 /**
- * Checks that the objects on which a token depends still exist: its account and the pod, Secret or node to which it is
- * bound. The node of a pod is not checked. Objects are compared by uid, so that a token is not valid for a recreated
- * object. A legacy token is compared with the content of its Secret. A terminating object counts as deleted, except for
- * a pod, which needs its token until its grace period ends.
+ * Checks that the objects on which a token depends still exist. These objects are the account of the token, and the
+ * pod, Secret or node to which the token is bound. The node of a pod is not checked. Objects are compared by uid, so
+ * that a token is not valid for a recreated object. A legacy token is compared with the content of its Secret. A
+ * terminating object counts as deleted, except for a pod, which needs its token until its grace period ends.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { node as nodes } from '../../../api/kinds/core/node.ts'
@@ -23,7 +23,7 @@ export interface HolderOptions {
   readonly clock: Clock
   /** Whether the account and Secret of a legacy token must exist. */
   readonly lookupLegacy: boolean
-  /** The vendor of the label that marks a legacy token as invalid. Undefined if the label has no effect. */
+  /** The vendor whose label marks a legacy token as invalid. Undefined if the label has no effect. */
   readonly markedBy: Vendor | undefined
 }
 
@@ -33,7 +33,7 @@ export class TokenDependencies {
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
-  /** Object states for which a token was valid. Unchanged objects are not checked again. */
+  /** Object states for which a token was found to be valid. Unchanged objects are not checked again. */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 
   constructor({ lookup, clock, lookupLegacy, markedBy }: HolderOptions) {
@@ -43,7 +43,7 @@ export class TokenDependencies {
     this.#markedBy = markedBy
   }
 
-  /** Checks the objects in the cache. */
+  /** Checks whether the objects exist in the cache. */
   exist(token: SignedToken): boolean {
     const { namespace, account, pod, secret, legacy } = token.claims
     const node = boundNode(token)
@@ -94,7 +94,7 @@ function isThere(object: ApiObject | undefined, uid: string | undefined): boolea
   return uid === undefined || object.metadata.uid === uid
 }
 
-/** Whether the Secret contains the token with the hash `known`. */
+/** Whether the Secret contains the token whose hash is `known`. */
 function holdsToken({ data }: Secret, tokenHash: string): boolean {
   const held = Buffer.from(data?.token ?? '', 'base64').toString()
   return timingSafeEqual(hash('sha256', held, 'buffer'), Buffer.from(tokenHash, 'base64'))

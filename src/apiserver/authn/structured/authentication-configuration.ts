@@ -12,7 +12,7 @@ import { field, type Infer, type InferFields, s } from '../../../api/schema/sche
 import { type Emulation, isAvailable } from '../../../api/versions/availability.ts'
 import { isAtLeast } from '../../../api/versions/emulated-version.ts'
 
-/** Maximum number of issuers, and of rules and extra attributes of each. */
+/** Maximum number of issuers, and maximum number of rules and extra attributes of each issuer. */
 const maxEntries = 64
 
 const issuer = s.object({
@@ -83,7 +83,7 @@ export type JwtConfiguration = Infer<typeof jwt>
 export interface ConfigurationParts {
   readonly vendor: Vendor
   readonly emulation: Emulation
-  /** Issuers of service account tokens, which the file must not configure. */
+  /** Issuers of service account tokens. The configuration file must not contain them. */
   readonly ownIssuers: readonly string[]
 }
 

@@ -99,7 +99,7 @@ function compile(
       return program.evaluate([fromJson(value, declared)], new Budget(maxCost))
     } catch (error) {
       if (!(error instanceof CelError || error instanceof BudgetExceeded)) throw error
-      // The error message omits the reason because it may quote claims, which can be secret.
+      // Omits the reason from the error message, because the reason may quote claims, which can be secret.
       throw new BadClaims(`${path} failed`, { cause: error })
     }
   }

@@ -105,7 +105,7 @@ function related(graph: NodeGraph, node: string, { plural, namespace, name }: Re
   return because(`no relationship found between node '${node}' and this object`)
 }
 
-/** Returns the reason why the request is not a read of a namespaced object, or '' if it is such a read. */
+/** Returns an empty text if the request reads a namespaced object. Otherwise returns the reason why it does not. */
 function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
   if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
   if (subresource !== '') return 'cannot read subresource'

@@ -64,8 +64,8 @@ export class NodeGraph {
   }
 
   /**
-   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when they are.
-   * The caller must await the promise before other queries.
+   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when all of them
+   * are processed. The caller must await the promise before other queries.
    */
   current(): Promise<void> | undefined {
     return this.#index.current()

@@ -5,7 +5,7 @@
  */
 import { allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 
-/** Decides about a request of a node's agent. */
+/** Decides whether a node agent may make a request. */
 export type NodeJudge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
 
 /** Returns an authorizer that has no opinion, for the given reason. */
@@ -13,7 +13,7 @@ export function because(reason: string): Decision {
   return { verdict: 'no opinion', reason: () => reason }
 }
 
-/** Decides about a request for a Node. */
+/** Decides whether a node agent may make a request for a Node. */
 export function nodeAccess(node: string, { verb, subresource, name }: ResourceAttributes): Decision {
   if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion
   if (subresource !== '') return noOpinion
@@ -24,7 +24,7 @@ export function nodeAccess(node: string, { verb, subresource, name }: ResourceAt
   return because(`node '${node}' cannot read ${other}, only its own Node object`)
 }
 
-/** Decides about a request for a Pod. `related` checks that the pod is bound to the node. */
+/** Decides whether a node agent may make a request for a Pod. `related` checks that the pod is bound to the node. */
 export function podAccess(related: NodeJudge): NodeJudge {
   return (node, attributes) => {
     const { verb, subresource } = attributes

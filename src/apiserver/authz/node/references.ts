@@ -8,7 +8,7 @@ export interface PodNeeds {
   readonly needs: ReadonlySet<string>
 }
 
-/** Returns the key of an object, such as `secrets/<namespace>/<name>`. */
+/** Returns the key of an object, such as `secrets/<namespace>/<name>`, for the graph. */
 export function thing(plural: string, namespace: string, name: string): string {
   return `${plural}/${namespace}/${name}`
 }
@@ -59,8 +59,8 @@ interface PodStatus {
 const sourcesWithSecret = ['azureFile', 'cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos']
 
 /**
- * `mirrorKey` is the annotation of mirror pods, which represent pods that a node runs on its own. Mirror pods must not
- * grant permissions.
+ * Returns the objects that a pod needs. `mirrorKey` is the annotation of mirror pods, which represent pods that a node
+ * runs on its own. Mirror pods must not grant permissions.
  */
 export function podNeeds({ metadata, spec = {}, status = {} }: ApiObject, mirrorKey: string): PodNeeds {
   const { namespace = '', name: pod = '' } = metadata
@@ -121,7 +121,7 @@ function secretOf(source: Source | undefined): string | undefined {
 }
 
 export interface VolumeNeeds {
-  /** Key of the claim to which the volume is bound, or '' if the volume is not bound. */
+  /** Key of the claim to which the volume is bound, or '' if the volume is not bound to a claim. */
   readonly claim: string
   readonly secrets: readonly string[]
 }

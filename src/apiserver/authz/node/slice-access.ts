@@ -15,7 +15,7 @@ interface SliceRules {
   readonly needsSelector: boolean
 }
 
-/** Decides about a request for ResourceSlices. */
+/** Decides whether a node agent may make a request for ResourceSlices. */
 export function sliceAccess({ related, needsSelector }: SliceRules): NodeJudge {
   return (node, attributes) => {
     const { verb, subresource } = attributes

@@ -2,9 +2,9 @@
  * Decides whether a user's rules cover the rules that the user wants to grant.
  *
  * Every single permission of a rule (one verb on one resource of one group with one name) must be in one of the user's
- * rules. The number of single permissions is the product of the lists, so they are checked only if no rule covers
- * several of them at once. The amount of work is limited and yields to other requests. If the limit is reached, the
- * decision remains open.
+ * rules. The number of single permissions is the product of the lengths of the lists. Single permissions are therefore
+ * checked only if no rule covers several of them at once. The amount of work is limited and yields to other requests.
+ * If the limit is reached, the decision remains open.
  */
 import { HeldRules, hasWord, type Part } from './held-rules.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
@@ -17,7 +17,7 @@ const maxSteps = 3_000_000
 const stepsBetweenTurns = 2000
 
 export interface Coverage {
-  /** The uncovered rules, up to the requested number. */
+  /** The rules that are not covered, up to the requested number. */
   readonly uncovered: readonly PolicyRule[]
   /** Whether the search is complete: either all rules were checked or enough uncovered rules were found. */
   readonly decided: boolean
@@ -78,8 +78,8 @@ function* coversResources(userRules: HeldRules, rule: Rule, effort: Effort): Gen
 }
 
 /**
- * All rules in `userRules` contain the parts before the index `at`. After the work limit is reached, results are
- * ignored.
+ * Checks the parts from the index `at`. All rules in `userRules` contain the parts before this index. After the work
+ * limit is reached, results are ignored.
  */
 function* coversFrom(
   userRules: HeldRules,

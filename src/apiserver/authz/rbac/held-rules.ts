@@ -10,10 +10,10 @@ import { allowsPath, type Rule } from './rule.ts'
 /** The lists of words in a resource rule. */
 export type Part = 'resources' | 'groups' | 'names' | 'verbs'
 
-/** Rules whose list contains a wildcard. */
+/** The rules of a set, indexed by the words in one of their lists. */
 interface Index {
   readonly byWord: ReadonlyMap<string, readonly Rule[]>
-  /** Rules whose list is a wildcard. */
+  /** Rules whose list contains a wildcard. */
   readonly every: HeldRules
   /** The results of earlier lookups, by word. */
   readonly answers: Map<string, HeldRules>
@@ -102,7 +102,7 @@ export function hasWord(rule: Rule, part: Part, word: string): boolean {
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
-/** `pods/log` also matches the pattern `*` followed by `/log`. */
+/** Returns the words in a rule that match a resource. For example, `*/log` in a rule matches `pods/log`. */
 function wordsThatHold(part: Part, word: string): string[] {
   const slash = part === 'resources' ? word.indexOf('/') : -1
   return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]

@@ -29,7 +29,7 @@ export function explainByOwnRules(
   const nearRules = (attributes.resource ? resourceRules : nonResourceRules)
     .flatMap((rule) => {
       const lacks = lacking(ruleOf(rule), attributes)
-      // The user has a rule that allows every part of the action, but the rule applies in another namespace.
+      // One of the user's rules allows every part of the action, but it applies in another namespace.
       return lacks === undefined ? [] : [{ rule, lacks: lacks.length === 0 ? ['namespace'] : lacks }]
     })
     .sort((a, b) => a.lacks.length - b.lacks.length)

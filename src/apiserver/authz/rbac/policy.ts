@@ -1,6 +1,6 @@
 /**
- * Permissions granted by roles and bindings, in an index maintained by watches. Lookups are by user name and groups, so
- * that their cost depends on the number of the user's bindings rather than the total number.
+ * Permissions granted by roles and bindings, in an index maintained by watches. Lookups use the user name and groups,
+ * so that their cost depends on the number of the user's bindings rather than the total number of bindings.
  *
  * A binding to a missing role grants nothing until the role is created.
  */
@@ -70,8 +70,8 @@ export class Policy {
   }
 
   /**
-   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when they are.
-   * The caller must await the promise before other queries.
+   * Returns undefined if all received changes are processed. Otherwise returns a promise that resolves when all of them
+   * are processed. The caller must await the promise before other queries.
    */
   current(): Promise<void> | undefined {
     return this.#index.current()
@@ -100,7 +100,7 @@ export class Policy {
     return this.#roles.get(kind === 'Role' ? roleKey(namespace, name) : roleKey('', name))
   }
 
-  /** Returns all bindings that apply in the namespace, including cluster-wide ones. */
+  /** Returns all bindings that apply in the namespace, including cluster-wide bindings. */
   bindings(namespace: string): Binding[] {
     return [...this.#bindings.values()].filter((binding) => binding.namespace === '' || binding.namespace === namespace)
   }

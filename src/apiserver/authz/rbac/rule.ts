@@ -29,7 +29,10 @@ export interface Rule {
   readonly verbs: Words
   readonly groups: Words
   readonly resources: Words
-  /** Resource names that the rule allows. Undefined allows all names, and requests without a name. */
+  /**
+   * Resource names that the rule allows. Undefined means that the rule allows all names, and also requests without a
+   * name.
+   */
   readonly names: Words
   /** Non-resource paths that must match exactly. */
   readonly paths: Words

@@ -25,12 +25,14 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
   bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),
-  // Kubernetes does not have this binding: csrapproving denies a certificate with the name of a live node.
+  // Kubernetes does not have this binding. The loop csrapproving rejects a request for a certificate with the name of a
+  // node that exists.
   bind('system:ops-node-liveness', [account('certificate-controller')]),
-  // Kubernetes does not have this binding: node agents and the loop simulation-rules read the rules.
+  // Kubernetes does not have this binding. Node agents and the loop simulation-rules read the rules of simulated
+  // failures.
   bind('system:ops-simulation-rules', [group('system:nodes'), account('simulation-controller')]),
   bind('system:ops-simulated-objects', [account('simulation-controller')]),
-  // Kubernetes does not have this binding: the built-in scheduler runs as a service account with the permissions of
+  // Kubernetes does not have this binding. The built-in scheduler runs as a service account with the permissions of
   // kube-scheduler.
   bind('system:ops-kube-scheduler', [account('kube-scheduler')], { to: 'system:kube-scheduler' }),
   bind('system:ops-volume-scheduler', [account('kube-scheduler')], { to: 'system:volume-scheduler' }),

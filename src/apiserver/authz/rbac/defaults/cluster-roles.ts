@@ -272,9 +272,9 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('get list patch update watch', 'core', 'persistentvolumeclaims'),
   ]),
   role('view', [], { collects: 'view', joins: 'edit' }),
-  // Kubernetes does not have this role: all users may query their own identity.
+  // Kubernetes does not have this role. All users may query their own identity.
   role('system:ops-basic-user', [on('create', 'ops', 'objecthistories paststates whoamis')]),
-  // Kubernetes does not have this role: simulated nodes read the rules by which they fail on demand.
+  // Kubernetes does not have this role. Simulated nodes read the rules that define their failures.
   role('system:ops-simulation-rules', [on('get list watch', 'ops', 'simulationrules')]),
   role('system:ops-simulated-objects', [on('get list watch', 'core', 'nodes pods'), events]),
   role('system:ops-node-liveness', [on('get', 'core', 'nodes'), on('get', 'coordination', 'leases')]),

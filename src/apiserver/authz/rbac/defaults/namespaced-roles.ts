@@ -10,7 +10,7 @@ import {
   withResourceNames,
 } from './role-builders.ts'
 
-/** Permissions for leader election, which used ConfigMaps first and uses Leases now. */
+/** Permissions for leader election, which used ConfigMaps in early versions and now uses Leases. */
 function leaderLocking(component: string): readonly DefaultRule[] {
   return [
     until('1.35', on('watch', 'core', 'configmaps')),

@@ -15,9 +15,9 @@ export type DefaultRule = PolicyRule & Versions
 type Versions = Pick<Availability, 'since' | 'until'>
 
 export interface DefaultRole extends Versions {
-  /** Text in which `{certificates}` is replaced with the name of that API group. */
+  /** The name of the role. `{certificates}` is replaced with the name of that API group. */
   readonly name: string
-  /** API groups by group ID. */
+  /** The rules of the role. They name API groups by group ID. */
   readonly rules: readonly DefaultRule[]
   /**
    * If `collects` is set, the role aggregates the rules of all roles whose `joins` has the same value, such as `edit`.
@@ -92,7 +92,7 @@ function split(words: string): string[] {
   return words.split(' ')
 }
 
-/** Returns the role with the vendor's names of groups and signers, and with the rules of the Kubernetes version. */
+/** Returns the role with the vendor's names for groups and signers, and with the rules of the Kubernetes version. */
 export function inWordsOf(
   vendor: Vendor,
   version: EmulatedVersion,
