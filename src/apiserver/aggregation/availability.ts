@@ -144,7 +144,8 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // If a check fails because of a local limit, the backend may be available, so the check is repeated later.
+      // If a check fails because of a limit of this server, the backend may be available, so the check is repeated
+      // later.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

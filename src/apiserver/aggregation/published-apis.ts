@@ -54,7 +54,7 @@ export class PublishedApis {
     }
   }
 
-  /** Downloads the documents of a backend that has become reachable. */
+  /** Downloads the documents of a backend that has just become reachable. */
   look({ name }: Backend): void {
     this.#add(name)
   }

@@ -1,7 +1,7 @@
 /**
  * Collects audit events and sends them in batches. A batch is sent when it is full or when its oldest event has waited
  * for the maximum delay. The buffer is bounded: events that arrive while it is full are dropped and counted. While one
- * batch is being sent, the next one collects events. A rate limit bounds how often batches are sent.
+ * batch is being sent, events are collected for the next batch. A rate limit bounds how often batches are sent.
  */
 import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'

@@ -103,7 +103,7 @@ export interface EventFields {
   readonly failure: Status | undefined
   readonly requestObject: string | undefined
   readonly responseObject: string | undefined
-  /** Times in milliseconds since 1970. */
+  /** Time in milliseconds since 1970 at which the request was received. */
   readonly received: number
   readonly reached: number
   readonly annotations: Annotations
@@ -138,7 +138,10 @@ export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
 /** Name of the annotation for events whose bodies were omitted because of their length. */
 const truncated = 'truncated'
 
-/** This size is sufficient for the annotations of most requests: authorization and deprecated versions. */
+/**
+ * Initial size of the annotations. It is sufficient for most requests, which have annotations only for authorization
+ * and deprecated versions.
+ */
 const fewAnnotations = 8
 
 class UnwrittenEvent implements AuditEvent {
@@ -253,8 +256,8 @@ const second = { at: Number.NaN, text: '' }
 const millisecond = { at: Number.NaN, text: '' }
 
 /**
- * Formats a time with six decimals, although the clock has only three. The text of the last second and millisecond is
- * cached.
+ * Formats a time with six decimals, although the clock has a precision of only three. The text of the last second and
+ * millisecond is cached.
  */
 function microTime(time: number): string {
   const ms = Math.floor(time)

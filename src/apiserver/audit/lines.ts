@@ -1,5 +1,5 @@
 /**
- * Collects lines of text as bytes. A concatenated string keeps all its pieces in memory until it is flattened. In
+ * Collects lines of text as bytes. A concatenated string would keep all its pieces in memory until it is flattened. In
  * contrast, the bytes of a line are a single copy that the garbage collector need not trace.
  */
 

@@ -26,18 +26,21 @@ export interface LogSinkParts {
 const maxWaiting = 4 * 1024 * 1024
 
 /**
- * Delay in milliseconds between two writes, during which lines are collected. There is no delay if requests wait for
+ * Delay in milliseconds between two writes, during which lines are collected. The delay is skipped if requests wait for
  * their lines.
  */
 const gatherMs = 5
 
-/** Initial size of the buffer in bytes. Usually, fewer bytes accumulate between two writes, even on a busy server. */
+/**
+ * Initial size of the buffer in bytes. The buffer rarely needs to grow, because fewer bytes accumulate between two
+ * writes even on a busy server.
+ */
 const usualBytes = 1024 * 1024
 
 /** A sink that makes requests wait if the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
-  /** The latest events, whose text is created later for all of them together. */
+  /** The latest events. The sink creates their texts later, all at once. */
   readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
   /** The batch that was written last. The next batch reuses its memory. */

@@ -141,7 +141,7 @@ export function writesOnly(groupOf: (id: string) => string): Policy {
   const writing = ['create', 'update', 'patch', 'delete', 'deletecollection']
   return policyOf(
     [
-      // Both rules of the default policy list their verbs, so read requests match neither rule.
+      // Both rules of the default policy list their verbs, so neither rule matches read requests.
       { ...anything, level: 'None', verbs: writing, resources: busy },
       { ...anything, level: 'Metadata', verbs: writing },
     ],

@@ -1,6 +1,6 @@
 /**
  * Reads an audit policy of kind `Policy` in `audit.<vendor>/v1`, as used with kube-apiserver. Unknown fields and values
- * are errors that name the field, because a policy must not be weaker than its author intended without an error.
+ * are errors that name the field, because otherwise a policy could silently record less than its author intended.
  */
 import type { Json } from '../../api/json/json.ts'
 import type { Vendor } from '../../api/model/vendor.ts'

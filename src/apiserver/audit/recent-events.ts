@@ -1,6 +1,6 @@
 /**
  * Stores the latest audit events in memory, bounded by count and size. Events are stored as bytes, because objects that
- * live for a while before they are freed are expensive for the garbage collector.
+ * live for a while are expensive for the garbage collector.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
@@ -18,7 +18,7 @@ export class RecentEvents implements Sink {
   /** The older events. A full newer generation replaces this generation. */
   #older = new Lines(4 * maxLength)
 
-  /** The latest events, whose text is created later for all of them together. */
+  /** The latest events. The sink creates their texts later, all at once. */
   readonly #unwritten: AuditEvent[] = []
 
   write(event: AuditEvent): void {

@@ -24,7 +24,7 @@ const nothingSent: SentNames = { name: '', namespace: '', uid: '', resourceVersi
 
 /** The interface with which request handlers add audit annotations. */
 export interface AuditNotes {
-  /** Adds an annotation. As in kube-apiserver, an existing key keeps its first value. */
+  /** Adds an annotation. As in kube-apiserver, a key that already exists keeps its first value. */
   annotate(key: string, value: string): void
   /**
    * Adds an annotation that repeats parts of the body. Ignored unless the level records bodies and the resource

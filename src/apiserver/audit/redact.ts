@@ -15,7 +15,7 @@ const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['serviceaccounts/token', new Set(['token'])],
 ])
 
-/** Suffix of the annotation key whose value contains the whole object as text. */
+/** Suffix of the key of the annotation that contains the whole object as text. */
 const lastApplied = 'last-applied-configuration'
 
 /** The resource of the request or response body. */

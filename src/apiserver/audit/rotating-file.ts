@@ -21,11 +21,14 @@ export interface Rotation {
   /** Maximum age of rotated files in milliseconds. The value 0 means that the age is not limited. */
   readonly maxAgeMs: number
   readonly compress: boolean
-  /** Set if several workers write the file. Only one of them rotates it. */
+  /**
+   * Determines which worker rotates the file if several workers write to it. Undefined if a single worker writes to the
+   * file.
+   */
   readonly shared?: { readonly rotates: boolean } | undefined
 }
 
-/** Time in milliseconds during which other workers may still write to a rotated file. */
+/** Time in milliseconds during which other workers may still write to a file that was just rotated. */
 const othersMs = 1000
 
 /** Interval in milliseconds at which a single writer checks whether its file still exists. */

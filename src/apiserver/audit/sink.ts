@@ -24,7 +24,7 @@ export type SinkMode = (typeof sinkModes)[number]
 
 /** A callback for failures of a sink. */
 export interface SinkFaults {
-  /** Reports the number of lost events and the cause. */
+  /** Reports the number of lost events and the cause of the loss. */
   lost(events: number, error: unknown): void
 }
 
@@ -35,7 +35,10 @@ export interface Truncation {
   readonly maxBatch: number
 }
 
-/** Returns the text of an event within the limit, or undefined if even the shortened text is too long. */
+/**
+ * Returns the text of an event if it is within the limit, or else a shortened text. Returns undefined if even the
+ * shortened text is too long.
+ */
 export function textWithin({ isEnabled, maxEvent }: Truncation, event: AuditEvent): string | undefined {
   const { text } = event
   if (!isEnabled || text.length <= maxEvent) return text

@@ -64,7 +64,10 @@ export class WebhookSink implements Sink {
     }
   }
 
-  /** Sends events with retries. A shutdown ends the pause between two attempts and allows one last attempt. */
+  /**
+   * Sends events and retries failed attempts. A shutdown ends the pause between two attempts and allows one last
+   * attempt.
+   */
   async #send(events: readonly string[]): Promise<void> {
     const { vendor, send, firstPauseMs } = this.#parts
     const apiVersion = JSON.stringify(apiVersionOf(vendor, 'audit', 'v1'))

@@ -63,7 +63,7 @@ async function syncDirectory(directory: string): Promise<void> {
   await handle.sync()
 }
 
-/** Opens a backup file. The name `-` means standard input. */
+/** Opens a backup file for reading. The name `-` stands for standard input. */
 export async function openBackup(file: string): Promise<BackupReader> {
   try {
     return await BackupReader.open(file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1024 }))

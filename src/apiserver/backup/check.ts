@@ -21,7 +21,7 @@ export interface CheckReport {
   readonly bytes: number
   readonly objects: number
   readonly faults: readonly Fault[]
-  /** Number of further problems that are not listed. */
+  /** Number of additional problems that the report does not list. */
   readonly more: number
 }
 
@@ -47,7 +47,7 @@ class Check {
   #more = 0
   readonly #faults: Fault[] = []
   readonly #headers = new HeaderReader()
-  /** Reservations whose owner has not been read yet. `claims/` sorts before `objects/`. */
+  /** Reservations whose owner has not been read yet, because the prefix `claims/` sorts before `objects/`. */
   readonly #unmatchedReservations = new Map<string, Entry[]>()
 
   look(entry: Entry): void {
@@ -101,7 +101,7 @@ class Check {
   }
 }
 
-/** Returns the problem with a stored object, given its key. */
+/** Returns the problem if a stored object does not belong to its key. */
 function wrongName(key: string, json: Buffer): string | undefined {
   const object = parse(json)
   const metadata = isObject(object) ? object.metadata : undefined

@@ -47,7 +47,7 @@ const magic = Buffer.from('orch-backup\n')
 const frames = { header: 1, entry: 2, end: 3 } as const
 const headBytes = 5
 const checkBytes = 4
-/** Maximum size of a frame. It is larger than any entry of any store. */
+/** Maximum size of a frame. No entry of any store is larger. */
 const maxFrameBytes = 64 * 1024 * 1024
 /** Approximate size of the chunks that the writer produces. */
 const chunkBytes = 256 * 1024
@@ -248,7 +248,7 @@ function parse(payload: Buffer): JsonObject {
 /** Reads frames from a byte stream. */
 class FrameReader {
   readonly #chunks: AsyncIterator<Buffer>
-  /** Hash of all bytes that were read, except the end frame. */
+  /** Hash of all bytes read so far, except for the end frame. */
   readonly hash = createHash('sha256')
   #buffered: Buffer = Buffer.alloc(0)
 

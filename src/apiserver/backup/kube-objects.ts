@@ -65,8 +65,8 @@ export class KubeObjects {
   readonly #defined: ReadonlyMap<string, Defined>
 
   /**
-   * The API versions of all Kubernetes versions are known here, because a newer server keeps objects that an older
-   * server stored.
+   * Creates a converter. It knows the API versions of all Kubernetes versions, because a newer server keeps objects
+   * that an older server stored.
    */
   constructor({ vendor, version }: MigrationTarget, defined: readonly Defined[]) {
     this.#vendor = vendor
@@ -139,7 +139,9 @@ export class KubeObjects {
     return [...reservations, { key, revision, value }]
   }
 
-  /** A migrated custom resource keeps its stored version, which the migrated definition still lists. */
+  /**
+   * Keeps the stored version of a migrated custom resource, because the migrated definition still lists that version.
+   */
   #customEntry(place: string, object: ApiObject, revision: number): Entry {
     const [group = '', plural = ''] = place.split('/', 2)
     const defined = this.#defined.get(`${group}/${plural}`)

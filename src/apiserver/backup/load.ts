@@ -12,7 +12,7 @@ export interface Progress {
 }
 
 export interface LoadOptions {
-  /** Returns the lifetime of an entry. Undefined means that the entry never expires. */
+  /** Returns the lifetime of an entry, or undefined if the entry never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
   /**
    * Stores an entry elsewhere if the entry does not belong in the main store. Returns whether the entry was stored
@@ -45,13 +45,13 @@ export async function loadPages(
   return progress
 }
 
-/** Numbers of revisions to skip: the minimum, and the number per second since the state was read. */
+/** Number of revisions to skip: the minimum, and the number for each second since the state was read. */
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**
  * Returns a revision that the source store cannot have reached since its state was read. All revisions that clients
- * know are therefore lower, and the server reports them as expired. `since` is the time of the read in milliseconds. If
- * the clock was set back, no time is counted as elapsed.
+ * have received are therefore lower, and the server reports them as expired. `since` is the time of the read in
+ * milliseconds. If the clock was set back, no time is counted as elapsed.
  */
 export function revisionAbove(revision: Revision, since: number, now: number): Revision {
   const seconds = Math.max(0, Math.ceil((now - since) / 1000))

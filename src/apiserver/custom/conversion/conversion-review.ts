@@ -60,7 +60,7 @@ function* parseAnswer(body: Buffer): Sliced<JsonObject> {
   try {
     value = (yield* parseSliced(body)).value
   } catch {
-    // The error message omits the JSON parser's message because it quotes the input.
+    // Omits the message of the JSON parser, because that message quotes the input.
     throw new CallError('answer', 'the response is not valid JSON')
   }
   if (!isObject(value)) throw new CallError('answer', 'the response is not a JSON object')
@@ -84,7 +84,10 @@ function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review):
   return objects
 }
 
-/** Throws an error unless the conversion succeeded. The error includes the webhook's own message, if there is one. */
+/**
+ * Throws an error unless the conversion succeeded. The error includes the webhook's own message if the response
+ * contains one.
+ */
 function assertSuccess(result: Json | undefined): void {
   const said = isObject(result) ? result : {}
   const status = stringField(said, 'status')

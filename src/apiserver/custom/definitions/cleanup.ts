@@ -1,7 +1,7 @@
 /**
  * Cleans up a deleted definition: deletes its objects, each with the usual deletion rules, and then removes the
  * definition's finalizer. No objects can be created in the meantime, because a create requires a definition that is not
- * terminating. Steps have no state, so that restarts are safe and several servers may run them concurrently.
+ * terminating. A step keeps no state, so that restarts are safe and several servers may run the cleanup concurrently.
  */
 
 import { cleanupFinalizer } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
@@ -82,7 +82,7 @@ async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void>
 }
 
 /**
- * Whether an object only waits for finalizers. The results are cached, so that the same state of an object is not
+ * Whether an object only waits for finalizers. The result is cached for each state of the object, so that no state is
  * parsed twice.
  */
 function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {

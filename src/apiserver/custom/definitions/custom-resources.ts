@@ -100,8 +100,8 @@ export class CustomResources {
   }
 
   /**
-   * Returns a promise that resolves when a type that is defined but not yet served may be available. Returns undefined
-   * if the group cannot have custom types.
+   * Returns a promise that resolves when a type may have become available. The type must be defined but not served yet.
+   * Returns undefined if the group cannot have custom types.
    */
   readonly waitForType = ({ group, plural }: TypePlace): Promise<void> | undefined =>
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
@@ -151,7 +151,7 @@ export class CustomResources {
   ): Promise<void> {
     const granted = namesFor(this.#establishing, summary)
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
-    // The type is served before the status is written, so that a client that receives the condition Established can use
+    // Serves the type before the status is written, so that a client that receives the condition Established can use
     // the type.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
     // A different definition may have reserved the name first.

@@ -54,7 +54,7 @@ export async function writeStatus(
   const { resource } = parts
   const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   await updateObject(context, definition.name, (previous) => {
-    // The write is skipped if the definition has changed. The change triggers another reconciliation.
+    // Skips the write if the definition has changed, because the change triggers another reconciliation.
     const changed = parseVersion(previous.metadata.resourceVersion!) !== definition.revision
     if (changed || !sameJson(namesFor(parts, definition) as unknown as Json, granted as unknown as Json))
       return { object: previous, managed: true }

@@ -1,6 +1,6 @@
 /**
- * Summaries of all definitions. With them, names can be compared without parsing every schema again. The summaries are
- * updated when the cache changes.
+ * Summaries of all definitions. The server uses them to compare names without parsing every schema again. The summaries
+ * are updated when the cache changes.
  */
 
 import { cleanupFinalizer, isEstablished } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'

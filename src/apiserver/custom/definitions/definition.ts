@@ -97,7 +97,7 @@ async function schemaFaultsOf(
 }
 
 /**
- * Returns the inputs of schema validation as text: the schema, whether the status subresource is enabled, and the
+ * Returns the input of schema validation as text: the schema, whether the status subresource is enabled, and the
  * selectable fields.
  */
 function schemaText({ schema, subresources, selectableFields }: DefinitionVersion): string {

@@ -116,13 +116,16 @@ export class ServedDefinitions {
   }
 }
 
-/** Returns the error if the definition has changed or was removed, or undefined if objects can be changed. */
+/**
+ * Returns the error if objects cannot be changed, because the definition has changed or was removed. Returns undefined
+ * otherwise.
+ */
 function whyUnchanged(summary: DefinitionSummary | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
   if (summary === undefined || summary.uid !== uid) return noSuchPath()
   return summary.servedAs === servedAs ? undefined : new TypeChanged()
 }
 
-/** Returns the error if no objects can be created, or undefined if they can. */
+/** Returns the error if no objects can be created. Returns undefined otherwise. */
 function whyNone(
   summary: DefinitionSummary | undefined,
   definition: DefinitionRef,
@@ -147,6 +150,6 @@ function terminating(context: EmulationContext, type: ResourceRef, name = ''): A
 interface DefinitionRef {
   readonly name: string
   readonly uid: string
-  /** The state of the definition from which the type was created. */
+  /** Identifies the state of the definition from which the type was created. */
   readonly servedAs: string
 }

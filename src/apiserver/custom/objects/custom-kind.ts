@@ -52,7 +52,10 @@ export interface CustomKindDefinition {
   readonly columns?: readonly PrinterColumn[]
   /** Paths of the fields that field selectors of this version can use, such as `spec.color`. */
   readonly selectable?: readonly string[]
-  /** The fields of all versions. Their values are stored with each object. Defaults to the fields of this version. */
+  /**
+   * The fields that field selectors of any version can use. Their values are stored with each object. Defaults to the
+   * fields of this version.
+   */
   readonly indexedFields?: readonly string[]
   /** Deprecation warning for users of this version. */
   readonly warning?: string | undefined
@@ -138,7 +141,10 @@ function isRepetition({ fault }: FieldError): boolean {
   return fault === 'FieldValueDuplicate'
 }
 
-/** Combines two kinds of rules. Structural object rules run first, then CEL rules, which need valid objects. */
+/**
+ * Combines two kinds of rules. The rules for the structure of objects run first, then the CEL rules, which need valid
+ * objects.
+ */
 function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
   if (rules === undefined) return judge
   return async (object, previous, context) => {
@@ -202,7 +208,7 @@ interface StatusOption {
   readonly status: boolean
 }
 
-/** Returns the object without metadata and, if it is a subresource, without status. */
+/** Returns the object without its metadata and, if the status is a subresource, without its status. */
 function askedFor(object: ApiObject, { status }: StatusOption): JsonObject {
   const isAsked = (name: string) => !common.includes(name) && !(status && name === 'status')
   return Object.fromEntries(Object.entries(asJson(object)).filter(([name]) => isAsked(name)))

@@ -86,7 +86,7 @@ function* embeddedIn(schema: Schema, value: Json | undefined, path: FieldPath): 
   }
 }
 
-/** Returns the value without the metadata of embedded objects, which cannot have unknown fields. */
+/** Returns the value without the metadata of embedded objects, because that metadata cannot contain unknown fields. */
 export function withoutInnerMetadata(schema: Schema, value: Json): Json {
   if (schema.type === 'list' && Array.isArray(value))
     return value.map((item) => withoutInnerMetadata(schema.items, item))

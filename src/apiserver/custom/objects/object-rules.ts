@@ -1,7 +1,7 @@
 /**
  * Validates custom objects beyond single values: elements of sets and keyed lists must be unique, embedded objects must
- * be valid, and replica counts must be numbers. Schema errors contain the path of the list, whereas these errors
- * contain the path of the element.
+ * be valid, and replica counts must be numbers. These errors contain the path of the element, whereas schema errors
+ * contain the path of the list.
  */
 
 import { goSyntax } from '../../../api/json/go-syntax.ts'
@@ -17,12 +17,12 @@ import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 import { embeddedFaults } from './embedded-objects.ts'
 
-/** Whether a schema has such validations. Most schemas have none and are skipped. */
+/** Whether a schema has rules beyond single values. Most schemas have no such rules and are skipped. */
 const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Returns the fields of an object schema that contain such validations at any depth. */
+/** Returns the fields of an object schema that contain such rules at any depth. */
 const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
   const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
   return new PresentFields(ruled, () => false)
@@ -32,8 +32,8 @@ const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
 export type ObjectRules = (object: ApiObject) => Sliced<FieldError[]>
 
 /**
- * Creates the validation for a schema. Returns undefined if no object can have such errors. Metadata is skipped,
- * because the rules of all kinds cover it.
+ * Creates the validation for a schema. Returns undefined if no object can violate these rules. Metadata is skipped,
+ * because the rules for all kinds cover it.
  */
 export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
   const parts = Object.entries(schema.fields).filter(([name, field]) => name !== 'metadata' && hasRules(field.schema))
@@ -137,8 +137,8 @@ class Elements {
   readonly #path: FieldPath
   readonly #search: Search
   /**
-   * Elements that a string identifies. Nearly all elements are of this type. The Go syntax that errors need would take
-   * longer to format.
+   * Elements that a string identifies. Nearly all elements are identified in this way, because the Go syntax for errors
+   * takes longer to format.
    */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()

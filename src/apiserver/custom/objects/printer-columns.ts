@@ -47,7 +47,7 @@ function cellOf(path: ColumnPath, object: ApiObject, show: (value: Json) => Json
   return value === undefined || value === null ? null : show(value)
 }
 
-/** Functions that format a value for each column type. Values of another type are not shown. */
+/** Functions that format a value, by column type. Values of other types are not shown. */
 const shows: { readonly [type: string]: (value: Json, now: number) => Json } = {
   integer: (value) => (typeof value === 'bigint' ? value : typeof value === 'number' ? Math.trunc(value) : null),
   number: (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : null),
