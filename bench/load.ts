@@ -1,7 +1,7 @@
 /**
  * Generates external load: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread. If every HTTP/2 body
- * differs, this process sends the load itself. Compares two servers under the same load, which alternate so that other
- * load on the machine affects both.
+ * differs, this process sends the load itself. The two compared servers get the same load in turns, so that other load
+ * on the machine affects both.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ export interface Measured extends Load {
   readonly loop: number
   readonly server: number
   readonly generator: number
-  /** Number of CPUs in use by programs outside of the benchmark. */
+  /** Number of CPUs that other programs use during the benchmark. */
   readonly others: number
 }
 
@@ -121,7 +121,7 @@ export interface Sent {
   readonly body: string
 }
 
-/** Several clients send sequential requests, and share connections like the clients of one program. */
+/** Sends sequential requests from several clients that share connections, like the clients of one program. */
 export function http2Each(next: (index: number) => Sent, { connections, streams }: Http2Options): Drive {
   return async (side, seconds) => {
     const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
@@ -158,7 +158,7 @@ export async function compare(
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
-  // The two servers alternate, and each server is first equally often, so that trends over time affect both.
+  // The two servers alternate, and each of them goes first equally often, so that trends over time affect both.
   for (let round = 0; round < rounds; round++)
     for (const one of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
       const { side, drive } = { ours, bare }[one]

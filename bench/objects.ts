@@ -1,6 +1,6 @@
 /**
- * Creates the objects of all rows: ConfigMaps with 1 kB of JSON, ten for each value of the label `ten`. `fill` writes
- * them directly to the directory of a store, so that 100,000 objects take seconds.
+ * Creates the ConfigMaps that all rows use: 1 kB of JSON each, and ten ConfigMaps for each value of the label `ten`.
+ * `fill` writes them directly to the directory of a store, so that 100,000 objects take seconds.
  */
 import { randomUUID } from 'node:crypto'
 import { encodeStored } from '../src/api/codec/stored.ts'
@@ -18,7 +18,7 @@ export function pathOf(index: number): string {
   return `${collection}/${nameOf(index)}`
 }
 
-/** Adds padding so that the JSON of a served object has 1 kB. */
+/** Pads the object so that its JSON in a response is 1 kB long. */
 const padding = 'a line of some text. '.repeat(40).slice(0, 524)
 
 /** Returns the request body. `text` distinguishes the states of an object. */

@@ -25,7 +25,7 @@ const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).hre
   readonly libraries: { readonly [name: string]: string }
 }
 
-/** Imported names as `file name`, and the names that a file of another room imports. */
+/** The imports of all files. Each entry consists of a file and an exported name. */
 const used = new Set<string>()
 const usedElsewhere = new Set<string>()
 const usedWhole = new Set<string>(Object.values(libraries))

@@ -10,7 +10,7 @@ const phrases =
 /** Maximum number of these phrases. */
 const limit = 30
 
-/** Error texts repeat the words of Kubernetes, and commits cannot be changed. */
+/** Omits errors, which repeat the wording of Kubernetes, and commits, which cannot be changed. */
 const checked = Object.entries(categories).filter(([category]) => category !== 'errors' && category !== 'commits')
 
 const occurrences = checked.flatMap(([, find]) =>

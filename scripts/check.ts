@@ -7,7 +7,10 @@ import { dirname, join } from 'node:path'
 
 const root = dirname(import.meta.dirname)
 
-/** Several compiler threads would check the same types repeatedly, and the other checks need the cores. */
+/**
+ * Uses a single thread, because several compiler threads would check the same types repeatedly, and the other checks
+ * need the cores.
+ */
 const oneThread = '--singleThreaded'
 /** The cache makes a repeated type check take a fraction of the time of the first check. */
 const incremental = (name: string) => ['--incremental', '--tsBuildInfoFile', join(root, `.tools/${name}.tsbuildinfo`)]

@@ -39,7 +39,7 @@ interface Prepared {
   readonly side: Side
 }
 
-/** Starts a server with the given number of bindings. One of them binds the reader. */
+/** Starts a server with the given number of bindings. One of the bindings grants permissions to the reader. */
 async function prepare(bench: Bench, count: number): Promise<Prepared> {
   const directory = bench.newDirectory()
   const side = await bench.startOrch(directory)

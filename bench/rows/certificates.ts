@@ -80,7 +80,7 @@ async function createAll(client: OrchClient, request: string): Promise<void> {
     await Promise.all(Array.from({ length: atOnce }, (_, i) => create(from + i)))
 }
 
-/** Returns how many certificates per second are parsed and signed without any other work. */
+/** Returns the number of certificates that are parsed and signed per second without any other work. */
 function signingAlone(pem: string, directory: string, certificate: string): number {
   const key = createPrivateKey(readFileSync(join(directory, 'data/pki/ca.key')))
   const issuer = { certificate, key }

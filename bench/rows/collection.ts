@@ -78,8 +78,8 @@ async function makeMaps(client: Client, ownerReferences: object[]): Promise<void
 }
 
 /**
- * Returns the body of a ConfigMap. Other programs may create ConfigMaps in a namespace, so those of the benchmark have
- * a label.
+ * Returns the body of a ConfigMap. Its label distinguishes it from ConfigMaps that other programs create in the same
+ * namespace.
  */
 function mapText(name: string, ownerReferences: object[]): string {
   const metadata = { name, labels: { ours: 'yes' }, ownerReferences }
@@ -135,7 +135,7 @@ async function memoryRow(): Promise<Row> {
   for (let i = 0; i < followed; i++) {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: uid(i - (i % 100)) }
     const metadata = { name: `some-object-${i}`, namespace: 'default', uid: uid(i) }
-    // The objects are parsed like requests, so that they share no strings.
+    // Parses the objects like request bodies, so that they share no strings.
     graph.set(type, JSON.parse(JSON.stringify(i % 2 === 0 ? metadata : { ...metadata, ownerReferences: [owner] })), 1)
   }
   const each = ((await heapInUse()) - before) / graph.size

@@ -49,7 +49,9 @@ async function measure(bench: Bench): Promise<Row[]> {
   ]
 }
 
-/** Waits until the garbage of the start has been collected, some seconds after the server has become idle. */
+/**
+ * Waits until the garbage from startup has been collected, which happens a few seconds after the server becomes idle.
+ */
 async function own(side: Side): Promise<number> {
   await fetchBytes(side, '/readyz')
   await setTimeout(restMs)

@@ -14,7 +14,7 @@ import { type FanOut, startBare, startOurs, watchOthers } from './watch.ts'
 const watchers = 300
 const writerCounts = [1, 16] as const
 const writeMs = 4000
-/** Resolves when all watches have begun. */
+/** Time in milliseconds until all watches have started. */
 const settleMs = 1000
 
 export const fanOutRows = {
@@ -52,7 +52,7 @@ async function figuresOf(target: FanOut, writers: number): Promise<Figures> {
   const before = cpuOf(side.pid).total
   const events = (await writeFor(target, client, writers)) * watchers
   const received = (await crowd) / ((await single) * watchers)
-  // Includes the end of the watches, because a server may send its last events only at the end.
+  // Includes the time until the watches end, because a server may send its last events only then.
   const cpu = cpuOf(side.pid).total - before
   client.close()
   const delivered = events * received
@@ -61,7 +61,7 @@ async function figuresOf(target: FanOut, writers: number): Promise<Figures> {
   return figures
 }
 
-/** Resolves, when the server has ended the watches, to the bytes that all watchers together received. */
+/** Resolves to the number of bytes that all watchers received. Resolves when the server has ended the watches. */
 async function receivedBytes({ side, path }: FanOut, count: number): Promise<number> {
   const output = await run('h2load', [
     ...['--h1', '-t1', `-c${count}`, `-n${count}`, '-H', `authorization: Bearer ${token}`, `${side.origin}${path}`],

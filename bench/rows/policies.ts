@@ -60,7 +60,7 @@ async function row(name: string, bound: number, ours: Loaded, bare: Loaded): Pro
   return { name, ...compared(bound, measured.ours, measured.bare), note }
 }
 
-/** Sends GETs by 32 clients, whose 99th percentile of latency must not rise with installed policies. */
+/** Measures GETs from 32 clients. Installed policies must not increase the 99th percentile of their latency. */
 async function readRow(side: Side, without: Side): Promise<Row> {
   const drive = http1('/api/v1/namespaces/default', { connections: 32 })
   return await row('GET beside 1,000 policies', 0.9, { side, drive }, { side: without, drive })

@@ -34,7 +34,7 @@ async function timeToReady(bench: Bench, directory: string): Promise<number> {
 
 const enough = 5
 
-/** Returns the median of a few runs, or of the runs that fit into some seconds. */
+/** Returns the median duration of a few runs, or of the runs that finish within a few seconds. */
 async function median(times: number, run: () => Promise<number>): Promise<number> {
   const values: number[] = []
   let spent = 0

@@ -47,7 +47,7 @@ async function rawRates({ endpoints }: Cluster): Promise<Raw> {
   return { puts: await measureRawPuts({ endpoints }), reads: await measureRawReads({ endpoints }) }
 }
 
-/** Each client leaves one request unfinished at the end, so the last objects of a run may not exist. */
+/** Number of objects that may be missing at the end of a run, because each client leaves one request unfinished. */
 const leftBehind = 2 * 64
 
 async function rowsOf(store: string, cluster: Cluster, side: Side): Promise<Row[]> {

@@ -1,5 +1,6 @@
 /**
- * 1,000 watchers of one writer's events, compared with a bare server that writes the same bytes to as many streams.
+ * Measures 1,000 watchers that receive the events of one writer, compared with a bare server that writes the same bytes
+ * to as many streams.
  *
  * 960 watchers belong to h2load, so that a slow generator is not the bottleneck, and 40 are ours and timed. First the
  * writer runs as fast as events arrive, with a few in flight. Then it runs at half that rate to measure the lag from a
@@ -20,7 +21,7 @@ const watchers = connections * streams + samples
 const underWay = 8
 const phaseMs = 3000
 const lifetime = 12
-/** Waits for events of the fast writer that are still in buffers. */
+/** Time in milliseconds to wait for events of the fast writer that are still in buffers. */
 const settleMs = 1500
 
 /** A server to watch, and how its writer creates an event. */
@@ -42,7 +43,7 @@ export interface Figures {
   readonly p99: number
   /** Fraction of the expected events that h2load's watchers received. */
   readonly received: number
-  /** CPUs used by other programs meanwhile. */
+  /** Number of CPUs that other programs used during the run. */
   readonly others: number
 }
 
@@ -122,7 +123,9 @@ export function watchOthers({ pid }: Side): () => number {
   return () => Math.max(0, (used() - before) / ((performance.now() - start) / 1000))
 }
 
-/** Resolves to the bytes of events that all of its watchers received, after the server has ended their watches. */
+/**
+ * Resolves to the number of event bytes that the watchers of h2load received, after the server has ended the watches.
+ */
 async function watchWithH2load({ side, path, accept = 'application/json' }: FanOut): Promise<number> {
   const output = await run('h2load', [
     ...['-t1', `-c${connections}`, `-m${streams}`, `-n${connections * streams}`],

@@ -111,8 +111,9 @@ const attackers = 4
 const attackMs = 10_000
 
 /**
- * Times short requests of one client while four clients create objects with a mutating webhook. The webhook first
- * responds at once, and then with an expensive patch. The patch may fail, so the circuit breaker opens as usual.
+ * Measures the latency of short requests from one client while four clients create objects with a mutating webhook. The
+ * webhook first responds at once, and then with an expensive patch. The patch may fail, so the circuit breaker opens as
+ * usual.
  */
 async function waitsBeside(bench: Bench, path: string, { url, caBundle }: ClientConfig): Promise<Row> {
   const bare = await waitsWith(bench, { url, caBundle })

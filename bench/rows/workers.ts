@@ -28,9 +28,9 @@ interface Rates {
   readonly create: Measured
   readonly lone: Measured
   readonly bare: Measured
-  /** Results, by number of writers. */
+  /** Results of the fan-out rows, by number of writers. */
   readonly fanOut: { readonly [writers: number]: FanOut }
-  /** Private bytes of the idle server. */
+  /** Private memory of the idle server in bytes. */
   readonly memory: number
 }
 
@@ -170,7 +170,7 @@ function rowsOf(workers: Count, now: Rates, one: Rates): Row[] {
   ]
 }
 
-/** Returns the additional memory of the workers. `auto` was measured while it had one worker. */
+/** Returns the additional memory that the workers need. `auto` was measured while it had one worker. */
 function furtherMemory(workers: Count, more: number): string {
   if (workers === 1) return ''
   return workers === 'auto'

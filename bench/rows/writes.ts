@@ -23,7 +23,7 @@ export function creates(prefix: string, connections = clients): Drive {
   return http1(collection, { connections, script, scriptArgs: ['create', prefix, objectJson('NAME', 'TEXT')] })
 }
 
-/** 64 clients of one program, which share connections. */
+/** Uses 64 clients of one program, which share four connections. */
 const shared = { connections: 4, streams: clients / 4 }
 
 export function http2Creates(prefix: string): Drive {

@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Contents of the files by path relative to the CA directory. */
+/** Contents of the CA files, by path relative to the CA directory. */
 export type AuthorityFiles = ReadonlyMap<string, string>
 
 const folder = 'data/pki'

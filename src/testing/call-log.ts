@@ -2,13 +2,16 @@
 /** One request to the API. */
 export interface Call {
   /**
-   * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`. For other paths, the HTTP
-   * method.
+   * The verb of the request: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`. For
+   * paths that are not resources, the HTTP method.
    */
   readonly verb: string
   /** API group as in `apiVersion`. Empty for the core group. */
   readonly group: string
-  /** Plural name and subresource, if any: `pods`, `pods/status`. Empty for other paths. */
+  /**
+   * Plural name of the resource and its subresource, if any, such as `pods` or `pods/status`. Empty for paths that are
+   * not resources.
+   */
   readonly resource: string
   readonly namespace: string
   /** Name of the object. Empty if the path names no object, as for create and list. */
@@ -16,7 +19,7 @@ export interface Call {
   /** User of the call. Empty if the request was not authenticated. */
   readonly user: string
   readonly path: string
-  /** Status code of the response. 0 if there is none yet or the connection broke. */
+  /** Status code of the response. 0 if the call has no response yet or if the connection was closed. */
   readonly code: number
 }
 
@@ -33,7 +36,7 @@ export interface CallMatch {
   readonly user?: string
 }
 
-/** The calls of clients to a test server in order, at least the last 10,000. */
+/** The calls of clients to a test server in order. The log contains at least the last 10,000 calls. */
 export interface CallLog extends Iterable<Call> {
   /** Returns all calls, or those that match. */
   list(match?: CallMatch): Call[]

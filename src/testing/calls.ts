@@ -1,8 +1,8 @@
 /**
  * Records the calls of clients to a test server in the order of arrival, up to a maximum number.
  *
- * Calls of the server's own control loops are omitted unless a match names their user. A test checks its own
- * controller, and these calls would appear in between.
+ * Calls of the server's own control loops are omitted unless a match names their user. They would only distract from
+ * the calls of the controller under test.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Exchange } from '../apiserver/http/request/exchange.ts'
@@ -111,26 +111,26 @@ export class Calls implements CallLog {
     return fields.every((field) => match[field] === undefined || match[field] === call[field])
   }
 
-  /** Called when a request arrives. */
+  /** Records a request that has arrived. */
   begin(exchange: Exchange): void {
     const call = new OpenCall(exchange)
     this.#open.set(exchange, call)
     this.#calls.push(call)
-    // Several calls are dropped at a time, which keeps the cost per call low.
+    // Drops several calls at a time, which keeps the cost per call low.
     if (this.#calls.length > this.#max * 1.1) this.#calls = this.#calls.slice(-this.#max)
   }
 
-  /** Returns the call of a running request. */
+  /** Returns the call that belongs to a running request. */
   of(exchange: Exchange): Call {
     return this.#open.get(exchange)!
   }
 
-  /** Returns the running requests that match. */
+  /** Returns the matching requests that are still running. */
   underWay(match: CallMatch): Exchange[] {
     return [...this.#open].filter(([, call]) => this.matches(call, match)).map(([exchange]) => exchange)
   }
 
-  /** Called when a request has been handled. */
+  /** Records that a request has been handled. */
   end(exchange: Exchange): void {
     const call = this.#open.get(exchange)
     this.#open.delete(exchange)

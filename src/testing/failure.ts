@@ -13,8 +13,8 @@ export type Failure =
       readonly retryAfter?: number
     }
   /**
-   * Breaks the connection before the request is executed (`'request'`), or afterwards, so that only its response is
-   * lost (`'answer'`). The response of a watch breaks after `afterEvents` events, by default 0.
+   * Closes the connection before the request is executed (`'request'`) or after it (`'answer'`). In the latter case,
+   * only the response is lost. The response of a watch ends after `afterEvents` events, by default 0.
    */
   | { readonly cut: 'request' | 'answer'; readonly afterEvents?: number }
   /** Executes the request after this many milliseconds. */

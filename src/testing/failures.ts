@@ -38,7 +38,7 @@ export class Failures {
     this.#plans.clear()
   }
 
-  /** Ends all delays. */
+  /** Ends all injected delays. */
   close(): void {
     this.clear()
     this.#stopped.abort()
@@ -169,7 +169,7 @@ class CutTransport implements ServerTransport {
     this.#eventsLeft -= end.events
     const room = this.#inner.write(chunk.subarray(0, end.bytes))
     if (this.#eventsLeft > 0) return room
-    // Earlier writes must arrive before the connection is cut.
+    // Waits until earlier writes have arrived before the connection is closed.
     return (room ?? delay(0)).then(() => this.cut())
   }
 

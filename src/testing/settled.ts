@@ -10,7 +10,7 @@ const quietMs = 20
 /** Timeout in milliseconds, for a server with constant writes. */
 const maxMs = 10_000
 
-/** Resolves when no data has been written for a while. Throws after ten seconds. */
+/** Resolves when no data has been written for a while. Throws an error after ten seconds. */
 export async function settled(store: Store): Promise<void> {
   const end = performance.now() + maxMs
   let before = await store.revision()

@@ -1,6 +1,6 @@
 /**
- * Snapshots of a test server and how to restore them. A server restores a snapshot with ordinary writes of the
- * differences, so caches, watches and control loops follow as usual, resource versions only increase, and the cost
+ * Creates snapshots of a test server and restores them. To restore a snapshot, the server writes the differences like
+ * any client, so caches, watches and control loops follow as usual, resource versions only increase, and the cost
  * depends on the changes, not on the size of the state.
  *
  * Data other than objects (`meta/`, such as the service account key) is not restored, so that credentials remain valid.
