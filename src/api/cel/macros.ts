@@ -30,7 +30,7 @@ const forms: { readonly [name in FoldName]: Form } = {
   transformList: { two: [3, 4], transforms: true },
   transformMap: { two: [3, 4], transforms: true },
   transformMapEntry: { two: [3, 4], transforms: true },
-  // `cel.bind` is a function in a namespace, so `readMacro` does not look at its form.
+  // `cel.bind` is a function in a namespace, so `readMacro` does not check its number of arguments.
   bind: { transforms: true },
 }
 

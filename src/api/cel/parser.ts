@@ -337,7 +337,7 @@ class Parser {
       return this.#made({ kind: 'list', at, elements, optionals }, elements)
     }
     if (this.#take('{') !== undefined) return this.#map(at)
-    // A name with a leading dot refers to the root scope. The root scope contains all names, so the dot has no effect.
+    // A name with a leading dot refers to the root scope. All names are in the root scope, so the dot has no effect.
     if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#name(this.#token)
     const tokenText = kind === 'end' ? '<EOF>' : text
     throw new SyntaxIssue(at, `Syntax error: mismatched input '${tokenText}' expecting ${primaryTokens}`)

@@ -17,7 +17,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Maximum number of values in a result, maximum number of characters, and maximum depth. */
+/** Limits for a result: number of values, number of characters, and nesting depth. */
 const maxValues = 200_000
 const maxCharacters = 4_000_000
 const maxDepth = 250

@@ -76,10 +76,10 @@ export class Optional {
   }
 }
 
-/** The optional that has no value. */
+/** The optional without a value. */
 export const none = new Optional(undefined)
 
-/** A value of a type that only functions can create and read, such as a quantity. */
+/** A value of a type that only CEL functions can create and read, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
   /** The canonical text of the value. Two values of the same kind are equal if their canonical texts are equal. */

@@ -41,7 +41,7 @@ export class Cutter {
   #used = 0
   #json: Buffer = Buffer.alloc(0)
   #at = 0
-  /** Whether no selected field follows the current value, so that the scan may stop inside the value. */
+  /** Whether the current value contains the last selected field, so that the scan may stop inside the value. */
   #isLast = true
 
   constructor(cut: Cut) {
@@ -85,7 +85,7 @@ export class Cutter {
       if (json[this.#at] === comma) this.#at++
       if (missing === 0) this.#at = endOfRest(json, this.#at)
     }
-    // The scan of the members continues after the closing brace.
+    // Continues the scan after the closing brace.
     this.#at++
     this.#put(closeBrace)
     return this.#used > start + 2

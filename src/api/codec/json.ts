@@ -280,7 +280,7 @@ function beginsWithDigit(key: string): boolean {
   return key >= '0' && key < ':'
 }
 
-/** Returns the keys of an object in the order of their UTF-8 bytes, in which the entries of maps are written. */
+/** Returns the keys of an object in the order of their UTF-8 bytes. The entries of maps are written in this order. */
 export function sortedKeys(object: JsonObject): string[] {
   return sortUtf8(Object.keys(object))
 }

@@ -45,7 +45,7 @@ function freeOrder(schema: AnySchema): MemberOrder {
   return described === undefined ? inBytes : describedOrder(inAnyProfile(described))
 }
 
-/** The names of the vendor's fields depend on the profile, but their positions do not. */
+/** The vendor's fields have different names in each profile but the same positions. */
 const inAnyProfile = memoizeByObject((described: NonNullable<AnySchema['described']>): ObjectSchema => {
   const types = profileNames.map((profile) => described(vendorOf(profile)))
   return { ...types[0]!, fields: Object.assign({}, ...types.map(({ fields }) => fields)) }

@@ -271,7 +271,7 @@ function headerIn(text: Buffer): Header {
   return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
 }
 
-/** The header of every object whose stored header is empty. */
+/** The header that all objects with an empty stored header share. */
 const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Functions that query the authorizer, available since Kubernetes 1.27. A check is an immutable description of a
- * request. The caller provides a function that asks the authorizer and returns its decision synchronously, or throws
+ * request. The caller provides a function that queries the authorizer and returns its decision synchronously, or throws
  * `AnswerPending` if the decision is not yet available.
  */
 import { sizeOf } from '../compare.ts'
