@@ -1,7 +1,7 @@
 /**
- * Finds the FlowSchema of a request: the first one in order of precedence that matches the user and the attributes of
- * the request. The FlowSchemas that can match a user are computed once per user, so that each request is compared with
- * few rules.
+ * Finds the FlowSchema of a request: the first FlowSchema in order of precedence that matches the user and the
+ * attributes of the request. The FlowSchemas that can match a user are computed once per user, so that each request is
+ * compared with few rules.
  */
 import type { User } from '../../api/model/user.ts'
 import { type CompiledRules, type FlowAttributes, matchesRules } from './flow-schema-rules.ts'
@@ -20,10 +20,10 @@ interface Candidate<S> {
 export class Classifier<S extends Classified> {
   readonly #schemas: readonly S[]
   readonly #otherwise: S
-  /** The FlowSchemas that can match a user, by User object. Requests share these objects. */
+  /** The FlowSchemas that can match a user, by User object. All requests of a user share the User object. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
-  /** Creates a classifier. `schemas` are in order of precedence. `otherwise` applies if none of them matches. */
+  /** Creates a classifier. `schemas` are in order of precedence. `otherwise` applies if no FlowSchema matches. */
   constructor(schemas: readonly S[], otherwise: S) {
     this.#schemas = schemas
     this.#otherwise = otherwise

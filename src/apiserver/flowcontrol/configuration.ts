@@ -32,7 +32,7 @@ export interface Schema {
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
   /** The seats of the priority level. Undefined if the level is exempt. */
   readonly pool: SeatPool | undefined
-  /** The demand of an exempt level that lends seats. */
+  /** The demand of an exempt level for seats. Undefined if the level does not lend seats. */
   readonly exemptDemand: SeatDemand | undefined
   readonly series: FlowSeries
 }
@@ -168,7 +168,7 @@ export class FlowConfiguration {
   }
 }
 
-/** Returns objects with the built-in specs, by name. */
+/** Returns objects that contain the built-in specs, with the given names. */
 function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
   return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
 }
@@ -220,7 +220,7 @@ function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimi
   return { seats, queuing: { queues, handSize, queueLengthLimit } }
 }
 
-/** Values derived from the objects of one type. The value of a changed object is computed again. */
+/** Values derived from the objects of one type. A value is computed again when its object changes. */
 class Followed<T extends ApiObject, M> {
   readonly #lookup: Lookup
   readonly #type: StoredType<T>

@@ -35,7 +35,7 @@ interface Client {
   readonly disconnected: boolean
 }
 
-/** Interval in milliseconds at which waiting requests are checked for timeouts and disconnected clients. */
+/** Interval in milliseconds at which the server checks waiting requests for timeouts and disconnected clients. */
 const lookMs = 100
 
 /**
@@ -205,7 +205,7 @@ class Pending implements Waiter {
   #resolve!: (occupancy: Occupancy) => void
   #reject!: (error: ApiError) => void
 
-  /** Creates a waiting request. The caller then adds the request to its queue. */
+  /** Creates a waiting request. The caller must then add the request to its queue. */
   constructor(schema: Schema, { pool, queue, entering, clock, all }: PendingParts) {
     this.seats = entering.demand.seats
     this.work = entering.demand.work

@@ -153,7 +153,7 @@ export class FlowMetrics {
     this.#levels = levels
   }
 
-  /** Records the result of a distribution of seats. */
+  /** Records the result of distributing seats. */
   showShares(fairFraction: number, targets: ReadonlyMap<string, number>): void {
     this.#fairFraction = fairFraction
     this.#targets = targets

@@ -135,8 +135,8 @@ function subjectTest(subjects: Subjects): (user: User) => boolean {
 }
 
 /**
- * Returns the user name that a subject matches. `*` means all service accounts of a namespace, which are matched by a
- * prefix, and must not be confused with the wildcard for all users.
+ * Returns the user name that a subject matches. The name `*` means all service accounts of a namespace, which are
+ * matched by a prefix. It must not be confused with the wildcard for all users.
  */
 function accountName(namespace: string, name: string): string {
   return name === '*' ? '' : serviceAccountName(namespace, name)

@@ -10,7 +10,7 @@ const smoothing = 0.977
 
 /** Statistics of the demand in a period. */
 export interface DemandOfPeriod {
-  /** The maximum demand in the period. */
+  /** The maximum demand during the period. */
   readonly high: number
   readonly average: number
   readonly deviation: number

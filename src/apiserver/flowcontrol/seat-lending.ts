@@ -25,7 +25,7 @@ export interface Lending {
   readonly borrowingLimitPercent: number | undefined
 }
 
-/** Returns the bounds of a level with the given number of nominal seats. */
+/** Returns the bounds of a level that has the given number of nominal seats. */
 export function seatBounds(nominal: number, lending: Lending, allSeats: number): SeatBounds {
   const { lendablePercent, borrowingLimitPercent } = lending
   const borrowed = borrowingLimitPercent === undefined ? allSeats : Math.round((nominal * borrowingLimitPercent) / 100)

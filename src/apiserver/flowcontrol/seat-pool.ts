@@ -133,7 +133,8 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Whether requests wait only for the tick budget and not for seats. Such requests do not count as filling the queues.
+   * Whether requests wait only for the tick budget and not for seats. Such requests do not count towards the queue
+   * length.
    */
   #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
     return this.#waiting < this.#limits.seats - this.#inUse + queueLengthLimit
@@ -188,7 +189,7 @@ export class SeatPool implements Waiting {
     return this.#inUse + seats <= this.#limits.seats || this.#inUse === 0
   }
 
-  /** Returns the first unused queue of the flow, or the queue with the smallest load if all are used. */
+  /** Returns the first unused queue of the flow. If all queues are in use, returns the queue with the smallest load. */
   #emptiest(hand: readonly number[]): FairQueue {
     let best: FairQueue | undefined
     for (const index of hand) {

@@ -19,7 +19,7 @@ export function hashFlow(schema: string, distinguisher: string): bigint {
   )
 }
 
-/** Selects hands of one size. The hands are cached, because a flow that waits has usually waited before. */
+/** Selects hands of one size. The hands are cached, because a flow whose requests wait has usually waited before. */
 export class Dealer {
   readonly #deckSize: number
   readonly #handSize: number

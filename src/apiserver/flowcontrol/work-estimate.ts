@@ -41,7 +41,7 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 
-/** Whether a selector requires a single name. Such a request is a lookup and not a search. */
+/** Whether a selector matches only a single name. Such a request is a lookup rather than a search. */
 function asksForOne(query: URLSearchParams): boolean {
   return /(^|,)metadata\.name==?[^,=]+/.test(query.get('fieldSelector') ?? '')
 }

@@ -221,7 +221,7 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
   if (verbs === undefined && served.kind.origin === 'custom') throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
-  // Paths below `/watch` support only watches.
+  // Paths below `/watch` support no verbs except watches.
   if (reading.has(info.verb) && method !== 'GET' && !isServedHead(served, info, method)) throw notAllowed()
   const verb = verbs.find((each) => each === info.verb)
   if (verb === undefined || !isHere(verb)) throw notAllowed()
@@ -254,7 +254,7 @@ function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource
   return subresource === '' ? served : (served.views.get(subresource) ?? served)
 }
 
-/** Returns the 405 error for a path that exists but does not support the verb. */
+/** Returns the 405 error for a path that exists but does not support the requested verb. */
 export function notAllowed(): ApiError {
   return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

@@ -1,6 +1,6 @@
 /**
- * Metrics of the health checks, by check and endpoint. They are served on a separate page because there are many of
- * them.
+ * Metrics of the health checks, by check and endpoint. These metrics are served on a separate page because there are
+ * many.
  */
 import { Counter, Gauge, type Metric } from '../../base/telemetry/metrics.ts'
 

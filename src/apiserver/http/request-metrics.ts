@@ -104,8 +104,8 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // The label value comes from an existing subresource only, so a client cannot create a label value with an
-    // arbitrary name.
+    // Uses only existing subresources as label values, so that a client cannot create label values with arbitrary
+    // names.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''

@@ -155,7 +155,7 @@ function targetOf(destination: Destination): TlsTarget {
     // The TLS context is created once, because parsing the certificates for each connection would cost more than a
     // call.
     secureContext: secureContextOf({
-      // Every certificate in the CA bundle is trusted, even an intermediate CA, as in kube-apiserver.
+      // Trusts every certificate in the CA bundle, even an intermediate CA, as in kube-apiserver.
       ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
       ...(certificate === undefined ? {} : { cert: certificate, key }),
     }),

@@ -33,7 +33,7 @@ export interface ConfiguredCredentials {
 
 /**
  * Returns the credentials for a host and port. An exact name takes precedence, then the longest matching `*.` wildcard,
- * then `*`, then the current context. At port 443, a name without a port also matches.
+ * then `*`, then the current context. For port 443, a name without a port also matches.
  */
 export function credentialsFor(configured: ConfiguredCredentials, host: string, port: number): Credentials {
   const names = port === 443 ? [`${host}:443`, host] : [`${host}:${port}`]
@@ -44,7 +44,7 @@ export function credentialsFor(configured: ConfiguredCredentials, host: string, 
   return configured.byName.get('*') ?? configured.byDefault ?? noCredentials
 }
 
-/** Returns the name and its wildcards: for `a.b.c`, these are `a.b.c`, `*.b.c` and `*.c`. */
+/** Returns the name and the wildcards that match it. For `a.b.c`, these are `a.b.c`, `*.b.c` and `*.c`. */
 function withWildcards(name: string): string[] {
   const steps = name.split('.')
   return [name, ...steps.slice(1).map((_, i) => `*.${steps.slice(i + 1).join('.')}`)]

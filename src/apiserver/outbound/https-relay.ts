@@ -1,7 +1,7 @@
 /**
  * Forwards client requests to other servers over HTTPS, or over HTTP for plain destinations. Bodies are streamed at the
- * speed of the reader and never buffered as a whole. The wait for the start of a response is limited. After that, the
- * caller can end the response with a signal. Redirects are not followed, and responses are not decompressed.
+ * speed of the reader and never buffered as a whole. The time until the start of a response is limited. After the
+ * start, the caller can end the response with a signal. Redirects are not followed, and responses are not decompressed.
  *
  * A request for a protocol upgrade uses its own connection, which is never reused, even if the other server refuses the
  * upgrade.
@@ -62,7 +62,7 @@ export class HttpsRelay {
     }
   }
 
-  /** Closes all tunnels and endless responses. Those that start later are closed at once. */
+  /** Closes all tunnels and endless responses. Tunnels and endless responses that start later are closed at once. */
   endStreams(): void {
     this.#isEnding = true
     for (const stream of this.#streams) stream.destroy()

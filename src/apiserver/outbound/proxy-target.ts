@@ -1,4 +1,4 @@
-/** Describes where a request is forwarded to, and which errors the client receives if forwarding fails. */
+/** Describes the destination of a forwarded request, and the errors that the client receives if forwarding fails. */
 import type { ApiError } from '../../api/model/api-error.ts'
 import type { CallError } from '../../wire/http/client/call-error.ts'
 import type { Destination } from './connections.ts'

@@ -102,7 +102,7 @@ export function hasWord(rule: Rule, part: Part, word: string): boolean {
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
-/** Returns the words in a rule that match a resource. For example, `*/log` in a rule matches `pods/log`. */
+/** Returns the words in a rule that match the given word. For `pods/log`, this includes `*` followed by `/log`. */
 function wordsThatHold(part: Part, word: string): string[] {
   const slash = part === 'resources' ? word.indexOf('/') : -1
   return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]

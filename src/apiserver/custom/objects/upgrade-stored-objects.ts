@@ -64,7 +64,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** Returns the methods of a kind that differ if a webhook converts its versions. */
+/** Returns the methods of a kind that are different if a webhook converts between its versions. */
 function remoteForms(
   version: Version,
 ): Pick<Evolution, 'remote' | 'readJson' | 'readJsonSliced' | 'prepare' | 'convert'> {
@@ -109,7 +109,7 @@ class Version {
     this.#start = Buffer.from(`{"apiVersion":${JSON.stringify(this.apiVersion)},`)
   }
 
-  /** Whether an object is stored in this version. */
+  /** Whether an object is stored in the version of this reader. */
   isOwn(json: Buffer): boolean {
     return json.compare(this.#start, 0, this.#start.length, 0, Math.min(this.#start.length, json.length)) === 0
   }
@@ -196,7 +196,8 @@ class Version {
     const value = yield* soundly(schema, object)
     yield
     const fault = yield* fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
-    // A stored object must remain readable. If defaults would make the object too large, it is returned without them.
+    // Returns the stored object without defaults if defaults would make it too large, because a stored object must
+    // remain readable.
     return fault === undefined
       ? { value, lacksDefaults: false }
       : { value: yield* soundly(schema, object), lacksDefaults: true }
@@ -221,7 +222,7 @@ class Version {
 }
 
 /**
- * Returns an object without fields of the wrong type. Validation rejects such fields on write, but objects stored
+ * Returns an object without fields of the wrong type. Validation rejects such fields in new writes, but objects stored
  * earlier must remain readable.
  */
 function* soundly(schema: ObjectSchema, object: ApiObject): Generator<void, ApiObject> {

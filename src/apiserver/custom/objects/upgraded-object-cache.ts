@@ -29,7 +29,8 @@ export class UpgradedObjectCache {
 
   set(json: Buffer, upgraded: Buffer, id?: string): void {
     this.#upgraded.set(json, upgraded)
-    // An unchanged buffer needs no additional memory, and an object that is cached under its ID is already counted.
+    // An unchanged buffer needs no additional memory, and an object that is cached under its ID has already been
+    // counted.
     if (json === upgraded || (id !== undefined && this.#byId.get(id) === upgraded)) return
     if (id !== undefined) this.#byId.set(id, upgraded)
     this.#count({ size: upgraded.length, forget: () => this.#forget(json, id) })

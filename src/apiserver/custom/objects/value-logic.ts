@@ -1,7 +1,7 @@
 /**
  * Validates allOf, anyOf, oneOf and not. If no alternative matches, also reports the errors of the best alternative, as
- * kube-apiserver 1.23 does. The best alternative is the one that accepted the most parts of the value, or the first of
- * several such alternatives.
+ * kube-apiserver 1.23 does. The best alternative is the alternative that accepted the most parts of the value. If there
+ * are several, it is the first of them.
  */
 
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -28,7 +28,7 @@ interface Outcome {
 
 type Demand = (...about: About) => Outcome
 
-/** Returns an error for a logic keyword. Such an error has no field. Its text contains the path. */
+/** Returns an error for a logic keyword. Such an error has no field, but its text contains the path. */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
   return { ...invalid(nowhere, '', text), once: text }

@@ -33,7 +33,7 @@ export type TypeRule = (value: Json, path: FieldPath, context: RuleContext) => F
 /** The arguments of a validation rule. */
 export type About = Parameters<ValueRule>
 
-/** Creates the rule of a keyword. `schema` is the schema that contains the keyword. */
+/** Creates the rule for a keyword. `schema` is the schema that contains the keyword. */
 type MakeRule = (wanted: Json, schema: JsonObject, tools: RuleTools) => ValueRule
 
 export interface RuleTools {
@@ -92,7 +92,7 @@ const ofCounts =
     return found === undefined || test(found) ? [] : [broken({ path, context }, found, demand)]
   }
 
-/** The error for these keywords contains the limit and not the actual count. */
+/** The error for these keywords contains the limit but not the actual count. */
 const ofMembers =
   (limit: Json, test: (count: number) => boolean, demand: Demand): ValueRule =>
   (value, path, context) => {

@@ -183,10 +183,10 @@ function* judgeRules(node: RuleNode, judging: Judging, judged: ValueAtPath): Gen
     const outcome = runRule(program, rule, { values, judging })
     if (outcome === 'broken') {
       const where = rule.steps.reduce((above, { name, isKey }) => (isKey ? at(above, name) : child(above, name)), base)
-      // Kubernetes 1.28 appends the path to that of the previous error.
+      // In Kubernetes 1.28, the path is appended to the path of the previous error.
       if (!isAtLeast(judging.version, '1.29')) base = where
       const fault = errorOf(rule, where === '' ? nowhere : where, { values, judging, shown })
-      // An error of a transition rule always prevents a write.
+      // An error of a transition rule always prevents the write.
       if (isForgiven && !isTransition(rule, program)) judging.forgive?.(`${fault.path}: ${fault.text}`)
       else judging.faults.push(fault)
     } else if (outcome !== undefined) report(outcome)
@@ -201,7 +201,7 @@ interface Running {
   readonly judging: Judging
 }
 
-/** Whether the rule compares the new value with the old value. */
+/** Whether the rule compares the new value with the old value (`oldSelf`). */
 function isTransition(rule: Rule, { used }: Program): boolean {
   return used.has('oldSelf') && !rule.optionalOldSelf
 }

@@ -33,7 +33,7 @@ interface RulesContext {
   readonly path: FieldPath
   readonly timeSlice: TimeSlice
   readonly emulation: Emulation
-  /** The expressions in the stored definition. They may use all functions. */
+  /** The expressions in the stored definition. They may use the functions of all versions. */
   readonly stored: ReadonlySet<string>
 }
 

@@ -127,7 +127,7 @@ const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|
 /** Whether the text is a Go duration, or a number followed by the name of a unit, such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
-  // Matches only the last digit of each number, because matching all digits would take quadratic time.
+  // Matches only the last digit of each number. Matching all digits would take quadratic time.
   return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
 }
 

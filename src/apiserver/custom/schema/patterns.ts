@@ -1,6 +1,6 @@
 /**
  * Compiles the patterns in user schemas. Matching is linear in the text for any pattern, and texts that are too long
- * are rejected, so that no schema can block the server. The engine is loaded on first use.
+ * are rejected, so that no schema can block the server. The engine is loaded when it is first needed.
  */
 import type { RE2JS } from 're2js'
 import type { Pattern, ReadPattern } from '../../../api/cel/regex.ts'
@@ -65,7 +65,7 @@ export async function compilePatterns(
 
 interface PatternOptions {
   readonly timeSlice?: TimeSlice | undefined
-  /** Whether the schema was accepted before. */
+  /** Whether the schema was already accepted earlier. */
   readonly stored?: boolean | undefined
 }
 

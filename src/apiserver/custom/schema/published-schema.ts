@@ -3,9 +3,8 @@
  * every object has. OpenAPI version 3 contains the complete schema. Version 2 cannot express some keywords, and older
  * kubectl versions reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
  *
- *   logic, defaults  omitted
- *   nullable         any value: no type, no members, never required
- *   preserved fields any value: no type, no members; at the root, an object without further description
+ * logic, defaults omitted nullable any value: no type, no members, never required preserved fields any value: no type,
+ * no members; at the root, an object without any further description
  */
 
 import { parseOwnJson } from '../../../api/codec/json.ts'

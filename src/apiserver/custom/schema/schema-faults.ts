@@ -93,7 +93,7 @@ function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
-/** The position of a schema node. */
+/** The position of a schema node in the whole schema. */
 interface Place {
   readonly path: FieldPath
   readonly isRoot: boolean

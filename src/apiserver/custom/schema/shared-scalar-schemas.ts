@@ -1,6 +1,6 @@
 /**
- * Shared schema nodes that only specify a type. Most nodes of a large schema are of this kind, so all schemas share one
- * immutable instance for each type.
+ * Shared schema nodes that only specify a type. Most nodes of a large schema specify nothing else, so all schemas share
+ * one immutable instance for each type.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { type Field, field, type Schema } from '../../../api/schema/schema.ts'

@@ -121,7 +121,7 @@ interface Reader extends SchemaReader {
    * kind.
    */
   readonly whole?: Surround | undefined
-  /** Errors in defaults. They can only be found after the schema is usable. */
+  /** Errors in defaults. These errors can only be found after the schema is usable. */
   readonly faults: FieldError[]
 }
 
@@ -314,7 +314,7 @@ function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError
   return [invalid(place, value, `must result in valid metadata: ${why}`)]
 }
 
-/** Returns the path of a value in a default. The path of an element is the path of its list. */
+/** Returns the path of a value in a default. An element has the path of its list. */
 function below(place: FieldPath, path: FieldPath): FieldPath {
   return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }

@@ -95,7 +95,9 @@ export function sameTypes(a: readonly object[], b: readonly object[]): boolean {
 
 const sliceMs = 5
 
-/** Maps the items in time slices of a few milliseconds, so that the event loop can handle other requests in between. */
+/**
+ * Maps the items in time slices of a few milliseconds, so that the event loop can handle other requests between them.
+ */
 export async function inSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Promise<R[]> {
   const results: R[] = []
   let until = performance.now() + sliceMs

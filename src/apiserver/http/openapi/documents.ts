@@ -31,7 +31,7 @@ interface Made {
 
 export class Documents {
   readonly #describe: () => Described
-  /** Documents by name: one document for each group version, and three others. */
+  /** The documents by name: one document for each group version, and three other documents. */
   readonly #documents = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 

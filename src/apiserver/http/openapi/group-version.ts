@@ -1,6 +1,6 @@
 /**
- * The served group versions. OpenAPI v3 has one document per group version. OpenAPI v2 has one document for all of
- * them.
+ * The served group versions. OpenAPI v3 has one document for each group version, and OpenAPI v2 has one document for
+ * all group versions.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'

@@ -1,6 +1,6 @@
 /**
  * An OpenAPI document in parts: head, paths and types. Each path and type is built on demand and can be
- * garbage-collected after it is encoded. The whole document is therefore in memory only as encoded bytes.
+ * garbage-collected after it is encoded. The whole document is therefore only in memory in encoded form.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Definitions } from '../../../api/schema/openapi.ts'

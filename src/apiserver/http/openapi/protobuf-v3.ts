@@ -70,7 +70,7 @@ const writeSchemaFields = record(
   36,
 )
 
-/** Writes a schema. Schemas can contain schemas, so this is a function and not a constant. */
+/** Writes a schema. A schema can contain schemas, so the writer is a function and not a constant. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
 }

@@ -55,8 +55,8 @@ function publicHead(emulated: EmulatedVersion): JsonObject {
 }
 
 /**
- * Returns the built-in group versions. Only these are added to shared types, so that a document does not change when
- * another group is added.
+ * Returns the built-in group versions. Only these group versions are added to shared types, so that a document does not
+ * change when another group is added.
  */
 function ownVersions(described: Described): GroupVersion[] {
   return groupVersions({ ...described, types: described.types.filter(({ kind }) => !isForeign(kind)) })

@@ -1,6 +1,6 @@
 /**
  * `/statusz` and `/flagz` show the state of this program and its flags, as text for people or as an object for
- * programs. A client requests the object with the parameters `g`, `v` and `as` of the Accept header. Each page has its
+ * programs. To request the object, a client sends the parameters `g`, `v` and `as` in the Accept header. Each page has its
  * own feature gate.
  */
 import { jsonDocument } from '../../../api/codec/json.ts'
@@ -39,7 +39,7 @@ interface Page {
   readonly path: string
   readonly kind: string
   readonly gate: FeatureGate
-  /** The members of the object other than its type and metadata. */
+  /** The members of the object other than its apiVersion, kind and metadata. */
   readonly content: (parts: ComponentPageParts) => JsonObject
   readonly lines: (content: JsonObject) => readonly string[]
 }
@@ -104,7 +104,7 @@ function flagLines({ flags }: JsonObject): string[] {
   return Object.entries(flags as { readonly [name: string]: string }).map(([name, value]) => `${name}=${value}`)
 }
 
-/** Path prefixes of objects and documents. They are omitted from the list of diagnosis pages. */
+/** Path prefixes of API objects and documents. They are omitted from the list of diagnosis pages. */
 const otherFolders: ReadonlySet<string> = new Set(['api', 'apis', 'openapi', 'openid', '.well-known'])
 
 function statusContent({ clock, version, emulation, paths }: ComponentPageParts): JsonObject {

@@ -59,7 +59,7 @@ function secondsIn(query: URLSearchParams): number {
 }
 
 async function withSession(run: (session: Session) => Promise<void>): Promise<void> {
-  // The profiler module is loaded on first use because most servers never record a profile.
+  // Loads the profiler module when it is first needed, because most servers never record a profile.
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()

@@ -59,7 +59,7 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
-/** Adds the versions that have no resources after all other versions. */
+/** Appends the versions that have no resources to all other versions. */
 export function withSpoken(groups: readonly Group[], spoken: readonly string[]): Group[] {
   const all = new Map(groups.map(({ name, versions }) => [name, versions]))
   for (const apiVersion of spoken) {

@@ -121,7 +121,7 @@ class Documents {
     if (types === undefined) return this.#options.aggregated.discovered(group, version)
     const isCustom = types.some(({ kind }) => kind.origin === 'custom')
     const resources = resourceEntries(types)
-    // The entries of custom kinds always contain their group and version.
+    // The entries of custom kinds always contain their own group and version.
     return {
       resources: isCustom ? resources.map((entry) => ({ group, version, ...entry })) : resources,
       isCurrent: true,
@@ -143,7 +143,7 @@ class Documents {
 
 async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
-  // If the group exists, only the version is unknown, and the error is that for an unknown version.
+  // If the group exists, only the version is unknown, so the error is the error for an unknown version.
   if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }

@@ -55,8 +55,8 @@ function versionDocument({ version, api }: VersionInfo): JsonObject {
 }
 
 /**
- * Handles requests that no other handler accepts. A path below `/version` is reported as an unknown resource, and any
- * other path as not found.
+ * Handles requests that no other handler accepts. For a path below `/version`, the error reports an unknown resource.
+ * For any other path, it reports that the path was not found.
  */
 export const unknownPath: PathHandler = async (exchange, { path }) => {
   if (path.startsWith('/version/')) throw noSuchPath()

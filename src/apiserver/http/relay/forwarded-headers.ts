@@ -2,10 +2,10 @@
  * The headers of a forwarded request, and of the response from the backend.
  *
  * This server removes the following headers from the request: the client's credentials, all headers that could claim
- * another identity, and the headers in which a browser describes the calling page, which this server has already
- * checked. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of our client
- * certificate. From the response, this server relays only headers that describe the response. Other headers, such as
- * cookies, could affect this server's whole origin.
+ * another identity, and the headers in which a browser describes the calling page, because this server has already
+ * checked them. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of our
+ * client certificate. From the response, this server relays only headers that describe the response. Other headers,
+ * such as cookies, could affect this server's whole origin.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -45,7 +45,7 @@ export function requestHeaders(request: ForwardedRequest): string[] {
   const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped, ...Object.keys(added)])
   const identityNames = [...identityPrefixes, ...identityHeaders]
   const forwarded = filterHeaders(rawHeaders, (name) => {
-    // Some servers treat `_` like `-`, so both are compared as `-`.
+    // Replaces `_` with `-` before names are compared, because some servers treat them alike.
     const read = name.replaceAll('_', '-')
     if (dropped.has(name) || isOfPage(name)) return false
     return !credentials.has(read) && !identityNames.some((identityName) => read.startsWith(identityName))

@@ -38,7 +38,7 @@ const linkAttributes = new Map(
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
 /**
- * The end of a section without links, such as a comment, and the length of the matched text that belongs to the
+ * The end of a section without links, such as a comment. Also the length of the matched text that belongs to the
  * section.
  */
 interface End {
@@ -59,7 +59,7 @@ const maxTag = 8192
 /** Yields the rewritten page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // Tags are ASCII in every encoding that browsers support except UTF-16. In a UTF-16 page, no tag is found.
+  // Tags are ASCII in every encoding that browsers support except UTF-16, so no tag is found in a UTF-16 page.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
 }
@@ -68,7 +68,7 @@ class PageReader {
   readonly #change: ChangeLink
   /** Input for which no output has been produced yet. */
   #pendingText = ''
-  /** The end of the section that is being skipped. Undefined outside of such sections. */
+  /** The end of the section that is being skipped. Undefined if no section is being skipped. */
   #until: End | undefined
   /** The state of scanning the buffered tag: the position, and the quote character if a quoted value is open. */
   #seen = 1

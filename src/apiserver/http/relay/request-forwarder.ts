@@ -97,7 +97,8 @@ export class RequestForwarder {
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
       // After the response, the rest of the request body is discarded, so the backend must not treat the received part
-      // as the whole body. A client that keeps sending must not keep the connection to the backend open either.
+      // as the whole body. A client that continues to send data must not keep the connection to the backend open
+      // either.
       body?.stream.destroy()
     }
   }
@@ -222,13 +223,14 @@ async function readStart(body: RelayedAnswer['body']): Promise<string> {
       if (size >= maxFailureBytes) break
     }
   } catch {
-    // If the backend fails while it sends an error response, the part that has arrived is used.
+    // Uses the part of an error response that has arrived if the backend fails while it sends the rest.
   }
   return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
 }
 
 /**
- * Removes the deadline of a stream and releases its flow-control seats. A stream may last until either side ends it.
+ * Removes the deadline of a stream and releases its flow-control seats, because a stream may last until either side
+ * ends it.
  */
 function goOn(exchange: Exchange): void {
   exchange.deadline = Number.POSITIVE_INFINITY
@@ -256,8 +258,8 @@ async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable
       if (exchange.disconnected) return
       if (chunk.length === 0) continue
       exchange.sentBytes += chunk.length
-      // Waits until the chunk is sent. In the meantime, the body joins small chunks, which would otherwise need
-      // separate buffers.
+      // Waits until the chunk is sent. In the meantime, the body joins small chunks that would otherwise need separate
+      // buffers.
       await transport.pass(chunk)
     }
     transport.end()

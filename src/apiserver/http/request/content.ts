@@ -18,8 +18,8 @@ import type { Exchange } from './exchange.ts'
 /** The accepted formats of a body, and its Protobuf schema. */
 export interface BodyType extends Offering {
   /**
-   * Returns the schema for a Protobuf message whose envelope names the type. Throws an error if the type is not
-   * accepted.
+   * Returns the schema for a Protobuf message. The envelope of the message names the type. Throws an error if the type
+   * is not accepted.
    */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
   /** Whether the objects of a repeated key in JSON are merged, as Kubernetes does for built-in kinds. */
@@ -108,7 +108,7 @@ export async function readYaml({ documentWorker, timeSlice }: Exchange, bytes: B
     try {
       return await timeSlice.run(parseSliced(bytes))
     } catch (error) {
-      // A YAML flow mapping also starts with a brace, so the text may still be YAML.
+      // The text may still be YAML, because a YAML flow mapping also starts with a brace.
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
     }
   }

@@ -23,8 +23,8 @@ import type { ResourceRequest } from './resource-request.ts'
 
 export interface ReadDeleteOptions extends EvaluatedDeleteOptions {
   /**
-   * Set by the legacy option `orphanDependents: false`. With this option, the response has status 202 if the deletion
-   * has not completed.
+   * Whether the request waits until the deletion has completed. Set by the legacy option `orphanDependents: false`,
+   * which results in status 202 for an incomplete deletion.
    */
   readonly waits: boolean
   /**

@@ -25,7 +25,7 @@ import type { RequestInfo } from './request-info.ts'
 
 /** A request and its response. */
 export class Exchange {
-  /** The transport that sends the response. A step may replace it before the response starts. */
+  /** The transport that sends the response. A step may replace the transport before the response starts. */
   transport: ServerTransport
   readonly arrived: number
   /** Deadline as a time on the monotonic clock. The deadline step sets this field. */
@@ -52,13 +52,13 @@ export class Exchange {
   trace: TraceContext | undefined
   /** The seats that flow control assigned to the request. */
   seats: Occupancy | undefined
-  /** The negotiated response format, which is JSON before the negotiation. */
+  /** The negotiated response format. JSON is used before the negotiation. */
   form: Form = jsonForm
   /** Converts documents that are too large for the event loop. The dispatch step sets this field. */
   documentWorker: DocumentWorker | undefined
   /** Whether the format in `form` was negotiated for the resource. */
   agreed = false
-  /** Whether the response has started. After the start, an error can only cut off the response. */
+  /** Whether the response has started. After that, an error can only cut off the response. */
   answered = false
   /** Whether the whole response has been passed to the transport. */
   complete = false
@@ -173,7 +173,7 @@ export class Exchange {
     if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
   }
 
-  /** Discards the warnings of the current attempt, because the request starts again. */
+  /** Discards the warnings of an attempt that is about to be repeated. */
   forgetWarnings(): void {
     this.#warnings = undefined
   }
@@ -234,8 +234,8 @@ const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /**
- * Length in bytes that every warning may have. If there are only a few warnings, such as a long pod security warning,
- * each may be longer.
+ * Minimum length in bytes to which a warning may be truncated. If there are only a few warnings, each warning may be
+ * longer, such as a pod security warning.
  */
 const shortestCut = 500
 const warningRoom = 4000

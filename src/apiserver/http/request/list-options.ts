@@ -47,7 +47,8 @@ export function readListQuery(request: ResourceRequest, extensions?: ListExtensi
 }
 
 /**
- * Reads the numeric parameters of a list or watch. Both must be valid numbers, even if the request does not use them.
+ * Reads the numeric parameters of a list or watch. Both parameters must be valid numbers, even if the request does not
+ * use them.
  */
 export function readCounts(query: URLSearchParams): { readonly limit: number; readonly timeoutSeconds: number } {
   const count = (name: string) => Math.max(wholeNumber(query, name) ?? 0, 0)

@@ -4,7 +4,7 @@ import { badRequest } from '../../../api/model/api-error.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 
 /**
- * Returns a 64-bit integer, or undefined if the parameter is missing. Values above 2^53 - 1 are reduced to that number,
+ * Returns a 64-bit integer, or undefined if the parameter is missing. Values above 2^53 - 1 are reduced to 2^53 - 1,
  * which no real count exceeds.
  */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {

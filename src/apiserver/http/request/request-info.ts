@@ -28,7 +28,7 @@ export interface ResourceInfo {
 
 export interface PathInfo {
   readonly resource: false
-  /** The HTTP method in lower case, as in rules for non-resource paths. */
+  /** The HTTP method in lower case, which rules for non-resource paths use as the verb. */
   readonly verb: string
   readonly path: string
   readonly query: URLSearchParams
@@ -144,7 +144,7 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
-/** Returns the verb of the request. A request below `/watch` is a watch, regardless of its method. */
+/** Returns the verb of the request. A request below `/watch` is always a watch, regardless of its method. */
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {

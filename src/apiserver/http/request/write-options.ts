@@ -52,8 +52,8 @@ export function sentWriteOptions(query: URLSearchParams): JsonObject {
 }
 
 /**
- * Whether the client requests a dry run. If the parameter has several values, one value All is sufficient, so that a
- * request that is meant as a dry run never writes.
+ * Whether the client requests a dry run. If the parameter has several values, a single `All` is sufficient, so that a
+ * request that was meant as a dry run never writes.
  */
 function asksForDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All')

@@ -53,7 +53,10 @@ export interface ListText {
   readonly before: string
   readonly between: string
   readonly after: string
-  /** Returns the text of a list item. `order` defines the order of its members if the format sorts members by type. */
+  /**
+   * Returns the text of a list item. `order` defines the order of the item's members if the format sorts members by
+   * type.
+   */
   item(item: JsonObject, order: Order): string
 }
 
@@ -115,7 +118,7 @@ export const yamlForm: Form = {
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // Arrays are not indented, so a list item has the same text as an object of its own.
+      // An item of a list has the same text as a separate object, because YAML arrays are not indented.
       item: (item) => stringifyYaml([item]),
     }
   },

@@ -44,8 +44,8 @@ export interface NegotiationInput {
   /** Returns the Protobuf format, or undefined if the type has no Protobuf encoding. */
   readonly protobuf: (() => Form) | undefined
   /**
-   * Whether the response belongs to a resource that has no other views, such as a review. By default, a response
-   * belongs to a resource if it has views.
+   * Whether the response belongs to a resource that has no views, such as a review. By default, a response belongs to a
+   * resource only if views are available.
    */
   readonly ofResource?: boolean
 }
@@ -90,8 +90,8 @@ interface RequestedType {
 }
 
 /**
- * Returns the first of the document types that the client requests, with its format. Accept clauses without parameters
- * do not count, whatever their quality. Returns undefined if the client requests none of the types.
+ * Returns the first document type that the client requests, with its format. Accept clauses without parameters are
+ * ignored, regardless of their quality. Returns undefined if the client requests none of the types.
  */
 export function negotiateType<T extends RequestedType>(
   input: NegotiationInput,

@@ -95,7 +95,7 @@ function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
 
 /**
  * Returns the document types for objects of which only the metadata is shown: single objects or a list, depending on
- * which of the two kinds was requested.
+ * the requested kind.
  */
 export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {
   const one = { type: { apiVersion, kind: 'PartialObjectMetadata' }, schema: partialObjectMetadata }

@@ -8,10 +8,10 @@
 import type { Step } from '../pipeline.ts'
 import type { Exchange } from '../request/exchange.ts'
 
-/** Whether web pages of this origin may call the server. */
+/** Returns whether web pages of this origin may call the server. */
 export type IsAllowedOrigin = (origin: string) => boolean
 
-/** Maximum length of an origin. Browsers do not send longer ones. */
+/** Maximum length of an origin. Browsers never send longer origins. */
 const maxOriginLength = 1024
 
 /** Returns the CORS step. `isAllowed` is undefined if no origin is allowed. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Step } from '../pipeline.ts'
 import { RequestHeaders } from '../request/headers.ts'
 
-/** Matches a valid audit ID. A proxy or client may choose the ID of its request. Invalid IDs are replaced. */
+/** Matches a valid audit ID. A proxy or client may choose the ID of its request, and an invalid ID is replaced. */
 const sound = /^[\w.:-]{1,64}$/
 
 /** Assigns the audit ID and reads the headers. */

@@ -1,6 +1,6 @@
 /**
- * Authenticates the request. Invalid credentials result in a 401. The authenticator decides about requests without
- * credentials. A user with too many connections gets a 429, and the connection is closed.
+ * Authenticates the request. Invalid credentials result in a 401. The authenticator decides whether a request without
+ * credentials is allowed. A user with too many connections gets a 429, and the connection is closed.
  */
 
 import { tooManyRequests, unauthorized } from '../../../api/model/api-error.ts'
@@ -31,7 +31,7 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // A client certificate is verified during the TLS handshake, with the CAs and the time of the handshake. On a new
+    // A client certificate is verified during the TLS handshake, with the CAs and the time of that moment. On a new
     // connection, the same certificate may be accepted.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()

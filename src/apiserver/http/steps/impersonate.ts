@@ -46,8 +46,8 @@ export function impersonate(authorizer: Authorizer, vendor: Vendor, gates: Gates
 }
 
 /**
- * Whether a header counts as not sent. True for an empty user or UID. An empty group or extra value makes the
- * impersonation incomplete instead.
+ * Whether a header counts as absent. True for an empty user or UID. In contrast, an empty group or extra value makes
+ * the impersonation incomplete.
  */
 function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
   return value === '' && (name === 'impersonate-user' || name === 'impersonate-uid')

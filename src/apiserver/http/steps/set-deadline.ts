@@ -53,6 +53,6 @@ function allowedMs({ info }: Exchange, maxMs: number): number {
     throw badRequest(
       `invalid timeout specified in the request URL: ${JSON.stringify(shorten(text, 50))}; use a duration such as 30s`,
     )
-  // As in Kubernetes, a timeout of zero or less means the default.
+  // As in Kubernetes, a timeout of zero or less selects the default.
   return ms === 0 || isNegative ? maxMs : Math.min(ms, maxMs)
 }

@@ -101,7 +101,7 @@ async function handleConnection(call: EndpointCall, connection: Connection): Pro
 
 /**
  * Returns the undecoded part of the URL after the subresource, including the query, such as `/a%2Fb?c=d`. Returns '' if
- * there is none.
+ * the URL ends with the subresource.
  */
 function belowSubresource(target: string, { namespace, query }: ResourceInfo): string {
   const [path = ''] = target.split('?', 1)
@@ -124,7 +124,7 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
 }
 
 /**
- * Reads and validates the body, whose type must be one that the endpoint accepts. Since 1.24, the object gets the
+ * Reads and validates the body, whose type must be a type that the endpoint accepts. Since 1.24, the object gets the
  * namespace of the request.
  */
 async function readSent({ exchange, info, served, endpoint }: EndpointCall): Promise<ApiObject> {
@@ -144,7 +144,10 @@ async function readSent({ exchange, info, served, endpoint }: EndpointCall): Pro
   return object
 }
 
-/** Returns the object. If the endpoint records field managers, the sender becomes the manager of all fields. */
+/**
+ * Returns the object. If the endpoint records field managers, the object contains the sender as the manager of all
+ * fields.
+ */
 async function withManager(
   { exchange, served, endpoint }: EndpointCall,
   object: ApiObject,

@@ -82,7 +82,7 @@ const maxLookedAt = 32 * 1024 * 1024
 /**
  * Prepares objects before the response starts if a webhook converts them or if their defaults may not fit. A failure
  * can then still result in an error response, and a warning can still be sent. Preparing many objects together reduces
- * the number of webhook calls. Objects beyond the limit are prepared while the list is sent.
+ * the number of webhook calls. Objects after the limit are prepared while the list is sent.
  */
 async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
   const { kind } = resource

@@ -52,8 +52,8 @@ export const handleWatch: Handler = async (request) => {
 }
 
 /**
- * Reports an error about the resourceVersion in the stream, as clients expect: as an ERROR event in a response with
- * status 200. Errors after the start of the stream are reported in the same way.
+ * Reports an error about the resourceVersion as clients expect: as an ERROR event in a stream with status 200. Errors
+ * after the start of the stream are reported in the same way.
  */
 async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
   try {
@@ -110,7 +110,7 @@ async function stream(
   }
 }
 
-/** Time in milliseconds in which the client must read the end of a finished watch before the connection is closed. */
+/** Time in milliseconds for a client to read the end of a finished watch before the connection is closed. */
 const lastWriteMs = 2000
 
 /**
@@ -217,7 +217,7 @@ class Bookmarks {
     const next = this.#times.next()
     if (next.done) return
     const due = Math.max(next.value - (performance.now() - this.#began), 0)
-    // A bookmark that is already due would repeat the bookmark at the end of the initial state.
+    // Skips a bookmark that is already due, because it would repeat the bookmark at the end of the initial state.
     if (this.#hasSent && due === 0) {
       this.start(watcher)
       return
