@@ -29,7 +29,7 @@ export const apiFlags = {
   ),
   allowVersionDowngrade: toggle({
     name: 'allow-version-downgrade',
-    help: 'allow an --emulated-version that is lower than the version recorded in the store; the server then hides newer fields, and drops them when it writes an object',
+    help: 'allow an --emulated-version that is lower than the version recorded in the store; the server then hides newer fields, and drops these fields when it writes an object',
   }),
   runtimeConfig: flag({
     name: 'runtime-config',
@@ -41,7 +41,7 @@ export const apiFlags = {
     name: 'feature-gates',
     value: 'PAIRS',
     read: readPairs,
-    help: `features to enable or disable, as NAME=true or NAME=false, separated by commas: the Kubernetes feature gates of the emulated version that affect this server. ${featureGateHelp}`,
+    help: `Kubernetes feature gates to enable or disable, as NAME=true or NAME=false, separated by commas: the gates of the emulated version that affect this server. ${featureGateHelp}`,
   }),
   extensions: flag({
     name: 'extensions',

@@ -76,7 +76,7 @@ export const auditFlags = {
     value: 'TIME',
     default: '1s',
     read: readTime,
-    help: 'in batch mode: maximum time to collect audit events before writing a batch',
+    help: 'in batch mode: maximum time to collect audit events before the server writes a batch',
   }),
   ...truncation('log'),
   auditWebhookConfigFile: flag({
@@ -114,7 +114,7 @@ export const auditFlags = {
     value: 'TIME',
     default: '30s',
     read: readTime,
-    help: 'in batch mode: maximum time to collect audit events before sending a batch',
+    help: 'in batch mode: maximum time to collect audit events before the server sends a batch',
   }),
   auditWebhookBatchThrottleEnable: flag({
     name: 'audit-webhook-batch-throttle-enable',

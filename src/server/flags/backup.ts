@@ -13,7 +13,7 @@ const placeFlags = {
     name: 'data-dir',
     value: 'DIR',
     read: text,
-    help: 'directory of an embedded store; no server may be using it',
+    help: 'directory of an embedded store that no running server uses',
   }),
   etcdServers: flag({
     name: 'etcd-servers',
@@ -103,7 +103,7 @@ export const migrateFlags = {
     name: 'from-data-dir',
     value: 'DIR',
     read: text,
-    help: 'directory of the embedded store to copy; no server may be using it',
+    help: 'directory of the embedded store to copy, which no running server may use',
   }),
   fromEtcdServers: flag({
     name: 'from-etcd-servers',
@@ -179,7 +179,7 @@ export const scheduledBackupFlags = {
     value: 'COUNT',
     default: '24',
     read: readKeep,
-    help: 'number of scheduled backups to keep; older ones are deleted',
+    help: 'number of scheduled backups to keep; the server deletes older backups',
   }),
 }
 

@@ -12,14 +12,14 @@ export const clusterLoopFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time to collect pod changes before updating Endpoints; longer values reduce writes for Services with many pods',
+    help: 'time to collect pod changes before Endpoints are updated; longer values reduce writes for Services with many pods',
   }),
   endpointSliceUpdatesBatchPeriod: flag({
     name: 'endpointslice-updates-batch-period',
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time to collect pod changes before updating EndpointSlices; longer values reduce writes for Services with many pods',
+    help: 'time to collect pod changes before EndpointSlices are updated; longer values reduce writes for Services with many pods',
   }),
   maxEndpointsPerSlice: flag({
     name: 'max-endpoints-per-slice',
@@ -33,7 +33,7 @@ export const clusterLoopFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time to collect changes to user-managed Endpoints before mirroring them to EndpointSlices',
+    help: 'time to collect changes to user-managed Endpoints before the changes are mirrored to EndpointSlices',
   }),
   mirroringMaxEndpointsPerSubset: flag({
     name: 'mirroring-max-endpoints-per-subset',
@@ -47,14 +47,14 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '12500',
     read: readCount,
-    help: 'maximum number of terminated pods to keep; the oldest ones beyond this number are deleted; 0 keeps all terminated pods',
+    help: 'maximum number of terminated pods to keep, above which the oldest terminated pods are deleted; 0 keeps all terminated pods',
   }),
   legacyTokenCleanUpPeriod: flag({
     name: 'legacy-service-account-token-clean-up-period',
     value: 'TIME',
     default: '8760h',
     read: readTime,
-    help: 'time after which an unused token Secret of a service account is marked as invalid; after the same time again, the Secret is deleted',
+    help: 'time after which an unused token Secret of a service account is marked as invalid, and after which an invalid token Secret is deleted',
   }),
   nodeMonitorGracePeriod: flag({
     name: 'node-monitor-grace-period',
@@ -89,7 +89,7 @@ export const clusterLoopFlags = {
     value: 'N',
     default: '0.55',
     read: readDecimal,
-    help: 'fraction of unready nodes at which a zone counts as unhealthy, if at least 3 nodes are unready',
+    help: 'minimum fraction of unready nodes for a zone to count as unhealthy; at least 3 nodes must be unready',
   }),
   largeClusterSizeThreshold: flag({
     name: 'large-cluster-size-threshold',
@@ -110,7 +110,7 @@ export const clusterLoopFlags = {
     value: 'TIME',
     default: '5m0s',
     read: readTime,
-    help: 'time window whose highest recommendation the autoscaler uses when it removes replicas',
+    help: 'time window for scaling down: the autoscaler uses the highest recommendation in this window',
   }),
   autoscalerTolerance: flag({
     name: 'horizontal-pod-autoscaler-tolerance',

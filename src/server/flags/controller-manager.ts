@@ -52,18 +52,18 @@ const loopFlags = {
 }
 
 /** Returns the CA file flags of one signer, or of all signers. */
-function pairFlags<const N extends string>(option: N, name: string, whose: string) {
+function pairFlags<const N extends string>(option: N, name: string, certificateUser: string) {
   const certificate = flag({
     name: `cluster-signing-${name}cert-file`,
     value: 'FILE',
     read: text,
-    help: `PEM CA certificate for ${whose}`,
+    help: `PEM CA certificate for ${certificateUser}`,
   })
   const key = flag({
     name: `cluster-signing-${name}key-file`,
     value: 'FILE',
     read: text,
-    help: `PEM private key of the CA certificate for ${whose}`,
+    help: `PEM private key of the CA certificate for ${certificateUser}`,
   })
   return { [`${option}CertFile`]: certificate, [`${option}KeyFile`]: key } as {
     readonly [K in `${N}CertFile` | `${N}KeyFile`]: typeof key
@@ -149,7 +149,7 @@ const servingFlags = {
     name: 'tls-cert-file',
     value: 'FILE',
     read: text,
-    help: 'PEM serving certificate; by default, a self-signed certificate generated at each start',
+    help: 'PEM serving certificate; by default, the manager generates a self-signed certificate at each start',
   }),
   tlsPrivateKeyFile: flag({
     name: 'tls-private-key-file',

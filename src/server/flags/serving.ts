@@ -86,7 +86,7 @@ export const servingFlags = {
     value: 'TIME',
     default: '0s',
     read: readTime,
-    help: 'time to keep serving after a stop signal, while /readyz already fails',
+    help: 'time to continue serving requests after a stop signal, while /readyz already fails',
   }),
   shutdownGrace: flag({
     name: 'shutdown-grace-period',
@@ -100,7 +100,7 @@ export const servingFlags = {
     value: 'N',
     default: 'auto',
     read: readWorkers,
-    help: 'number of threads that serve requests, or auto: starts with one and adds threads under load, up to the number of CPU cores',
+    help: 'number of threads that serve requests, or auto to start with one thread and add threads under load, up to the number of CPU cores',
   }),
   maxConnections: flag({
     name: 'max-connections',
@@ -138,7 +138,7 @@ export const servingFlags = {
   }),
   ephemeral: toggle({
     name: 'ephemeral',
-    help: 'test mode: keep all data in memory, use a free port, print the kubeconfig, and exit when standard input closes or the parent process exits',
+    help: 'run in test mode: store all data in memory, use a free port, print the kubeconfig, and exit when standard input closes or the parent process exits',
   }),
 }
 

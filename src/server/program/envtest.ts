@@ -22,7 +22,7 @@ const etcdFlags = {
     value: 'URLS',
     default: 'http://127.0.0.1:2379',
     read: text,
-    help: 'URLs on which to serve /health',
+    help: 'URLs to serve /health on',
   }),
   advertiseClientUrls: flag({
     name: 'advertise-client-urls',

@@ -26,13 +26,13 @@ export const commands: { readonly [name: string]: CommandHelp } = {
   up: {
     form: 'up [flags]',
     summary: 'run a cluster: API server, control loops, simulated nodes',
-    about: 'Data is stored in --data-dir and survives restarts. Press Ctrl-C to stop.',
+    about: 'The server stores its data in --data-dir, so the data survives restarts. Press Ctrl-C to stop the server.',
     flagGroups: async () => await flagGroupsOf('up'),
   },
   apiserver: {
     form: 'apiserver [flags]',
     summary: 'run the API server only',
-    about: 'To run the control loops too, start orch controller-manager.',
+    about: 'To also run the control loops, start orch controller-manager.',
     flagGroups: async () => await flagGroupsOf('apiserver'),
   },
   'controller-manager': {

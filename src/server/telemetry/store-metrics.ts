@@ -54,7 +54,7 @@ export class StoreMetrics {
   readonly #info = new Gauge(
     {
       name: 'orch_store_info',
-      help: 'Always 1. A label contains the location of the store, which is the data directory or the etcd members.',
+      help: 'Always 1. The label contains the location of the store: the data directory or the URLs of the etcd members.',
       labels: ['location'],
       across: 'max',
     },

@@ -23,7 +23,7 @@ export const resourceVersionFlag = flag({
   name: 'resource-version',
   value: 'VERSION',
   read: text,
-  help: 'resourceVersion that the object must currently have; only for a single named object',
+  help: 'resourceVersion that the object must have before the change; only for a single named object',
 })
 
 export interface Change {

@@ -73,7 +73,7 @@ export const validateFlag = withBare(
     value: 'strict|warn|ignore',
     default: 'strict',
     read: oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
-    help: 'what the server does with unknown fields: strict rejects the object, warn drops the fields with a warning, ignore drops them silently',
+    help: 'handling of unknown fields: strict rejects the object, warn drops the fields with a warning, ignore drops the fields silently',
   }),
   'strict',
 )

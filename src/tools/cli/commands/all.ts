@@ -111,7 +111,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'replace',
-    summary: 'replace objects with those in files',
+    summary: 'replace objects with the contents of files',
     load: async () => (await import('./replace.ts')).replaceCommand,
   },
   {
@@ -202,7 +202,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
       },
       {
         name: 'server',
-        summary: "show the server's load",
+        summary: "show how busy the server is",
         load: async () => (await import('./top/server.ts')).topServerCommand,
       },
     ],

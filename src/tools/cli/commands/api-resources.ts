@@ -18,7 +18,7 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'wide', 'name']),
-    help: 'output format: wide, which adds the verbs, or name',
+    help: 'output format: wide to include the verbs, or name to print only the names',
   }),
   namespaced: flag({
     name: 'namespaced',
@@ -36,7 +36,7 @@ const flags = {
     name: 'verbs',
     value: 'VERB,...',
     read: readVerbs,
-    help: 'list only types that support all the given verbs, such as list,delete',
+    help: 'list only types that support all of the given verbs, such as list,delete',
   }),
   sortBy: flag({
     name: 'sort-by',

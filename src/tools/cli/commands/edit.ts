@@ -45,7 +45,7 @@ type Options = OptionsOf<typeof flags>
 export const editCommand = defineCommand({
   name: 'edit',
   forms: ['(TYPE [NAME...] | TYPE/NAME... | -f FILE) [flags]'],
-  about: `Edit the named objects, or all objects of a type, in an editor, and update those that changed.
+  about: `Edit the named objects, or all objects of a type, in an editor, and update the changed objects.
 
 The editor is $KUBE_EDITOR, then $EDITOR, then vi. Several objects open as one List. An unchanged or empty file changes
 nothing. Objects that you remove from the List stay unchanged.`,

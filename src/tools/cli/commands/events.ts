@@ -21,7 +21,7 @@ const flags = {
     read: text,
     help: 'list only events of the given types: Normal, Warning',
   }),
-  watch: toggle({ name: 'watch', letter: 'w', help: 'list events, then print new events until Ctrl-C' }),
+  watch: toggle({ name: 'watch', letter: 'w', help: 'list events, and then print new events until you press Ctrl-C' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),
   ...connectionFlags,
 }

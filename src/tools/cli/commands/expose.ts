@@ -21,7 +21,7 @@ const flags = {
     name: 'port',
     value: 'PORT,...',
     read: text,
-    help: "service ports; default: the object's ports",
+    help: "ports of the service; default: the object's ports",
   }),
   targetPort: flag({
     name: 'target-port',

@@ -60,7 +60,7 @@ const flags = {
   }),
   command: toggle({
     name: 'command',
-    help: 'use the words after -- as the command of the container instead of as its arguments',
+    help: 'use the arguments after -- as the command of the container instead of as its arguments',
   }),
   imagePullPolicy: flag({
     name: 'image-pull-policy',

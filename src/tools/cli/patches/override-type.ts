@@ -9,7 +9,7 @@ export const overrideTypeFlag = flag({
   value: 'merge|strategic|json',
   default: 'merge',
   read: oneOf(['merge', 'strategic', 'json']),
-  help: 'type of the patch in --overrides: merge replaces lists, strategic merges lists by key, json is a list of operations',
+  help: 'type of the patch in --overrides: merge (replaces lists), strategic (merges lists by key) or json (a list of operations)',
 })
 
 export type OverrideType = OptionsOf<{ type: typeof overrideTypeFlag }>['type']

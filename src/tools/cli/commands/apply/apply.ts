@@ -20,7 +20,7 @@ import { serverSideApply } from './server-side.ts'
 export const applyCommand = defineCommand({
   name: 'apply',
   forms: ['-f FILE [flags]'],
-  about: `Create or update objects from files: create missing objects, patch those that differ, and leave the rest unchanged.
+  about: `Create or update objects from files: create missing objects, patch objects that differ, and leave all other objects unchanged.
 
 Fields that a file no longer contains are removed from the object. Fields set by others are kept. With \`--server-side\`,
 the server merges: it tracks the owner of every field and rejects changes to fields that others own, unless forced.`,

@@ -44,7 +44,7 @@ type Options = OptionsOf<typeof flags>
 export const reconcileCommand = defineCommand({
   name: 'auth reconcile',
   forms: ['-f FILE [flags]'],
-  about: 'Create missing roles and bindings, and add missing rules and subjects to existing ones.',
+  about: 'Create missing roles and bindings, and add missing rules and subjects to existing roles and bindings.',
   examples: ['orchctl auth reconcile -f roles.yaml', 'orchctl auth reconcile -f roles.yaml --dry-run=server'],
   flags,
   run: async (context, { options }) => {

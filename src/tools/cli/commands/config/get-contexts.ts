@@ -22,7 +22,7 @@ export const getContextsCommand = defineCommand({
   name: 'config get-contexts',
   forms: ['[CONTEXT...] [flags]'],
   about:
-    'List all contexts in the kubeconfig, or the named ones, with their cluster, user and namespace. A star marks the current context.',
+    'List all contexts in the kubeconfig, or only the named contexts, with their cluster, user and namespace. A star marks the current context.',
   examples: ['orchctl config get-contexts', 'orchctl config get-contexts -o name'],
   flags,
   run: async (context, { options, words }) => {

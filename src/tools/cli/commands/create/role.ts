@@ -51,7 +51,7 @@ export const createClusterRoleCommand = defineGenerator({
       name: 'aggregation-rule',
       value: 'LABEL=VALUE,...',
       read: text,
-      help: 'label selector for cluster roles whose rules the new cluster role combines, instead of rules of its own',
+      help: 'label selector for cluster roles; the new cluster role aggregates their rules instead of defining rules',
     }),
   },
   type: kinds.ClusterRole,

@@ -28,7 +28,7 @@ const flags = {
     name: 'bound-object-kind',
     value: 'KIND',
     read: text,
-    help: 'kind of an object to bind the token to, Pod or Secret; the token becomes invalid when the object is deleted',
+    help: 'kind of the object to bind the token to: Pod or Secret; the token becomes invalid when the object is deleted',
   }),
   boundName: flag({
     name: 'bound-object-name',
@@ -47,7 +47,7 @@ const flags = {
     letter: 'o',
     value: 'FORMAT',
     read: oneOf(['', 'json', 'yaml']),
-    help: 'output format: json or yaml, which print the whole TokenRequest; default: only the token',
+    help: 'output format: json or yaml to print the whole TokenRequest; default: print only the token',
   }),
   ...connectionFlags,
 }

@@ -69,7 +69,7 @@ export const createJobCommand = defineGenerator({
       name: 'from',
       value: 'cronjob/NAME',
       read: text,
-      help: 'cron job whose template to run once, immediately',
+      help: 'cron job to create the job from; the job starts immediately',
     }),
   },
   type: kinds.Job,

@@ -13,7 +13,7 @@ import { getTables } from './tables.ts'
 export const getCommand = defineCommand({
   name: 'get',
   forms: ['TYPE[,TYPE...] [NAME...] [flags]', 'TYPE/NAME... [flags]', '-f FILE [flags]', '--raw PATH'],
-  about: `List objects: all objects of one or more types, or the named ones.
+  about: `List objects: all objects of one or more types, or only the named objects.
 
 A type is a plural, kind or short name in any case, optionally with its group: configmaps, ConfigMap, cm,
 leases.coordination.orch.io. \`orchctl api-resources\` lists the types. \`all\` selects the most common types.`,

@@ -24,7 +24,7 @@ import type { Context } from '../../program/command.ts'
 
 export const markFlags = {
   ...subjectFlags,
-  overwrite: toggle({ name: 'overwrite', help: 'allow existing values to be replaced' }),
+  overwrite: toggle({ name: 'overwrite', help: 'overwrite existing values' }),
   local: localFlag,
   resourceVersion: resourceVersionFlag,
   record: recordFlag,

@@ -48,7 +48,7 @@ const flags = {
     value: 'SECONDS',
     default: '0',
     read: readCount,
-    help: 'do not wait for pods whose deletion started more than this number of seconds ago; 0 waits for all pods',
+    help: 'skip waiting for pods whose deletion started more than this number of seconds ago; 0 waits for all pods',
   }),
   timeout: flag({
     name: 'timeout',

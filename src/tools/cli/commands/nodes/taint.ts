@@ -18,7 +18,7 @@ const flags = {
     help: 'label selector for nodes',
   }),
   all: toggle({ name: 'all', help: 'change the taints of all nodes' }),
-  overwrite: toggle({ name: 'overwrite', help: 'allow existing taints with the same key and effect to be replaced' }),
+  overwrite: toggle({ name: 'overwrite', help: 'overwrite existing taints with the same key and effect' }),
   validate: refusedFlag('validate', 'taints are always checked', { accepted: 'true' }),
   ...writeFlags,
   ...connectionFlags,

@@ -37,7 +37,7 @@ const flags = {
   }),
   noPreserve: toggle({
     name: 'no-preserve',
-    help: 'do not preserve the owner and permissions of files copied to the container',
+    help: 'do not preserve the owner and permissions of files that are copied to the container',
   }),
   ...connectionFlags,
 }

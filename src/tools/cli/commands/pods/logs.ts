@@ -37,7 +37,7 @@ const flags = {
     read: text,
     help: 'label selector for pods',
   }),
-  follow: toggle({ name: 'follow', letter: 'f', help: 'follow the logs until Ctrl-C' }),
+  follow: toggle({ name: 'follow', letter: 'f', help: 'follow the logs until you press Ctrl-C' }),
   previous: toggle({ name: 'previous', letter: 'p', help: "print the logs of the container's previous instance" }),
   tail: flag({
     name: 'tail',

@@ -101,7 +101,7 @@ type Options = OptionsOf<typeof flags>
 export const proxyCommand = defineCommand({
   name: 'proxy',
   forms: ['[flags]'],
-  about: `Serve the API on a local port without TLS, as the kubeconfig user, until Ctrl-C.
+  about: `Serve the API on a local port without TLS, as the kubeconfig user, until you press Ctrl-C.
 
 Everyone who can reach the port acts as the kubeconfig user, so do not expose the port beyond this machine. To protect
 you from web pages, orchctl rejects requests whose host name is not that of this machine, and write requests from pages

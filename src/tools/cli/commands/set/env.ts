@@ -43,7 +43,7 @@ export const envFlags = {
     name: 'overwrite',
     default: 'true',
     read: readBoolean,
-    help: 'allow existing variables to be replaced; if false, fail',
+    help: 'overwrite existing variables; if false, fail if a variable already exists',
   }),
   list: toggle({ name: 'list', help: 'print the environment variables without changing them' }),
   resolve: toggle({

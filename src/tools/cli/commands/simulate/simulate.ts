@@ -21,7 +21,7 @@ const flags = {
     name: 'delay',
     value: 'DURATION',
     read: text,
-    help: 'time until containers exit (crash-loop, oom), start (slow-start) or receive their volumes (slow-volumes)',
+    help: 'delay before containers exit (crash-loop, oom), start (slow-start) or receive their volumes (slow-volumes)',
   }),
   ...connectionFlags,
 }

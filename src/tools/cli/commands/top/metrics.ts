@@ -60,7 +60,7 @@ const podFlags = {
     read: text,
     help: 'field selector for pods, such as spec.nodeName=node-1',
   }),
-  sum: toggle({ name: 'sum', help: 'print a line with the total usage' }),
+  sum: toggle({ name: 'sum', help: 'also print the total usage' }),
   ...common,
 }
 
