@@ -82,14 +82,14 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
   [['--service-cluster-ip-range=010.0.0.0/24'], /"010\.0\.0\.0\/24" is not a CIDR range/],
   [
     ['--advertise-address=010.0.0.1'],
-    /--advertise-address: "010\.0\.0\.1" is not an IP address: use one such as 127\.0\.0\.1/,
+    /--advertise-address: "010\.0\.0\.1" is not an IP address: use an address such as 127\.0\.0\.1/,
   ],
   [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a port range/],
   [
     ['--kubelet-preferred-address-types=Elsewhere'],
     /--kubelet-preferred-address-types: "Elsewhere" is not an address type/,
   ],
-  [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address: use one such as 127\.0\.0\.1/],
+  [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address: use an address such as 127\.0\.0\.1/],
   [['--data-dir='], /--data-dir: a directory is required/],
   [
     ['--authorization-mode=Everything'],
@@ -217,7 +217,7 @@ test('errors about missing and invalid files name the file but do not quote its 
     [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
     [
       [`--data-dir=${file('plain', 'x')}`],
-      /cannot use the data directory .*plain: .*plain is not a directory; choose another one with --data-dir/,
+      /cannot use the data directory .*plain: .*plain is not a directory; choose another directory with --data-dir/,
     ],
     [[`--data-dir=${join(directory, 'plain', 'x')}`], /cannot be used: ENOTDIR.*--data-dir/],
     [['--data-dir=/proc/x'], /cannot use the data directory \/proc\/x: ENOENT.*--data-dir/],

@@ -149,7 +149,7 @@ export const authenticationFlags = {
 function readHeaderNames(value: string): string[] {
   return list(value).map((name) => {
     if (!isToken(name))
-      throw new UsageError(`${JSON.stringify(name)} is not a header name: use one such as X-Remote-User`)
+      throw new UsageError(`${JSON.stringify(name)} is not a header name: use a name such as X-Remote-User`)
     return name.toLowerCase()
   })
 }
@@ -157,7 +157,7 @@ function readHeaderNames(value: string): string[] {
 function readIssuerUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (value !== '' && (url?.protocol !== 'https:' || url.search !== '' || url.hash !== '' || url.username !== ''))
-    throw new UsageError(`${JSON.stringify(value)} is not an issuer URL: use one such as https://id.example.com`)
+    throw new UsageError(`${JSON.stringify(value)} is not an issuer URL: use a URL such as https://id.example.com`)
   return value
 }
 

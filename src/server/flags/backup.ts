@@ -204,6 +204,6 @@ function readInterval(value: string): number {
 
 function readKeep(value: string): number {
   const count = /^\d{1,6}$/.test(value) ? Number(value) : 0
-  if (count < 1) throw new UsageError(`${JSON.stringify(value)} is not a number of backups: use one such as 24`)
+  if (count < 1) throw new UsageError(`${JSON.stringify(value)} is not a number of backups: use a number such as 24`)
   return count
 }

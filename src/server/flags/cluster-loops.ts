@@ -211,7 +211,7 @@ function readPodRanges(value: string): IpRange[] {
   const ranges = list(value).map((text) => {
     const range = parsePlainRange(text)
     if (range === undefined)
-      throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use one such as 10.244.0.0/16`)
+      throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use a range such as 10.244.0.0/16`)
     return range
   })
   if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family))

@@ -107,7 +107,7 @@ function readTaints(value: string): Taint[] {
   return list(value).map((entry) => {
     const match = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(entry)
     if (match === null)
-      throw new UsageError(`${JSON.stringify(entry)} is not a taint: use a form such as key=value:NoSchedule`)
+      throw new UsageError(`${JSON.stringify(entry)} is not a taint: use a taint such as key=value:NoSchedule`)
     return { key: match[1]!, ...(match[2] ? { value: match[2] } : {}), effect: match[3]! }
   })
 }

@@ -67,7 +67,7 @@ function readRanges(value: string): readonly IpRange[] {
   return list(value).map((text) => {
     const range = parsePlainRange(text)
     if (range === undefined)
-      throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use one such as 10.0.0.5/32 or fd00::/8`)
+      throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use a range such as 10.0.0.5/32 or fd00::/8`)
     return range
   })
 }

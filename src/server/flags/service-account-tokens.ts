@@ -60,7 +60,7 @@ export const serviceAccountFlags = {
 function readIssuer(value: string): string {
   if (value.includes(':') && !URL.canParse(value))
     throw new UsageError(
-      `${JSON.stringify(value)} has a colon but is not a URL: use one such as https://tokens.example.com`,
+      `${JSON.stringify(value)} has a colon but is not a URL: use a URL such as https://tokens.example.com`,
     )
   return value
 }
@@ -70,7 +70,7 @@ const hourMs = 3_600_000
 /** Parses a maximum lifetime. Returns milliseconds, where 0 means no limit. */
 function readLongest(value: string): number {
   const ms = parseDuration(value)
-  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 24h`)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use a duration such as 24h`)
   if (ms !== 0 && (ms < hourMs || ms > 2 ** 32 * 1000)) throw new UsageError('must be from 1h to 2^32 seconds')
   return ms
 }

@@ -36,7 +36,7 @@ export function readClusterRanges(text: string): IpRange[] {
 function readClusterRange(text: string): IpRange {
   const range = parsePlainRange(text)
   if (range === undefined)
-    throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use one such as 10.0.0.0/24`)
+    throw new UsageError(`${JSON.stringify(text)} is not a CIDR range: use a range such as 10.0.0.0/24`)
   if (range.size < smallest)
     throw new UsageError(`${range.text} is too small: use a range with at least ${smallest} addresses`)
   if (range.size > largest)
@@ -50,7 +50,7 @@ export function readPortRange(text: string): PortRange {
   const first = Number(from)
   const last = sign === undefined ? first : sign === '-' ? Number(to) : first + Number(to)
   if (from === '' || first < 1 || last > 65535 || last < first)
-    throw new UsageError(`${JSON.stringify(text)} is not a port range: use one such as 30000-32767`)
+    throw new UsageError(`${JSON.stringify(text)} is not a port range: use a range such as 30000-32767`)
   return { first, last }
 }
 

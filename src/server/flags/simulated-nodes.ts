@@ -75,7 +75,7 @@ function readCapacity(value: string): { readonly [resource: string]: string } {
   const capacityEntries = value.split(',').map((entry) => {
     const [resource = '', amount = '', ...more] = entry.split('=')
     if (resource === '' || more.length > 0 || parseQuantity(amount) === undefined)
-      throw new UsageError(`${JSON.stringify(entry)} is not a resource quantity: use a form such as cpu=32`)
+      throw new UsageError(`${JSON.stringify(entry)} is not a resource quantity: use a quantity such as cpu=32`)
     return [resource, amount] as const
   })
   return { ...usualCapacity, ...Object.fromEntries(capacityEntries) }

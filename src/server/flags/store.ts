@@ -76,7 +76,7 @@ export function readServers(value: string): string[] {
     if (url !== undefined && (url.username !== '' || url.password !== ''))
       throw new UsageError(`the etcd endpoint ${url.host} has a user or a password: use --etcd-certfile instead`)
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search !== '') {
-      throw new UsageError(`${JSON.stringify(item)} is not an etcd endpoint: use one such as https://10.0.0.1:2379`)
+      throw new UsageError(`${JSON.stringify(item)} is not an etcd endpoint: use a URL such as https://10.0.0.1:2379`)
     }
     return url.origin
   })
@@ -85,7 +85,7 @@ export function readServers(value: string): string[] {
 /** Parses a key prefix in etcd. */
 export function readPrefix(value: string): string {
   if (!/^\/[!-~]{0,200}$/.test(value))
-    throw new UsageError(`${JSON.stringify(value)} is not a valid prefix: use one such as /orch/`)
+    throw new UsageError(`${JSON.stringify(value)} is not a valid prefix: use a prefix such as /orch/`)
   return value
 }
 

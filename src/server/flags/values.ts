@@ -13,13 +13,13 @@ export const list = (value: string): string[] =>
 /** Parses a duration such as `30s`. Returns milliseconds. */
 export function readTime(value: string): number {
   const ms = parseDuration(value)
-  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use a duration such as 30s or 5m`)
   return ms
 }
 
 export function readAddress(value: string): string {
   if (isIP(value) === 0)
-    throw new UsageError(`${JSON.stringify(value)} is not an IP address: use one such as 127.0.0.1`)
+    throw new UsageError(`${JSON.stringify(value)} is not an IP address: use an address such as 127.0.0.1`)
   return value
 }
 

@@ -101,6 +101,6 @@ function readPin(value: string): string {
 function readTimeout(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined || ms < 1000 || ms > 2 ** 31 - 1)
-    throw new UsageError(`${JSON.stringify(value)} is not a duration from 1s to 24h: use one such as 5m`)
+    throw new UsageError(`${JSON.stringify(value)} is not a duration from 1s to 24h: use a duration such as 5m`)
   return ms
 }

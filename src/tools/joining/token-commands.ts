@@ -214,7 +214,7 @@ async function deleteToken({ client }: Cluster, word: string, print: (line: stri
 
 function readLife(value: string): number {
   const ms = parseDuration(value)
-  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 24h`)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use a duration such as 24h`)
   return ms
 }
 

@@ -75,7 +75,7 @@ test("a flag can allow ranges of proxy targets, but never the server's own port 
   refusedBy(loose, ['100.100.100.200', '::ffff:127.0.0.1', '64:ff9b::c000:c0', '2002:6464:64c8::1', '::2', '0.0.0.0'])
   for (const address of ['127.0.0.1', '127.3.2.1', '10.1.2.3', '::1', '64:ff9b::a01:203'])
     assert.equal(loose.isAllowed(address, own.port), false, address)
-  assert.throws(() => policy('10.0.0.1'), /is not a CIDR range: use one such as 10.0.0.5\/32/)
+  assert.throws(() => policy('10.0.0.1'), /is not a CIDR range: use a range such as 10.0.0.5\/32/)
   assert.throws(() => policy('010.0.0.0/8'), /is not a CIDR range/)
   assert.throws(() => policy('::ffff:0:0/96'), /is not a CIDR range/)
 })

@@ -11,7 +11,7 @@ export type ConditionsOutcome =
   | { readonly outcome: 'unmet'; readonly condition: NamedExpression }
   | { readonly outcome: 'failed'; readonly why: string; readonly condition: NamedExpression }
 
-/** Evaluates match conditions. If one condition is false and another one fails, the outcome is `unmet`. */
+/** Evaluates match conditions. If one condition is false and another condition fails, the outcome is `unmet`. */
 export async function evaluateConditions(
   conditions: readonly NamedExpression[],
   evaluation: Evaluation,

@@ -56,7 +56,7 @@ export async function makeDirectory(directory: string): Promise<void> {
     await makePrivateDirectory(directory, ownFiles)
   } catch (cause) {
     throw new StoreError(
-      `cannot use the data directory ${directory}: ${(cause as Error).message}; choose another one with --data-dir`,
+      `cannot use the data directory ${directory}: ${(cause as Error).message}; choose another directory with --data-dir`,
       {
         cause,
       },

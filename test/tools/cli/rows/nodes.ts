@@ -97,7 +97,7 @@ export const nodes: Part = {
     }),
     r('simulate pod', 'stuck crash-loop --delay=5s', { stdout: 'pod/stuck simulates crash-loop\n' }),
     r('simulate pod', 'stuck oom --delay=soon', {
-      stderr: 'error: --delay: "soon" is not a duration: use a form such as 30s or 2m\n',
+      stderr: 'error: --delay: "soon" is not a duration: use a duration such as 30s or 2m\n',
       code: 1,
     }),
   ],

@@ -155,7 +155,7 @@ function deadlineInMs(rollout: Rollout, next: DeploymentStatus): number | undefi
   return Math.max(0, deadlineOf(rollout, progressCondition) - rollout.parts.clock.now()) + 1000
 }
 
-/** Copies the ReplicaFailure condition of the current ReplicaSet, or otherwise of another one. */
+/** Copies the ReplicaFailure condition of the current ReplicaSet, or else of another ReplicaSet. */
 function withFailure(conditions: DeploymentCondition[], { present, old }: Sets): DeploymentCondition[] {
   const failureOf = ({ status }: ReplicaSet) => findCondition(status?.conditions, 'ReplicaFailure')
   const failure = (present && failureOf(present)) ?? old.map(failureOf).find((each) => each !== undefined)

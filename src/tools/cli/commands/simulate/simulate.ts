@@ -77,7 +77,7 @@ function readDelay({ delay }: OptionsOf<typeof flags>): number | undefined {
   if (delay === '') return undefined
   const ms = parseDuration(delay)
   if (ms === undefined || ms < 0)
-    throw new UsageError(`--delay: ${JSON.stringify(delay)} is not a duration: use a form such as 30s or 2m`)
+    throw new UsageError(`--delay: ${JSON.stringify(delay)} is not a duration: use a duration such as 30s or 2m`)
   return Math.ceil(ms / 1000)
 }
 
