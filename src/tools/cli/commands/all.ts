@@ -202,7 +202,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
       },
       {
         name: 'server',
-        summary: "show how busy the server is",
+        summary: 'show how busy the server is',
         load: async () => (await import('./top/server.ts')).topServerCommand,
       },
     ],

@@ -14,8 +14,17 @@ import { ruleHeadings, ruleRows } from '../../printers/rules.ts'
 import { defineCommand, ExitCode } from '../../program/command.ts'
 
 const flags = {
-  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'check whether the action is allowed in all namespaces' }),
-  subresource: flag({ name: 'subresource', value: 'NAME', read: text, help: 'subresource to check, such as log or status' }),
+  allNamespaces: toggle({
+    name: 'all-namespaces',
+    letter: 'A',
+    help: 'check whether the action is allowed in all namespaces',
+  }),
+  subresource: flag({
+    name: 'subresource',
+    value: 'NAME',
+    read: text,
+    help: 'subresource to check, such as log or status',
+  }),
   list: toggle({ name: 'list', help: 'list all allowed actions in the namespace' }),
   quiet: toggle({ name: 'quiet', letter: 'q', help: 'print nothing, and report the result only with the exit code' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),

@@ -25,7 +25,12 @@ const flags = {
     letter: 'A',
     help: 'check permissions for the whole cluster instead of one namespace',
   }),
-  user: flag({ name: 'user', value: 'NAME', read: text, help: 'user whose permissions to check; default: the current user' }),
+  user: flag({
+    name: 'user',
+    value: 'NAME',
+    read: text,
+    help: 'user whose permissions to check; default: the current user',
+  }),
   ...connectionFlags,
 }
 

@@ -42,7 +42,10 @@ export const getFlags = {
     help: 'with -o: fetch only the given fields of each object, such as metadata.name,spec.containers.image',
   }),
   watch: toggle({ name: 'watch', letter: 'w', help: 'list objects, and then print changes until you press Ctrl-C' }),
-  watchOnly: toggle({ name: 'watch-only', help: 'print only changes, without the initial list, until you press Ctrl-C' }),
+  watchOnly: toggle({
+    name: 'watch-only',
+    help: 'print only changes, without the initial list, until you press Ctrl-C',
+  }),
   outputWatchEvents: toggle({
     name: 'output-watch-events',
     help: 'with -w: print the type of each event: ADDED, MODIFIED or DELETED',
