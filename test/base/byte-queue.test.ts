@@ -17,7 +17,7 @@ function memoryOf(parts: readonly Buffer[]): number {
 
 const sizes = [1, 3, 1, 5000, 1, 1, 2048, 2047, 16_384, 1, 300, 70_000, 1]
 
-test('a byte queue returns bytes in order of arrival, however they are split into parts', () => {
+test('a byte queue returns bytes in order of arrival, regardless of how the bytes are split into parts', () => {
   for (const recordBytes of [1, 4096, 16_384]) {
     for (let count = 0; count <= sizes.length; count++) {
       const queue = new ByteQueue()

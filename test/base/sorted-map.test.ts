@@ -65,7 +65,7 @@ for (const [seed, odd] of [
   })
 }
 
-test('a sorted map sorts keys by their bytes, whatever their number and order of insertion', () => {
+test('a sorted map sorts keys by their bytes, regardless of their number and the order of insertion', () => {
   const random = numbers(5)
   for (const length of [0, 1, 2, 5, 31, 32, 33, 200]) {
     const keys = Array.from({ length }, () => `${Math.floor(random() * 50)}${ends[Math.floor(random() * ends.length)]}`)

@@ -75,7 +75,7 @@ test('the event recorder writes Events', async (t) => {
     assert.equal((await recordedEvents('c')).length, 12)
   })
 
-  await t.test('an Event about a cluster-scoped object is created in the default namespace', async () => {
+  await t.test('an Event for a cluster-scoped object is created in the default namespace', async () => {
     recorder.record(about('d', ''), { type: 'Normal', reason: 'Whole', message: 'm'.repeat(5000) })
     await recorder.flush()
     const [event] = await recordedEvents('d')

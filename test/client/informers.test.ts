@@ -64,7 +64,7 @@ test('informers for the same objects share one copy, and handlers added later ge
   assert.deepEqual(asked, { lists: 2, watches: 2 })
 })
 
-test('informer indexes follow every change, whenever the indexes are created', async (t) => {
+test('informer indexes follow every change, regardless of when the indexes are created', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informers } = informersOf(t, server.transport())
@@ -112,13 +112,15 @@ test('an error in an informer handler is reported and affects neither the cache 
   assert.deepEqual(asked, { lists: 1, watches: 1 })
 })
 
-const many = 100
+const informerCount = 100
 
-for (const { title, flags, lists } of [
-  { title: 'resume', flags: [], lists: 0 },
-  { title: 'list again if the history was compacted', flags: ['--history-duration=1s'], lists: many },
+for (const { reaction, flags, lists } of [
+  { reaction: 'resume', flags: [], lists: 0 },
+  { reaction: 'list again if the history was compacted', flags: ['--history-duration=1s'], lists: informerCount },
 ])
-  test(`when a server with ${many} informers restarts, the informers ${title}`, { timeout: 120_000 }, async (t) => {
+  test(`when a server with ${informerCount} informers restarts, the informers ${reaction}`, {
+    timeout: 120_000,
+  }, async (t) => {
     const server = await serve(t, flags)
     const client = new Client(server.transport())
     const gate = { isShut: false }
@@ -127,12 +129,12 @@ for (const { title, flags, lists } of [
       if (gate.isShut) throw new TransportError('not now')
       return await send(request)
     }
-    const sets = Array.from({ length: many }, () => informersOf(t, gated))
+    const sets = Array.from({ length: informerCount }, () => informersOf(t, gated))
     const copies = sets.map(({ informers }) => informers.of(configMaps, { namespace: 'default' }))
     const { metadata } = await client.create(configMaps, configMap('before'))
     await reached(copies, 'before')
     const count = (sort: 'lists' | 'watches') => sets.reduce((sum, { asked }) => sum + asked[sort], 0)
-    assert.deepEqual([count('lists'), count('watches')], [many, many])
+    assert.deepEqual([count('lists'), count('watches')], [informerCount, informerCount])
     gate.isShut = true
     await server.stop()
     await server.restart()
@@ -150,6 +152,6 @@ for (const { title, flags, lists } of [
     const { items } = await client.list(configMaps, { namespace: 'default' })
     const byName = (a: ConfigMap, b: ConfigMap) => (a.metadata.name! < b.metadata.name! ? -1 : 1)
     for (const copy of copies) assert.deepEqual([...copy.objects()].sort(byName), items)
-    assert.equal(count('lists') - many, lists)
-    assert.ok(count('watches') - triedWhileAway <= many * 3, `${count('watches')} watches`)
+    assert.equal(count('lists') - informerCount, lists)
+    assert.ok(count('watches') - triedWhileAway <= informerCount * 3, `${count('watches')} watches`)
   })

@@ -172,8 +172,8 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ],
 ]
 
-for (const [how, content, expected] of wrong) {
-  test(`a kubeconfig that ${how} is reported without quoting its contents`, () => {
+for (const [fault, content, expected] of wrong) {
+  test(`a kubeconfig that ${fault} is reported without quoting its contents`, () => {
     const files = [file('wrong', content)]
     assert.throws(
       () => read({ files }),

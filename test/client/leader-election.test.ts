@@ -63,7 +63,7 @@ test('only one of two leader-election candidates is the leader', async (t) => {
   const client = new Client(send)
 
   await t.test(
-    'one of two candidates leads, and the other takes over immediately after the lease is released',
+    'one of two candidates becomes the leader, and the other candidate takes over immediately after the lease is released',
     async () => {
       const one = candidate(t, send, 'one', 'a')
       const two = candidate(t, send, 'two', 'a')

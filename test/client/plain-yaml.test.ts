@@ -52,8 +52,8 @@ const indented = `clusters:
 kind: Config
 `
 
-for (const [whose, text] of Object.entries({ ours, theirs, indented }))
-  test(`the simple YAML parser can read the kubeconfig: ${whose}`, () =>
+for (const [writer, text] of Object.entries({ ours, theirs, indented }))
+  test(`the simple YAML parser can read the kubeconfig of ${writer}`, () =>
     assert.deepEqual(parsePlainYaml(text), loadAll(text)[0]))
 
 /** Returns the value that the library reads, or its error. */

@@ -43,11 +43,11 @@ test('creating a store on a disk that rejects writes fails, and the error contai
   }
 })
 
-for (const [name, failureAt] of [
+for (const [fault, failureAt] of [
   ['breaks', breaksAt],
   ['is full once', fullAt],
 ] as const)
-  test(`no acknowledged write is lost on a disk that ${name} at call 1 to ${calls}`, {
+  test(`no acknowledged write is lost on a disk that ${fault} at call 1 to ${calls}`, {
     timeout: 900_000,
   }, async (t) => {
     const { tryOut, newStore } = await prepare(t)

@@ -117,7 +117,7 @@ function comparableDefault(type: string, text: string): string {
   return ['int', 'int32', 'float', 'float32', 'Level'].includes(type) ? String(Number(value)) : value
 }
 
-test('flag defaults equal those of Kubernetes, with some exceptions', () => {
+test('flag defaults equal the defaults of Kubernetes, with some exceptions', () => {
   const [apiserver] = programs as [Program]
   const differing = laterFlags.filter(({ name, type, defaults }) => {
     const flag = ours(apiserver, name)
@@ -128,7 +128,7 @@ test('flag defaults equal those of Kubernetes, with some exceptions', () => {
   assert.deepEqual(differing.map(({ name }) => name).sort(), Object.keys(otherDefaults).sort())
 })
 
-test('the default limits of rotated audit logs equal those of Kubernetes at each version', () => {
+test('the default limits of rotated audit logs equal the limits of Kubernetes at each version', () => {
   for (const [name, limit] of [
     ['audit-log-maxage', 'auditLogMaxage'],
     ['audit-log-maxbackup', 'auditLogMaxbackup'],

@@ -49,8 +49,8 @@ const data = { text: 'x'.repeat(100_000) }
 /** A few objects of this size fill a device. */
 const much = { text: 'x'.repeat(400_000) }
 
-for (const end of long ? (['stop', 'kill'] as const) : (['kill'] as const))
-  test(`a full store restarts after a ${end}, serves reads and deletes, and reports how to free space`, async (t) => {
+for (const shutdown of long ? (['stop', 'kill'] as const) : (['kill'] as const))
+  test(`a full store restarts after a ${shutdown}, serves reads and deletes, and reports how to free space`, async (t) => {
     const { server, device } = await startOnSmallDevice(t, 20)
     const client = server.client()
     const create = (name: string) => client.post(configMaps, { metadata: { name }, data: much })
@@ -59,7 +59,7 @@ for (const end of long ? (['stop', 'kill'] as const) : (['kill'] as const))
     while ((await create(`c${count}`)).status === 201) count++
     fillDevice(device)
     assert.equal((await create('more')).status, 507)
-    await server[end]()
+    await server[shutdown]()
     await server.restart()
     assert.match(server.output(), /not enough space in .*data: \d+ bytes are free, \d+ are required/)
     assert.equal((await client.get('/readyz')).status, 200)

@@ -18,7 +18,7 @@ function leftOut(config: string): string[] {
   return allKinds.filter((kind) => !isServed(kind)).map(({ group, version, plural }) => `${group}/${version}/${plural}`)
 }
 
-test('a more specific --runtime-config entry takes precedence, whatever the order', () => {
+test('a more specific --runtime-config entry takes precedence, regardless of the order', () => {
   assert.deepEqual(leftOut(''), [])
   assert.deepEqual(leftOut('events.orch.io/v1beta1=false'), ['events/v1beta1/events'])
   const betas = allKinds.filter(({ version }) => version.includes('beta')).length

@@ -28,7 +28,7 @@ test('addresses from a Service CIDR exclude the network and broadcast addresses'
   }
 })
 
-test('the first of two Service CIDRs is the primary one', () => {
+test('the first of two Service CIDRs is the primary CIDR', () => {
   const { pools, own } = poolsOf('fd00::/112, 10.0.0.0/24')
   assert.equal(own, 'fd00::1')
   assert.deepEqual(

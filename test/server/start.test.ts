@@ -89,7 +89,10 @@ const wrongFlags: readonly (readonly [string[], RegExp])[] = [
     ['--kubelet-preferred-address-types=Elsewhere'],
     /--kubelet-preferred-address-types: "Elsewhere" is not an address type/,
   ],
-  [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address: use an address such as 127\.0\.0\.1/],
+  [
+    ['--bind-address=localhost'],
+    /--bind-address: "localhost" is not an IP address: use an address such as 127\.0\.0\.1/,
+  ],
   [['--data-dir='], /--data-dir: a directory is required/],
   [
     ['--authorization-mode=Everything'],

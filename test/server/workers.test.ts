@@ -37,9 +37,9 @@ const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 termina
 test('acknowledged writes survive when workers, the store thread or other threads exit', { timeout }, async (t) => {
   const { server: fragile, end } = await startFragile(t)
   let shown = 0
-  for (const [i, how] of ways.entries()) {
-    await t.test(`a worker that exits is replaced, and counters do not decrease: ${how}`, async () => {
-      const acknowledged = await replaceOne(fragile, () => end(how), i + 1)
+  for (const [i, exit] of ways.entries()) {
+    await t.test(`a worker that exits is replaced, and counters do not decrease: ${exit}`, async () => {
+      const acknowledged = await replaceOne(fragile, () => end(exit), i + 1)
       await assertAllThere(fragile, acknowledged)
       const client = fragile.client()
       const now = await creates(client)

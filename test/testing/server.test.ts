@@ -93,7 +93,7 @@ test('two test servers with the same options start with the same objects', async
   )
 })
 
-test('a test server does not start with the identity Lease of an earlier one', async () => {
+test('a test server does not start with the identity Lease of an earlier test server', async () => {
   const options = { emulatedVersion: '1.28', transport: 'tls' } as const
   const names: string[] = []
   for (let count = 0; count < 2; count++) {

@@ -13,7 +13,9 @@ export function formatVersion(revision: number): string {
 /** Returns the revision of a resourceVersion. Throws 400 for text that this server never returns. */
 export function parseVersion(text: string): number {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text))
-    throw badRequest(`invalid resource version ${JSON.stringify(shorten(text, 50))}: use a version that the server returned`)
+    throw badRequest(
+      `invalid resource version ${JSON.stringify(shorten(text, 50))}: use a version that the server returned`,
+    )
   const revision = Number(text)
   // No store revision exceeds 2^53, so larger numbers can be reduced to that limit.
   return Math.min(revision, Number.MAX_SAFE_INTEGER)

@@ -13,7 +13,8 @@ export const list = (value: string): string[] =>
 /** Parses a duration such as `30s`. Returns milliseconds. */
 export function readTime(value: string): number {
   const ms = parseDuration(value)
-  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use a duration such as 30s or 5m`)
+  if (ms === undefined)
+    throw new UsageError(`${JSON.stringify(value)} is not a duration: use a duration such as 30s or 5m`)
   return ms
 }
 

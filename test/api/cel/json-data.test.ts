@@ -136,10 +136,10 @@ describe('data that rules cannot see', () => {
   const hidden = (schema: JsonObject, rule: string, field: string) => {
     assert.match(String(outcomeOf(rule, { schema })), new RegExp(`undefined field '${field}'`))
   }
-  test('rules cannot see fields that the schema does not describe', () => hidden(about(text), 'self.b == 1', 'b'))
-  test('rules cannot see values whose type the schema does not specify', () =>
+  test('rules cannot access fields that the schema does not describe', () => hidden(about(text), 'self.b == 1', 'b'))
+  test('rules cannot access values whose type the schema does not specify', () =>
     hidden(about({ 'x-orch-preserve-unknown-fields': true }), 'has(self.a)', 'a'))
-  test('rules cannot see lists whose element type the schema does not specify', () => {
+  test('rules cannot access lists whose element type the schema does not specify', () => {
     hidden(about({ type: 'array', items: { 'x-orch-preserve-unknown-fields': true } }), 'has(self.a)', 'a')
   })
   test('rules can access only the name in the metadata of an embedded object', () => {

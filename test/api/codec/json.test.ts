@@ -37,7 +37,7 @@ test('a key with escape sequences is unescaped correctly even if other keys were
   }
 })
 
-test('parsed numbers keep all their digits', () => {
+test('the parser preserves all digits of numbers', () => {
   const parse = (text: string) => parseJson(Buffer.from(text)).value
   assert.deepEqual(parse('[1e1,1E+2,1e-7,-0.5,123456789012345]'), [10, 100, 1e-7, -0.5, 123456789012345])
   assert.deepEqual(parse('[9007199254740993,1e100]'), [9007199254740993n, 1e100])

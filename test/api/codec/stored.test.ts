@@ -43,9 +43,9 @@ const refused: { readonly [name: string]: ApiObject } = {
 /** The member orders of user-defined kinds and of kinds that the server defines. */
 const orders = { 'in byte order': undefined, 'by fields': configMap.schema }
 
-for (const [how, order] of Object.entries(orders))
+for (const [memberOrder, order] of Object.entries(orders))
   for (const [name, object] of Object.entries(refused))
-    test(`an object with ${name} cannot be stored ${how}`, () => {
+    test(`an object with ${name} cannot be stored ${memberOrder}`, () => {
       assert.throws(() => encodeStored('a key', { object, order, header: {} }))
     })
 
@@ -58,9 +58,9 @@ const storedObjects: { readonly [name: string]: ApiObject } = {
   'unsorted keys': objectWith({ z: 1, data: { b: '2', a: '1', 10: 'x', 9: 'y' } }),
 }
 
-for (const [how, order] of Object.entries(orders))
+for (const [memberOrder, order] of Object.entries(orders))
   for (const [name, object] of Object.entries(storedObjects))
-    test(`an object with ${name} survives a round trip when stored ${how}`, () => {
+    test(`an object with ${name} survives a round trip when stored ${memberOrder}`, () => {
       const { json } = storedJson(encodeStored('a key', { object, order, header: {} }), '7', Buffer.alloc)
       const metadata = { ...object.metadata, resourceVersion: '7' }
       assert.deepEqual(parseOwnJson(json), { ...object, metadata })

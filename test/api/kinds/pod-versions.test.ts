@@ -164,7 +164,7 @@ test('container resources must not exceed the pod resources', () => {
   assert.equal(status.qosClass, 'Burstable')
 })
 
-test('huge pages of a pod default to those of its containers', () => {
+test('huge pages of a pod default to the huge pages of its containers', () => {
   const pages = (amount: string) => ({ 'hugepages-2Mi': amount })
   const one = { ...main, resources: { limits: { cpu: '1', ...pages('2Mi') } } }
   const containers = [one, { ...one, name: 'other' }]

@@ -67,7 +67,7 @@ test('an invalid VolumeAttachment spec is rejected', () => {
   ])
 })
 
-test('a new VolumeAttachment counts as not attached whatever status the client sends, and its spec is immutable', () => {
+test('a new VolumeAttachment is not attached, regardless of the status that the client sends, and its spec is immutable', () => {
   const { object } = createBy(volumeAttachment, { ...attachment(spec), status: { attached: true } })
   assert.deepEqual(asJson(object).status, { attached: false })
   const update = (change: JsonObject) => updateBy(volumeAttachment, object, attachment({ ...spec, ...change }))

@@ -153,7 +153,7 @@ for (const wrong of nonsense)
     play([first, { by: 'v', put: { ...sending(entry(wrong)), data: { k: '1' } }, see: { owners: firstOwners } }])
   })
 
-test('after more than ten updates by different managers, the oldest entries for updates are merged, but those for applies are not', () => {
+test('after more than ten updates by different managers, the oldest update entries are merged, but apply entries are not', () => {
   const names = Array.from({ length: 12 }, (_, i) => `u${String(i).padStart(2, '0')}`)
   let data: { [key: string]: string } = {}
   const updates = names.map((by) => {

@@ -38,7 +38,7 @@ test('the LimitRange sets missing container resources, and an annotation lists t
 })
 
 const container = { type: 'Container' }
-for (const [what, limits, resources, expected] of [
+for (const [violation, limits, resources, expected] of [
   ['a value below the minimum', { ...container, min: { cpu: '1' } }, { requests: { cpu: '1m' } }, /but request is 1m/],
   [
     'a value above the maximum',
@@ -55,7 +55,7 @@ for (const [what, limits, resources, expected] of [
   ['a missing limit', { type: 'Pod', max: { memory: '1Gi' } }, { requests: { memory: '1' } }, /No limit is specified/],
   ['a missing request', { type: 'Pod', min: { memory: '1Gi' } }, {}, /No request is specified/],
 ] as const)
-  test(`${what} is rejected, and the error names the limit and the LimitRange`, async () => {
+  test(`${violation} is rejected, and the error names the limit and the LimitRange`, async () => {
     const base = await bounded(limits)
     const { status, body } = await client.post(`${base}/pods`, pod(resources))
     assert.equal(status, 403)

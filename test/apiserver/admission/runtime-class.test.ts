@@ -51,7 +51,7 @@ test('a pod inherits node selector and tolerations from its RuntimeClass', async
   assert.equal((await placed({ nodeSelector: { disk: 'hdd' } }))[0], 403)
 })
 
-test('if a toleration of the RuntimeClass and one of the pod overlap, the broader toleration is kept', () => {
+test('if a toleration of the RuntimeClass and a toleration of the pod overlap, the broader toleration is kept', () => {
   const all = { operator: 'Exists' as const }
   const k = { key: 'k', operator: 'Exists' as const, effect: 'NoSchedule' as const }
   const brief = { key: 'k', operator: 'Exists' as const, effect: 'NoExecute' as const, tolerationSeconds: 5 }

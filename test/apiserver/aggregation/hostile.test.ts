@@ -114,12 +114,12 @@ test('a tunnel opens after the backend sends 101, and closing either side closes
 
 const second = [`GET ${root}/echo HTTP/1.1`, 'Host: a', 'X-Remote-User: root', '', ''].join('\r\n')
 
-for (const [name, path, status] of [
+for (const [response, path, status] of [
   ['a response other than 101', 'refused', 400],
   ['a redirect', 'redirected-upgrade', 502],
   ['101 for another protocol', 'other-protocol', 502],
 ] as const)
-  test(`${name} opens no tunnel, and the server discards later bytes from the client`, async () => {
+  test(`${response} opens no tunnel, and the server discards later bytes from the client`, async () => {
     const socket = await openSocket(server, 'http/1.1')
     socket.write(`${upgradeHead(`${root}/${path}`, bearer)}${second}`)
     const text = await untilClosed(socket)

@@ -71,7 +71,7 @@ const many = (count: number, make: (i: number) => PolicyRule) => Array.from({ le
 const verbs = ['get', 'list']
 
 /** Rules that differ in only one list. */
-const shapes: { readonly [differ: string]: (i: number) => PolicyRule } = {
+const shapes: { readonly [part: string]: (i: number) => PolicyRule } = {
   resources: (i) => ({ verbs, apiGroups: ['apps'], resources: [`r${i}`] }),
   groups: (i) => ({ verbs, apiGroups: [`g${i}`], resources: ['pods'] }),
   names: (i) => ({ verbs, apiGroups: [''], resources: ['pods'], resourceNames: [`n${i}`] }),
@@ -80,8 +80,8 @@ const shapes: { readonly [differ: string]: (i: number) => PolicyRule } = {
   paths: (i) => ({ verbs, nonResourceURLs: [`/p${i}`] }),
 }
 
-for (const [differ, make] of Object.entries(shapes)) {
-  test(`2,000 RBAC rules are covered by 10,000 rules that differ in ${differ}`, async () => {
+for (const [part, make] of Object.entries(shapes)) {
+  test(`2,000 RBAC rules are covered by 10,000 rules that differ in their ${part}`, async () => {
     const held = many(10_000, make).map(ruleOf)
     const given = many(2000, (i) => make(i * 5))
     const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, given, 20)))

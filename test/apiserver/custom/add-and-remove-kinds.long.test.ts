@@ -48,11 +48,11 @@ async function held(): Promise<number[]> {
 }
 
 /** The counts are exact, so a few rounds suffice. With ORCH_LONG=1, the test runs many rounds. */
-const comings = long ? 200 : 10
+const kindCount = long ? 200 : 10
 
-test(`defining and removing ${comings} custom kinds leaks no memory`, async () => {
+test(`defining and removing ${kindCount} custom kinds leaks no memory`, async () => {
   const before = await held()
-  await comeAndGo(0, comings)
+  await comeAndGo(0, kindCount)
   assert.deepEqual(await held(), before)
   assert.ok(!(await client.get('/apis')).text.includes('stable.example.com'))
   assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))

@@ -57,7 +57,7 @@ async function patch(path: string, type: string, body: JsonObject | JsonObject[]
 
 const gaining = { plural: 'gainings', kind: 'Gaining' }
 
-const writes: { readonly [what: string]: Write } = {
+const writes: { readonly [writeMethod: string]: Write } = {
   'a create': (path, spec) => client.post(path, { ...typeOf(gaining), metadata: { generateName: 'new-' }, spec }),
   'an update': async (path, spec) => {
     const { body } = await client.get(`${path}/a`)
@@ -85,13 +85,13 @@ test('a write that starts after an acknowledged schema change keeps a new field'
     201,
   )
   for (let round = 0; round < 3; round++)
-    for (const [what, write] of Object.entries(writes)) {
+    for (const [writeMethod, write] of Object.entries(writes)) {
       const field = `field${fields.length}`
       fields.push(field)
       await gain(name, wanted, fields)
       const answer = await write(path, { [field]: 'kept' })
-      assert.ok(answer.status < 300, `${what}: ${answer.text}`)
-      assert.equal(answer.body.spec[field], 'kept', `${what} lost the new field: ${answer.text}`)
+      assert.ok(answer.status < 300, `${writeMethod}: ${answer.text}`)
+      assert.equal(answer.body.spec[field], 'kept', `${writeMethod} lost the new field: ${answer.text}`)
     }
   await undefine(client, name)
 })
@@ -121,7 +121,7 @@ async function sendSlowly(
   }
 }
 
-const slowWrites: readonly (readonly [what: string, method: string, place: string, type: string])[] = [
+const slowWrites: readonly (readonly [writeMethod: string, method: string, place: string, type: string])[] = [
   ['a create', 'POST', '', 'application/json'],
   ['an update', 'PUT', '/a', 'application/json'],
   ['a merge patch', 'PATCH', '/a', mergePatch],
@@ -129,8 +129,8 @@ const slowWrites: readonly (readonly [what: string, method: string, place: strin
   ['an update of the status', 'PUT', '/a/status', 'application/json'],
 ]
 
-for (const [i, [what, method, place, type]] of slowWrites.entries())
-  test(`${what} whose body arrives after a schema change keeps the new field and all other values`, async () => {
+for (const [i, [writeMethod, method, place, type]] of slowWrites.entries())
+  test(`${writeMethod} whose body arrives after a schema change keeps the new field and all other values`, async () => {
     const wanted = { plural: `slows${i}`, kind: `Slow${i}` }
     const name = await define(client, { ...wanted, version, schema: schemaOf(['first']) })
     const path = collectionOf(wanted)

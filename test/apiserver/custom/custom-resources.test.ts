@@ -102,7 +102,7 @@ describe('a CustomResourceDefinition on one server', () => {
     )
   })
 
-  test('empty names in a definition are reported as malformed, and an invalid conversion strategy with its webhook errors', async () => {
+  test('empty names in a definition are reported as malformed, and an invalid conversion strategy is reported together with webhook errors', async () => {
     const definition = definitionOf({ shortNames: [''], version: { name: '' } })
     const conversion = {
       strategy: 'Odd',
@@ -402,7 +402,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     }
   })
 
-  test('of two concurrent definitions of the same kind, only one is accepted', async () => {
+  test('only one of two concurrent definitions of the same kind is accepted', async () => {
     for (let round = 0; round < 5; round++) {
       const kind = `Wanted${round}`
       const pair = [definitionOf({ plural: `as${round}`, kind }), definitionOf({ plural: `bs${round}`, kind })] as const

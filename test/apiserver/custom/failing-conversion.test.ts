@@ -65,7 +65,7 @@ const changed = (change: (object: Loose) => Loose) => (review: ConversionReview)
 const withMetadata = (metadata: object) =>
   changed((object) => ({ ...object, metadata: { ...object.metadata, ...metadata } }))
 
-const faults: { readonly [what: string]: [(review: ConversionReview) => Loose, RegExp | string] } = {
+const faults: { readonly [response: string]: [(review: ConversionReview) => Loose, RegExp | string] } = {
   'invalid JSON': [() => 'x', /failed: .*not valid JSON$/],
   'a missing response': [({ apiVersion, kind }) => ({ apiVersion, kind }), `${webhook} failed: no response provided`],
   'a wrong type': [
@@ -114,8 +114,8 @@ const faults: { readonly [what: string]: [(review: ConversionReview) => Loose, R
   'invalid labels': [withMetadata({ labels: { a: '-' } }), /returned invalid metadata: metadata\.labels: /],
 }
 
-for (const [what, [answer, message]] of Object.entries(faults))
-  test(`${what}: the error response contains the reason for the failed conversion`, async () => {
+for (const [response, [answer, message]] of Object.entries(faults))
+  test(`the error contains the reason for the failed conversion if the webhook response is invalid: ${response}`, async () => {
     const named = await stored()
     converter.answer = answer
     for (const path of [`${collection('v2')}/${named}`, `${collection('v2')}?fieldSelector=metadata.name%3D${named}`]) {

@@ -174,7 +174,7 @@ test('a stored object that new defaults would make too large is returned with a 
   await undefine(client, name)
 })
 
-test('listing many custom objects with many fields is fast, whether the fields are set or not', async () => {
+test('listing many custom objects with many fields is fast, regardless of whether the fields are set', async () => {
   const many = (count: number, property: JsonObject) =>
     about(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])))
   const wide = { type: 'array', items: many(6000, { type: 'string' }) }

@@ -89,7 +89,7 @@ const schemaOf = (properties: JsonObject) => ({
   properties: { spec: { type: 'object', properties } },
 })
 
-const writes: { readonly [what: string]: (type: Resource) => Promise<unknown> } = {
+const writes: { readonly [writeMethod: string]: (type: Resource) => Promise<unknown> } = {
   'an update': (type) =>
     updateObject(contextOf(type, 'default', 'UpdateOptions'), 'a', (previous) => ({
       object: { ...previous, spec: { first: 'changed' } } as ApiObject,
@@ -110,8 +110,8 @@ const writes: { readonly [what: string]: (type: Resource) => Promise<unknown> } 
     }),
 }
 
-for (const [i, [what, write]] of Object.entries(writes).entries())
-  test(`${what} through a server with an outdated definition is not stored`, async () => {
+for (const [i, [writeMethod, write]] of Object.entries(writes).entries())
+  test(`${writeMethod} through a server with an outdated definition is not stored`, async () => {
     const store = new MemoryStore()
     const view = new LaggingView(store)
     const [near, far] = await Promise.all([serve(store), serve(view)])

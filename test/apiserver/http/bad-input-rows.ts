@@ -328,12 +328,7 @@ export const identity: Rows = {
     coveredBy: [['apiserver/transport/handshakes.test.ts', 'handshakes with client certificates leak no memory']],
   },
   'the node authorizer': {
-    coveredBy: [
-      [
-        'apiserver/authz/node.test.ts',
-        'a node can read only the objects that its pods reference, and only while they reference them',
-      ],
-    ],
+    coveredBy: [['apiserver/authz/node.test.ts', 'a node can read only the objects that its pods currently reference']],
   },
   'node labels and taints': {
     coveredBy: [['apiserver/admission/node-restriction.test.ts', 'no kind of write lets a node agent change']],
@@ -466,7 +461,7 @@ export const requests: Rows = {
     coveredBy: [
       [
         'apiserver/http/hostile-headers.test.ts',
-        'a request with too many headers is rejected, wherever the Authorization header is',
+        'a request with too many headers is rejected, regardless of the position of the Authorization header',
       ],
       ['apiserver/http/hostile-headers.test.ts', 'whitespace around a header value is trimmed'],
     ],
@@ -475,7 +470,7 @@ export const requests: Rows = {
     coveredBy: [
       [
         'apiserver/http/hostile-headers.test.ts',
-        'a request with too many headers is rejected, wherever the Authorization header is',
+        'a request with too many headers is rejected, regardless of the position of the Authorization header',
       ],
       ['apiserver/http/hostile-queries.test.ts', 'a request target above the header size limit is rejected'],
     ],

@@ -22,7 +22,7 @@ interface Way {
   readonly type: string
 }
 
-const whole: { readonly [name: string]: Way } = {
+const whole: { readonly [method: string]: Way } = {
   'create in JSON': { method: 'POST', path: configMaps, type: json },
   'create in YAML': { method: 'POST', path: configMaps, type: yaml },
   'update in JSON': { method: 'PUT', path: existing, type: json },
@@ -115,9 +115,9 @@ test('every write method rejects an object whose kind differs from the path', { 
   const client = server.client()
   const assertAlive = survivalCheck(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
-  for (const [name, way] of Object.entries(whole))
+  for (const [writeMethod, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(wrongTypes))
-      await t.test(`the server rejects ${name} with the wrong kind: ${fault}`, async () => {
+      await t.test(`the server rejects ${writeMethod} with the wrong kind: ${fault}`, async () => {
         const kind = nameFor(way) === 'default' ? 'Namespace' : 'ConfigMap'
         const { status, text } = await send(client, way, { members: members.replace('KIND', kind), operations })
         const lenient = mayBeLeftOut.test(fault) && way.type !== apply && way.type !== patch('json')
@@ -138,9 +138,9 @@ test('every write method rejects text with unpaired surrogates', { timeout: 300_
   const client = server.client()
   const assertAlive = survivalCheck(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
-  for (const [name, way] of Object.entries(whole))
+  for (const [writeMethod, way] of Object.entries(whole))
     for (const [fault, { members, operations }] of Object.entries(illFormed))
-      await t.test(`the server rejects ${name} with ill-formed text: ${fault}`, async () => {
+      await t.test(`the server rejects ${writeMethod} with ill-formed text: ${fault}`, async () => {
         const kind = nameFor(way) === 'default' ? 'Namespace' : 'ConfigMap'
         const typed = `"apiVersion":"v1","kind":"${kind}",${members}`
         const { status, text } = await send(client, way, { members: typed, operations })

@@ -229,7 +229,7 @@ test('every OpenAPI operation declares exactly the parameters and responses in t
   console.error(`openapi: ${compared} query parameters compared`)
 })
 
-test('OpenAPI operation IDs equal those that generated clients use', () => {
+test('OpenAPI operation IDs equal the IDs that generated clients use', () => {
   const pod = '/api/v1/namespaces/{namespace}/pods/{name}'
   assert.equal(v2.paths[pod].get.operationId, 'readCoreV1NamespacedPod')
   assert.equal(v2.paths[`${pod}/exec`].post.operationId, 'connectCoreV1PostNamespacedPodExec')

@@ -64,8 +64,8 @@ const starts: readonly (readonly [string, string, readonly string[]])[] = [
   ['with a limit, which does not apply', `${marked}&limit=1`, ['ADDED a', 'ADDED b', 'END']],
   ['that a watch without a version is', `${path}?watch=1&allowWatchBookmarks=true`, ['ADDED a', 'ADDED b', 'END']],
 ]
-for (const [name, watchPath, expected] of starts)
-  test(`a streaming list ${name} starts with ${expected.join(', ')}`, async () => {
+for (const [selection, watchPath, expected] of starts)
+  test(`a streaming list ${selection} starts with ${expected.join(', ')}`, async () => {
     assert.deepEqual(described(await firstEvents(client, watchPath, expected.length)), expected)
   })
 

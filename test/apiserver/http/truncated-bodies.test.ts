@@ -88,10 +88,10 @@ for (const announced of [true, false])
     const server = await serve(t)
     const unchanged = await remember(server)
     const assertAlive = survivalCheck(server)
-    for (const [name, write] of Object.entries(writes)) {
-      for (const [how, cut] of Object.entries(cuts)) {
-        if (!announced && how.startsWith('an end before')) continue
-        await t.test(`${name} with a truncated body changes nothing: ${how}`, async () => {
+    for (const [writeMethod, write] of Object.entries(writes)) {
+      for (const [interruption, cut] of Object.entries(cuts)) {
+        if (!announced && interruption.startsWith('an end before')) continue
+        await t.test(`${writeMethod} with a truncated body changes nothing: ${interruption}`, async () => {
           await sendCut(server, write, { announced, cut })
           await unchanged()
         })
@@ -147,10 +147,10 @@ test('truncated bodies over HTTP/1.1 change nothing', { timeout: 300_000 }, asyn
   const server = await serve(t)
   const unchanged = await remember(server)
   const client = server.client()
-  for (const [name, { method, path, type, whole, comes }] of Object.entries(writes)) {
+  for (const [writeMethod, { method, path, type, whole, comes }] of Object.entries(writes)) {
     for (const chunked of [false, true]) {
       await t.test(
-        `${name} with a truncated body changes nothing, ${chunked ? 'in chunks' : 'with a content length'}`,
+        `${writeMethod} with a truncated body changes nothing, ${chunked ? 'in chunks' : 'with a content length'}`,
         async () => {
           const socket = await openSocket(server, 'http/1.1')
           const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${whole.length}`

@@ -15,9 +15,9 @@ function halfAnswer(part: string) {
 }
 
 for (const part of ['', 'half an answer', 'x'.repeat(100_000)]) {
-  const what = `after ${part.length} bytes`
+  const position = `after ${part.length} bytes`
 
-  test(`an HTTP/2 response that is truncated ${what} is recognizably incomplete`, async (t) => {
+  test(`an HTTP/2 response that is truncated ${position} is recognizably incomplete`, async (t) => {
     const port = await listen(t, { onRequest: halfAnswer(part) })
     const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     t.after(() => session.destroy())
@@ -32,7 +32,7 @@ for (const part of ['', 'half an answer', 'x'.repeat(100_000)]) {
     }
   })
 
-  test(`an HTTP/1.1 response that is truncated ${what} is recognizably incomplete`, async (t) => {
+  test(`an HTTP/1.1 response that is truncated ${position} is recognizably incomplete`, async (t) => {
     const socket = await open(await listen(t, { onRequest: halfAnswer(part) }), 'http/1.1')
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
     const text = await closed(t, socket)

@@ -93,8 +93,8 @@ test('a single HTTP/2 frame that cancels a watch ends the watch', { timeout: 300
 })
 
 for (const alpn of ['h2', 'http/1.1'])
-  for (const how of ['ends', 'breaks'] as const)
-    test(`${alpn}: a watch ends with a connection that ${how}`, { timeout: 300_000 }, async (t) => {
+  for (const event of ['ends', 'breaks'] as const)
+    test(`${alpn}: a watch ends with a connection that ${event}`, { timeout: 300_000 }, async (t) => {
       const running = await begin(t)
       const socket = await openSocket(running, alpn)
       socket.resume()
@@ -104,7 +104,7 @@ for (const alpn of ['h2', 'http/1.1'])
         )
       else socket.write(`GET ${watchPath} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`)
       await untilWatches(running, 1)
-      if (how === 'ends') socket.end()
+      if (event === 'ends') socket.end()
       else socket.destroy()
       await untilWatches(running, 0)
     })

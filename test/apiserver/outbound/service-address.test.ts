@@ -57,7 +57,7 @@ test('the error explains why a Service has no address', () => {
   assert.throws(() => addressIn({ services: [service] }), /service "s" has no ready address for port 443/)
 })
 
-test("an ExternalName Service resolves to its name, and the API server's own Service to this server", () => {
+test('an ExternalName Service resolves to its external name, and the Service of the API server resolves to this server', () => {
   const external = { metadata: { name: 's' }, spec: { type: 'ExternalName', externalName: 'a.example.com' } }
   assert.deepEqual(addressIn({ services: [external] }, 8443), { host: 'a.example.com', port: 8443 })
   const parts = { vendor: vendorOf('orch'), lookup: lookupOf({}), ownAddress: () => ({ host: 'here', port: 1 }) }

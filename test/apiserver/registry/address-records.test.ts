@@ -146,7 +146,7 @@ test('another ServiceCIDR adds addresses to the pool while the ServiceCIDR is re
   await make(services, service('h', { clusterIP: '10.2.0.0' }), 422)
 })
 
-test('a restart creates missing IPAddresses and deletes those that belong to no Service', async () => {
+test('a restart creates missing IPAddresses and deletes IPAddresses that belong to no Service', async () => {
   await remove(`${ipAddresses}/10.0.0.3`)
   const labels = { 'ipaddress.orch.io/managed-by': 'ipallocator.orch.io' }
   const parentRef = { resource: 'services', namespace: 'default', name: 'never' }

@@ -81,12 +81,12 @@ function resting(): { admission: Admission; seen: number[]; outcomes: WriteOutco
   return { admission: { ...admitAll, validate }, seen, outcomes }
 }
 
-for (const [what, act, last] of [
+for (const [writeMethod, act, last] of [
   ['a create', make('a'), 'stored'],
   ['an update', change('a', 'x'), 'stored'],
   ['a delete', remove('a'), 'removed'],
 ] as const)
-  test(`${what} runs admission again if an object on which admission depends has changed`, async () => {
+  test(`${writeMethod} runs admission again if an object on which admission depends has changed`, async () => {
     const { admission, seen, outcomes } = resting()
     await act({ ...plain, admission })
     assert.equal(seen.length, 2)

@@ -11,7 +11,7 @@ const specsByName = (objects: readonly LevelObject[]) =>
   Object.fromEntries(objects.map(({ metadata, spec }) => [metadata.name, spec]))
 
 function testFlowObjects(version: EmulatedVersion): void {
-  test(`the flow control objects at ${version} equal those of Kubernetes`, async () => {
+  test(`the flow control objects at version ${version} equal the objects of Kubernetes`, async () => {
     const client = (await serve({ after }, [`--emulated-version=${version}`])).client('admin-token')
     const { version: apiVersion, flowSchemas, priorityLevels } = recorded.get(version)!
     const stored = async (plural: string) => specsByName((await client.get(`/apis/${apiVersion}/${plural}`)).body.items)

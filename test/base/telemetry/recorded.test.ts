@@ -81,7 +81,7 @@ async function withoutToken(server: Served) {
   }
 }
 
-test('authentication metrics count asynchronous and failed attempts like synchronous ones', async () => {
+test('authentication metrics count asynchronous and failed attempts like synchronous attempts', async () => {
   const metrics = new AuthenticationMetrics(systemClock)
   const credentials = { certificate: undefined, authorization: undefined, headers: noHeaders, connection: {} }
   const user = { name: 'jane@example.com', uid: '', groups: [], extra: new Map() }

@@ -107,7 +107,7 @@ test('apply through the client sets fields, reports conflicts and takes over fie
   assert.deepEqual(forced.data, { a: '2' })
 })
 
-test('subresources can be read and written, including those with their own kind', async () => {
+test('subresources can be read and written, including subresources with their own kind', async () => {
   const labels = { app: 'a' }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const spec = { replicas: 1, selector: { matchLabels: labels }, template }

@@ -187,7 +187,7 @@ test('a dependent with a remaining owner survives the foreground deletion of its
   assert.deepEqual(uids(await read('mx-both')), [staying.metadata.uid])
 })
 
-test('ownership cycles are deleted with every propagation policy, whichever object is deleted first', async () => {
+test('ownership cycles are deleted with every propagation policy, regardless of the object that is deleted first', async () => {
   await collect()
   const circle = async (prefix: string) => {
     const names = [1, 2, 3].map((i) => `${prefix}-${i}`)
@@ -211,7 +211,7 @@ test('ownership cycles are deleted with every propagation policy, whichever obje
   await gone('self')
 })
 
-test('dependents of an owner that does not exist or has another UID are deleted, and those of existing owners remain', async () => {
+test('dependents of an owner that does not exist or has another UID are deleted, and dependents of existing owners remain', async () => {
   const owner = await make('ab')
   await make('ab-kept', [ref(owner)])
   await make('ab-never', [{ ...ref(owner), uid: 'another-uid' }])

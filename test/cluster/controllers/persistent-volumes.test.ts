@@ -430,7 +430,7 @@ test('external provisioners are requested by annotation and Event, and a missing
   await claimIn('Bound', 'e-later')
 })
 
-test('a claim that is bound soon gets no Event, and the Event sources are those of Kubernetes', async () => {
+test('a claim that is bound soon gets no Event, and the sources of Events are the same as in Kubernetes', async () => {
   let now = 0
   const clock = { ...systemClock, monotonic: () => now }
   server.run(loops, { options: { volumeDirectory: root }, clock })

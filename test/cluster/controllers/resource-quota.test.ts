@@ -133,7 +133,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   return { look, use, http }
 }
 
-test('a quota recount that lowers the usage applies only if no refunds follow, and one that raises it applies immediately', async (t) => {
+test('a quota recount that lowers the usage applies only if no refunds follow, and a recount that raises the usage applies immediately', async (t) => {
   const { look, use, http } = await openLoop(t)
   await use('3')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])

@@ -105,7 +105,7 @@ test('the deletion order of many pods is computed in short time slices', () => {
   assert.ok(rests >= 10, `it rested ${rests} times`)
 })
 
-test('scans of large sets are spaced out, and scans of small sets hardly wait', () => {
+test('the interval between scans is long for large sets and short for small sets', () => {
   const spacing = new StepSpacing()
   assert.equal(spacing.waitMs('a'), 0)
   spacing.looked('small', 10)

@@ -169,7 +169,7 @@ test('configuring another node client certificate does not affect simulated node
   assert.deepEqual(readSubject(renewed.raw).commonNames, ['system:apiserver-node-client'], 'replaced after an upgrade')
 })
 
-test('the API server rejects clients with the configured node client certificate or a certificate with the same subject', async () => {
+test('the API server rejects clients with the configured node client certificate or with a certificate that has the same subject', async () => {
   const again = issue('my-servers', ['system:masters'])
   for (const pair of [given, again]) assert.equal(await askAs(pair, other), 401)
   assert.equal(await askAs(issue('my-servers', ['others']), other), 403)

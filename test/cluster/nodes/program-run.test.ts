@@ -6,7 +6,7 @@ import { runOf } from '../../../src/cluster/nodes/containers/program-run.ts'
 const ends = (ms: number, exitCode = 0) => ({ ms, exitCode })
 const script = (text: string) => ({ command: ['sh', '-c', text] })
 
-test('how long a simulated program runs depends on its command', () => {
+test('the duration of a simulated program depends on its command', () => {
   assert.deepEqual(runOf({ command: ['sleep', '30'] }), ends(30_000))
   assert.deepEqual(runOf({ command: ['/bin/sleep'], args: ['0.5'] }), ends(500))
   assert.deepEqual(runOf({ args: ['sleep', '2m'] }), ends(120_000))
@@ -15,7 +15,7 @@ test('how long a simulated program runs depends on its command', () => {
   assert.deepEqual(runOf({ command: ['false'] }), ends(0, 1))
 })
 
-test('a simulated shell runs as long as all its commands together', () => {
+test('the duration of a simulated shell is the sum of the durations of its commands', () => {
   assert.deepEqual(runOf(script('echo started; sleep 30; exit 3')), ends(30_000, 3))
   assert.deepEqual(runOf(script('sleep 1 && sleep 2')), ends(3000))
   assert.deepEqual(runOf(script('false && sleep 5')), ends(0, 1))

@@ -166,7 +166,7 @@ test('no further pods are preempted while preempted pods are terminating', () =>
   assert.equal(choose(cluster, pod('urgent', { priority: 100, cpu: '1' }), [], 'a'), undefined)
 })
 
-test('a node nominated for a pod rejects other pods with lower or equal priority and accepts those with higher priority', () => {
+test('a node nominated for a pod rejects other pods with lower or equal priority and accepts pods with higher priority', () => {
   const sight = sightOf({ nodes: { a: small } })
   sight.cluster.nominate(pod('kept', { priority: 50, cpu: '2' }), 'a')
   const place = (priority: number) =>

@@ -27,7 +27,7 @@ function open() {
   return { clock, queue, add, next, refuse }
 }
 
-test('pods are scheduled by priority, then by age', () => {
+test('pods are scheduled by priority, and pods of equal priority by age', () => {
   const { clock, add, next } = open()
   for (const [name, priority] of [
     ['a', 0],

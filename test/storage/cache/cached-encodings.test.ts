@@ -63,7 +63,7 @@ test('repeated lists with more objects than fit into the cache still reuse some 
   for (const found of hits.slice(1)) assert.ok(found >= 50, `${hits}`)
 })
 
-test('encodings that requests use replace unused encodings in the cache', () => {
+test('recently used encodings replace unused encodings in the cache', () => {
   const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   for (let i = 0; i < 100; i++) forms.keep(state(`old ${i}`), formOf(10))
   for (let round = 0; round < 5; round++)

@@ -315,7 +315,7 @@ describe('the console in a browser', () => {
     assert.deepEqual((await workloads.allTextContents()).slice(0, 4), ['Pod', 'Deployment', 'StatefulSet', 'DaemonSet'])
   })
 
-  test('the console overview lists a failing Deployment, and its page shows replicas and images', async () => {
+  test('the console overview lists a failing Deployment, and the page of the Deployment shows replicas and images', async () => {
     const labels = { app: 'stuck' }
     const container = { name: 'c', image: 'registry.example/stuck:1', resources: { requests: { cpu: '1000' } } }
     const spec = {

@@ -103,7 +103,7 @@ test('a man in the middle of a join is rejected and does not learn the token', a
   assert.equal(forging.seen.length, 1)
 })
 
-test('only CA certificates that match a pinned hash are trusted, wherever they are in the bundle', async (t) => {
+test('only CA certificates that match a pinned hash are trusted, regardless of their position in the bundle', async (t) => {
   const signal = AbortSignal.timeout(60_000)
   const holder = { text: '' }
   const data = {

@@ -174,7 +174,7 @@ test('after a circuit breaker probe fails because its client disconnected or the
   assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal('namespace hooked')], [true, undefined])
 })
 
-test('a webhook that responds never opens its circuit breaker, whatever the response is', async () => {
+test('a webhook that responds never opens its circuit breaker, regardless of the response', async () => {
   await configure(client, 'validating', 'odd', [webhook(webhooks, '/bad-json', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: `odd${i}` } })).status, 201)

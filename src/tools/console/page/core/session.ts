@@ -74,7 +74,9 @@ export async function signInWithLink(link: string): Promise<void> {
     cache: 'no-store',
   })
   if (!response.ok)
-    throw new Error('this link has been used or has expired: restart orch up to get another link, or sign in with a token')
+    throw new Error(
+      'this link has been used or has expired: restart orch up to get another link, or sign in with a token',
+    )
   const { token } = (await response.json()) as { token: string }
   await signIn('link', token)
 }
