@@ -1,6 +1,6 @@
 /**
- * Tests of the slower checks of the recipes: types and layers of the copy in which `support/recipes.ts` has followed
- * every recipe, and the row of the new loop in `each-loop.test.ts`.
+ * Tests of the slower checks of the recipes: the types and layers of the copy in which `support/recipes.ts` has
+ * followed every recipe, and the row of the new loop in `each-loop.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

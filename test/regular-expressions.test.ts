@@ -21,7 +21,7 @@ const allowed: { readonly [pattern: string]: string } = {
     'the text has at most 128 characters, and is known to be a duration',
   'src/api/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
   'src/api/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
-  // orchctl reads files and arguments of the user who runs it, and delays no other user.
+  // These expressions read the files and arguments of the user who runs orchctl, and delay no other user.
   'src/tools/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s':
     'a line of a file that the user names; not judged',
   'src/tools/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':

@@ -56,14 +56,14 @@ interface Free {
   readonly next: true
 }
 
-/** Number of passed and failed tests: of a file, or of everything else, such as the checks. */
+/** Number of passed and failed tests, either of a file or of everything else, such as the checks. */
 interface Count {
   passed: number
   failed: number
 }
 const noFile = 'no file'
 const counts = new Map<string, Count>()
-/** If more tests fail, the failures are not chance. */
+/** Maximum number of failed tests that are repeated. If more tests fail, the failures are not chance. */
 const maxUncertain = 3
 
 installTools(files)
@@ -121,7 +121,8 @@ async function runFiles(): Promise<void> {
 
 /**
  * Starts a process for a file, which then takes further files, and counts each of their tests. A file without tests is
- * a failure, and so is one that does not finish, and a process that exits with an error although no test failed.
+ * a failure, and so is a file that does not finish. A process that exits with an error although no test failed is a
+ * failure too.
  */
 async function runProcess(first: string, another: () => string | undefined): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
@@ -164,8 +165,8 @@ async function runProcess(first: string, another: () => string | undefined): Pro
 
 /**
  * Runs failed files again. A test that fails once in many runs blocks good changes. Retrying it hides nothing if the
- * report mentions the first failure. Failures outside a single file, in a check, or in many files at once are not
- * chance and are not retried.
+ * report mentions the first failure. Failures of a check, failures that belong to no file, and failures of many files
+ * at once are not chance and are not retried.
  */
 async function runFailedAgain(): Promise<void> {
   const failing = [...counts].filter(([, { failed }]) => failed > 0)

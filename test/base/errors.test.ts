@@ -1,4 +1,4 @@
-/** Tests that thrown values of any realm are recognized. */
+/** Tests that errors from any JavaScript realm are recognized. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -116,7 +116,7 @@ test('an existing directory is accepted only if it is empty or was created by th
 })
 
 test('server sources write files only through base/files', () => {
-  // Code that writes files in another way belongs in base/files/files.ts, which handles modes and links.
+  // Code that writes files in another way belongs in base/files/files.ts, which handles file modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const writingFiles = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {
     cwd: join(import.meta.dirname, '../../src'),

@@ -1,4 +1,4 @@
-/** The client's table of kinds has one row per definition, with the same names. */
+/** Tests that the client's table of kinds has one row per definition, with the same names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allKinds } from '../../src/api/kinds/all.ts'

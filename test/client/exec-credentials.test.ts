@@ -1,4 +1,4 @@
-/** Tests of credential plugins: how they run, their input, the accepted output and its lifetime. */
+/** Tests of credential plugins: how they run, their input, the accepted output, and the lifetime of the credentials. */
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -258,7 +258,7 @@ const pluginAt = (command: string) => ({
 
 test('a credential plugin that does not end is killed together with its child processes', async (t) => {
   const command = plugin(aliceToken, 'sleep 600 & echo $! > "$0.started"; wait')
-  // Otherwise, the child process would keep the output of this process open.
+  // Kills the child process, which would otherwise keep the output of this process open.
   t.after(() => process.kill(Number(readFileSync(`${command}.started`, 'utf8'))))
   const source = new ExecCredentials(pluginAt(command), { cluster: {}, interactive: false, timeoutMs: 300 })
   await assert.rejects(source.current(new AbortController().signal), /did not exit within 0\.3 s$/)

@@ -1,4 +1,4 @@
-/** Tests of kubeconfigs: where they are found, how several are merged, and how faults are reported. */
+/** Tests of kubeconfigs: their locations, the merging of several kubeconfigs, and the errors in them. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

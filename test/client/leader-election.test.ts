@@ -1,4 +1,7 @@
-/** Tests of leader election: one leader at a time, whatever happens to it. The test controls the clocks. */
+/**
+ * Tests of leader election: there is at most one leader at a time, even if the leader fails. The test controls the
+ * clocks.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { leadOnce, type Term, timingFault, withinTerm } from '../../src/client/informers/leader-election.ts'
@@ -104,7 +107,7 @@ test('only one of two leader-election candidates is the leader', async (t) => {
     const guarded = new Client(withinTerm(send, term))
     await guarded.get(type, { namespace: 'default', name: 'c' })
     one.skip(5000)
-    // In the same turn: no timer has fired yet.
+    // This code runs in the same turn of the event loop, so no timer has fired yet.
     assert.equal(term.mayGoOn(), false)
     await assert.rejects(guarded.get(type, { namespace: 'default', name: 'c' }), /no longer the leader/)
     assert.equal(await one.ended, true)

@@ -1,4 +1,7 @@
-/** Tests of the renewal of ID tokens: with a real provider, stored in the kubeconfig, by one program at a time. */
+/**
+ * Tests of the renewal of ID tokens: a real provider issues the new token, the kubeconfig stores it, and only one
+ * program renews it at a time.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** The simple YAML parser returns the same as the library or nothing, for real kubeconfigs and random fragments. */
+/**
+ * Tests that the simple YAML parser returns either the same result as the library or nothing, for real kubeconfigs and
+ * random fragments.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadAll } from 'js-yaml'
@@ -13,7 +16,7 @@ const ours = adminKubeconfig({
   key: 'c',
 })
 
-/** The text is as written by kubectl. */
+/** The text has the same form as a kubeconfig written by kubectl. */
 const theirs = `# mine
 apiVersion: v1
 clusters:

@@ -1,4 +1,7 @@
-/** Informers request streaming lists, and plain lists from servers that do not support them. */
+/**
+ * Tests that informers request streaming lists, and request plain lists from servers that do not support streaming
+ * lists.
+ */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { Informers } from '../../src/client/informers/informers.ts'

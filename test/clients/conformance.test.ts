@@ -1,7 +1,7 @@
 /**
- * Behaviors that the Kubernetes conformance tests require of any API server, as far as they apply here: API machinery,
- * ConfigMaps, Secrets, Events, PodTemplates, certificates and namespaces. The tests are written independently and use
- * the names of the kubernetes profile.
+ * Tests of the behavior that the Kubernetes conformance tests require of any API server, as far as it applies here: API
+ * machinery, ConfigMaps, Secrets, Events, PodTemplates, certificates and namespaces. The tests are written
+ * independently and use the names of the kubernetes profile.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

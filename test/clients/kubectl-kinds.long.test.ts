@@ -1,7 +1,7 @@
 /**
- * kubectl applies, gets, describes and deletes a real manifest of every kind, and explains kinds down to the last
- * field: one kind of each group and version, or every kind if ORCH_LONG is 1. kubectl explain reads one document, whose
- * fields `apiserver/http/openapi.test.ts` compares kind by kind.
+ * Tests that kubectl applies, gets, describes and deletes a real manifest of every kind, and explains all fields of a
+ * kind. Only one kind of each group and version is explained, or every kind if ORCH_LONG is 1. kubectl explain reads
+ * one document, whose fields `apiserver/http/openapi.test.ts` compares kind by kind.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Tests of long-running commands of Debian's kubectl: it watches, waits and forwards while objects change. The test
- * makes each change only after kubectl has printed a line that shows that it is ready, so nothing depends on timing.
+ * Tests of long-running commands of Debian's kubectl: kubectl watches, waits and forwards while objects change. The
+ * test makes each change only after the output of kubectl shows that kubectl is ready, so nothing depends on timing.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -139,7 +139,7 @@ test('kubectl proxy forwards requests and watches', async (t) => {
 test('a kubectl command that hangs fails after its timeout, and its child processes are killed', async () => {
   const hasty = kubectlFor(server, 'hasty', 500)
   const started = performance.now()
-  // The shell waits for `sleep`, which keeps the output open, like a kubectl that never exits.
+  // The shell waits for `sleep`, which keeps the output open, like a kubectl process that never exits.
   await assert.rejects(hasty.run('echo $$; sleep 60 & sleep 61'), /ended by SIGKILL\n\d+\n$/)
   assert.ok(performance.now() - started < 30_000)
 })

@@ -1,5 +1,6 @@
 /**
- * Tests of kubectl with a service account token and with a bootstrap token: the authenticated user and its permissions.
+ * Tests of kubectl with a service account token and with a bootstrap token: the authenticated user and the permissions
+ * of that user.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

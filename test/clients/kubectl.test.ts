@@ -1,8 +1,8 @@
 /**
  * Tests of Debian's kubectl against a real server: shell sessions, in which the output, errors and exit code of each
  * step are compared exactly. The steps of a session build on each other. Each session has its own home and namespace,
- * and sessions run in parallel on one server. The short variant covers writes. Reads, rejections and further kinds are
- * in the long one.
+ * and sessions run in parallel on one server. The short variant covers writes. The long variant also covers reads,
+ * rejections and further kinds.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -38,18 +38,21 @@ const mebibyte = 2 ** 20
 
 const maxSlowdown = 3
 /**
- * A p99 below this value is never too slow. On an idle server a request takes a few milliseconds, and three times that
- * is less than one iteration of the event loop may take (50 ms). A request needs several iterations: to be read, to be
- * written to the store and to be answered. In addition, the clients, the attackers and the server share the cores of
- * one machine.
+ * A p99 below this value is never too slow. On an idle server, a request takes a few milliseconds, and three times that
+ * duration is less than one iteration of the event loop may take (50 ms). A request needs several iterations: to be
+ * read, to be written to the store and to be answered. In addition, the clients, the attackers and the server share the
+ * cores of one machine.
  *
  * The goal is three times the p99 of the idle server, or 150 ms if that is less. Measured on two idle cores: 85 to 108
  * ms, a fifth of which the main thread waits for a core. The test asserts the achieved value and prints the numbers.
  */
 const maxWaitMs = 300
-/** Memory limit one minute after the attacks, including the noise below. Measured: 243 MiB before, 297 after. */
+/**
+ * Factor by which memory may grow until one minute after the attacks, in addition to the noise below. The measured
+ * memory was 243 MiB before and 297 MiB after the attacks.
+ */
 const maxGrowth = 1.2
-/** Pages that the allocators keep, and code compiled for the attacks. */
+/** Memory growth that is not a leak: pages that the allocators retain, and code compiled for the attacks. */
 const memoryNoise = 16 * mebibyte
 
 /** Returns the environment of the server. The tool collects garbage before and after the attacks. */
@@ -69,7 +72,7 @@ test('ordinary clients are unaffected while all attacks run at once', { timeout:
   const attacker = await startAttacker(t, server)
   const pid = server.process.pid!
   const clients = await connectClients(t, server)
-  // Runs at full speed, so that the memory before the attacks is that of a server in use.
+  // Runs at full speed first, so that the memory before the attacks is the memory of a server in use.
   await measure(clients, pid, delay(warmUpSeconds * 1000), 0)
   const rest = await measure(clients, pid, delay(restSeconds * 1000))
   // Only retained memory counts. V8 does not collect a small heap for minutes, so the test forces a collection.
@@ -114,7 +117,7 @@ test('ordinary clients are unaffected while all attacks run at once', { timeout:
 
 /** Starts `orch up` with all control loops, an ordinary user `bob`, and a hostile user `alice` with few permissions. */
 async function startCluster(t: TestContext, collectFile: string): Promise<ServerHandle> {
-  // Explicit, because tests disable the control loops by default.
+  // Enables the control loops explicitly, because tests disable them by default.
   const loops = controlLoops.filter(({ cluster }) => cluster).map(({ name }) => name)
   const controllers = `--controllers=*,bootstrapsigner,tokencleaner,${loops.join()}`
   const server = await startUp(t, ['--nodes=2', controllers], environment(collectFile))

@@ -1,6 +1,6 @@
 /**
- * The attacks of one hostile user and of unauthenticated clients, which `attack-program.ts` repeats. Each one sends a
- * limited number of bytes and ends by itself. The user `alice` may edit only the namespaces `hostile` and `hooked`.
+ * The attacks by one hostile user and by unauthenticated clients, which `attack-program.ts` repeats. Each attack sends
+ * a limited number of bytes and ends on its own. The user `alice` may edit only the namespaces `hostile` and `hooked`.
  */
 import { once } from 'node:events'
 import { request } from 'node:https'
@@ -18,7 +18,7 @@ const pods = `${core}/${hostileNamespace}/pods`
 const hostileMaps = `${core}/${hostileNamespace}/configmaps`
 const widgets = `/apis/stable.example.com/v1/namespaces/${hostileNamespace}/widgets`
 const authorization = 'Bearer alice-token'
-/** How long an attacker keeps a connection open, and waits for the end of a command. */
+/** Time in milliseconds for which an attacker keeps a connection open, or waits for the end of a command. */
 const heldMs = 2_000
 
 export interface Target {
@@ -137,7 +137,7 @@ export async function prepare({ client }: Attacker): Promise<void> {
   }
   await create(hostileMaps, { metadata: { name: 'large' }, data: { key: 'x'.repeat(900_000) } })
   for (const [name, spec] of Object.entries(victims)) await create(pods, { metadata: { name }, spec })
-  // Each has different labels, which the scheduler compares with constraints.
+  // Each pod has different labels, which the scheduler compares with constraints.
   for (const i of numbers(40))
     await create(pods, { metadata: { name: `labeled-${i}`, labels: { app: `a${i}` } }, spec: container() })
 }
@@ -178,7 +178,7 @@ function customAttack(prefix: string, members: object): Attack['run'] {
 
 const embedded = { apiVersion: 'v1', kind: 'A', metadata: { labels: { a: 'b' }, annotations: { c: 'd' } } }
 
-// Bodies in tiny parts.
+// Sends bodies in tiny parts.
 
 const post = { ':path': hostileMaps, ':method': 'POST', authorization, 'content-type': 'application/json' }
 const postHead = (...lines: readonly string[]) =>
@@ -257,7 +257,7 @@ const bytesOf = (buffer: Buffer) => numbers(buffer.length).map((i) => buffer.sub
 const inParts = (buffer: Buffer, size: number) =>
   numbers(Math.ceil(buffer.length / size)).map((i) => buffer.subarray(i * size, (i + 1) * size))
 
-/** Connections of one user that stay open for the whole time. */
+/** Connections of one user that stay open during the whole attack. */
 const heldConnections: TLSSocket[] = []
 const maxHeldConnections = 1_000
 

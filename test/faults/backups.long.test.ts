@@ -1,7 +1,7 @@
 /**
- * Makes backups during concurrent writes and restores each into a new store. According to the clients' records, its
- * content must be a state that existed, and no older than the writes acknowledged before the backup started. Runs on
- * the embedded store and on etcd. ORCH_LONG=1: a hundred backups.
+ * Tests of backups that are made during concurrent writes and then restored into a new store. According to the records
+ * of the clients, the content of a backup must be a state that existed, and must include all writes acknowledged before
+ * the backup started. The tests run on the embedded store and on etcd. With ORCH_LONG=1, they make a hundred backups.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

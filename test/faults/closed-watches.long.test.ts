@@ -1,4 +1,7 @@
-/** Tests that closed watches leave nothing in memory, however many there were and at whichever version they started. */
+/**
+ * Tests that closed watches leave nothing in memory, regardless of their number and of the version at which they
+ * started.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'

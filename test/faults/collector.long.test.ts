@@ -1,7 +1,7 @@
 /**
- * Tests of the garbage collector in separate processes, as users run it: a kind is defined while it starts, after kill
- * -9 and during a change of leader. Also, `orch controller-manager` keeps running while the etcd behind its server is
- * restored.
+ * Tests of the garbage collector in separate processes, as users run it: a kind is defined while the collector starts,
+ * after kill -9, and during a change of the leader. Also tests that `orch controller-manager` continues to run while
+ * the etcd of its server is restored.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,8 +1,8 @@
 /**
- * Tests of power loss at any moment: whichever unsynced writes reached the disk, the store opens and contains a prefix
- * of the commits that includes every commit acknowledged by then. SIGKILL cannot test this because the page cache
- * survives it. The test therefore records the disk writes and builds the possible disk contents. ORCH_LONG=1 builds
- * more of them.
+ * Tests of power loss at any moment. Regardless of which unsynced writes have reached the disk, the store opens and
+ * contains a prefix of the commits that includes every acknowledged commit. SIGKILL cannot test this because the page
+ * cache survives it. The test therefore records the disk writes and builds the possible disk contents. With
+ * ORCH_LONG=1, the test builds more of them.
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -110,7 +110,7 @@ function proveLog(
     assert.equal(record.deletes, commit.value === undefined, name)
     assert.match(record.note?.text.toString() ?? '', /^\d\.\d+$/, name)
     if (record.previous === 0) continue
-    // Values that the journal must not keep are dropped from the part that only the journal retains.
+    // Values that the journal must not retain are dropped from the part of the log that only the journal retains.
     if (record.reduced) assert.ok(record.revision <= oldest && commit.key.startsWith('writer/0/'), name)
     else assert.equal(record.replaced.toString(), commits.get(record.previous)!.value, name)
     const replacedAt = tables.history.get(versionKey(record.key, record.previous))
@@ -118,7 +118,7 @@ function proveLog(
   }
 }
 
-// Values are valid only until the next one is read, so each is processed immediately.
+// A value is valid only until the next value is read, so each value is processed immediately.
 function readWholeLog({ log }: Tables): (LogRecord & { revision: Revision })[] {
   const records: (LogRecord & { revision: Revision })[] = []
   for (const { key, value } of log.getRange({})) {
@@ -155,7 +155,7 @@ function acknowledged(events: readonly DiskEvent[], before: number): Map<Revisio
   return new Map(acks.map((ack) => [ack.revision, ack]))
 }
 
-/** Revisions are assigned in order and become durable in order, so the highest one represents all. */
+/** Revisions are assigned and become durable in order, so the highest revision represents all revisions. */
 function lastRevision(commits: ReadonlyMap<Revision, Acknowledged>): Revision {
   return [...commits.keys()].reduce((last, revision) => Math.max(last, revision), 1)
 }

@@ -14,12 +14,12 @@ import type { Recorder } from './recorder.ts'
 import { assertSurvives } from './survival.ts'
 
 const lives = long ? 50 : 2
-/** One in this number of starts is also killed during startup. */
+/** One in this many starts is also killed during startup. */
 const brokenStarts = 4
 /** Maximum number of acknowledged writes per run of the server. */
 const maxLifeMs = long ? 2_000 : 80
 const longestStartMs = 400
-/** Measured in CPU time, because other programs may keep the cores busy. */
+/** Maximum startup time in milliseconds of CPU time, because other programs may keep the cores busy. */
 const maxStartMs = 3_000
 
 test('a server killed under load loses no acknowledged write, and watches resume without gaps', {
@@ -44,7 +44,7 @@ test('a server killed under load loses no acknowledged write, and watches resume
   })
 })
 
-/** Runs the server once: it serves for a while, is killed, and starts again. */
+/** Runs the server once. The server serves requests for a while, is killed, and starts again. */
 async function live(
   server: ServerHandle,
   recorder: Recorder,

@@ -1,7 +1,7 @@
 /**
  * Tests of three workers on the embedded store. While clients write and watch, the test ends each worker in every
- * possible way, then all of them at once, then the store's thread, and finally the process itself. The clients'
- * observations must be consistent with one server that never failed.
+ * possible way, then all workers at once, then the store's thread, and finally the process itself. The responses to the
+ * clients must be consistent with a single server that never failed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,7 +1,8 @@
 /**
- * Opens damaged data files, one process for each kind of damage: flipped bits, zeroed or swapped pages, a truncated
- * end. The store must return the data that was written, report an object as unreadable, or report that the file is
- * damaged. It must never return another object, silently omit one, or crash the process. ORCH_LONG=1: more files.
+ * Tests that open damaged data files, with one process for each kind of damage: flipped bits, zeroed or swapped pages,
+ * a truncated end. The store must return the data that was written, report an object as unreadable, or report that the
+ * file is damaged. It must never return another object, silently omit one, or crash the process. With ORCH_LONG=1, the
+ * test opens more files.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -126,7 +127,7 @@ function assertTrue(truth: Read, { signal, code, report, stderr }: Outcome): 'se
   return 'sentence' in report ? 'sentence' : unreadable.length > 0 ? 'named' : 'all there'
 }
 
-/** Returns the pages in use. The file continues with preallocated space. */
+/** Returns the used part of the file, without the preallocated space that follows. */
 function usedPart(file: Buffer): Buffer {
   const [even, odd] = [0, pageSize].map((meta) => file.readBigUInt64LE(meta + 152)) as [bigint, bigint]
   const lastPage = Number(file.readBigUInt64LE((even > odd ? 0 : pageSize) + 144))

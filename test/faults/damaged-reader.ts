@@ -1,11 +1,11 @@
 /**
- * Opens possibly damaged data directories, one after another. Reads everything in each like a server does (the caches,
- * an exact list, the log, the journal), writes, deletes and compacts, and prints the results as a line of JSON:
- * `damaged-reader.ts --before|--background <revision> <data directory>...`. Errors that the store reports are printed as text. Any other
- * error ends the process, as it would end a server.
+ * Opens possibly damaged data directories, one after another. Reads all data in each directory in the same way as a
+ * server (the caches, an exact list, the log, the journal), writes, deletes and compacts, and prints the results as a
+ * line of JSON: `damaged-reader.ts --before|--background <revision> <data directory>...`. Errors that the store reports
+ * are printed as text. Any other error ends the process, as it would end a server.
  *
- * With `--background`, the pages are checked while the store is in use. The report is then a sentence if that check, or a
- * read before it, has found damage.
+ * With `--background`, the pages are checked while the store is in use. The report is then a sentence if that check, or
+ * a read before it, has found damage.
  */
 import { createHash } from 'node:crypto'
 import { Caches } from '../../src/storage/cache/caches.ts'
@@ -42,7 +42,7 @@ async function report(directory: string, revision: number): Promise<Report> {
     try {
       await readAll(store, revision, read)
       await work(store)
-      // Compaction has waited for the page check, so a failure is known by now.
+      // Compaction has waited for the page check, so the result of the check is known by now.
       const damage = await Promise.race([failed.promise, undefined])
       if (damage !== undefined) throw damage
     } finally {

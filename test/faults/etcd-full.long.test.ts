@@ -12,7 +12,10 @@ import { startServer } from '../support/server.ts'
 import { report, untilWritable } from './load.ts'
 
 const fullMs = long ? 60_000 : 1_500
-/** The limit is five seconds. A machine that runs other tests at the same time gets more. */
+/**
+ * The limit is five seconds in the long variant. The short variant allows more time, because the machine runs other
+ * tests at the same time.
+ */
 const recoverMs = long ? 5_000 : 30_000
 const quotaBytes = 16 * 1024 * 1024
 const path = '/api/v1/namespaces/default/configmaps'

@@ -1,7 +1,7 @@
 /**
  * Tests of a failing disk: all concurrent commits are rejected together and never become visible, and the process
- * survives. After running out of space, the store continues once there is space again. After a failed write or sync it
- * writes nothing more.
+ * survives. After an error for lack of space, the store continues as soon as there is space again. After a failed write
+ * or sync, the store writes nothing more.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -47,7 +47,7 @@ describe('the store on a failing disk', () => {
         size,
       ))
 
-  // The pages of a failed sync are lost, whatever the reason. A later sync would succeed without them.
+  // The pages of a failed sync are lost, regardless of the reason. A later sync would succeed without these pages.
   for (const error of [EIO, ENOSPC])
     test(`after the error ${error} in a sync, the store stops writing and the commits stay invisible`, () =>
       withDisk('s', error, async (outcomes, reopened) => {
@@ -76,7 +76,7 @@ async function withDisk(
   letter: string,
   error: number,
   prove: (outcomes: Outcomes, reopened: string[]) => Promise<void>,
-  // More than the space that the store has reserved in advance.
+  // The values need more space than the store has reserved in advance.
   bytesPerValue = 400_000,
 ): Promise<void> {
   const { directory, removeDirectory } = await temporaryDirectory()

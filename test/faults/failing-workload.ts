@@ -1,6 +1,6 @@
 /**
- * The program whose disk fails. Writes one key while the disk works, ten while it fails, and one after it works again,
- * and prints the outcome of each as JSON:
+ * The program whose disk fails. Writes one key while the disk works, ten keys while the disk fails, and one key after
+ * the disk works again. Prints the outcome of each write as JSON:
  * `failing-workload.ts <data directory> <control file> <letter> <error number> <bytes per value>`
  */
 import { rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface Outcomes {
   readonly visibleAfter: readonly string[]
   /** Keys of the changes that a watch received. */
   readonly watched: readonly string[]
-  /** Reason why the store stopped writing, if it did. */
+  /** Reason why the store stopped writing. Undefined if the store has not stopped. */
   readonly failed: string | undefined
 }
 

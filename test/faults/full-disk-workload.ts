@@ -23,7 +23,7 @@ interface Held {
 
 export class FullDiskWorkload {
   readonly counts: Counts = { objects: 0, deletes: 0, refused: 0, exactLists: 0, goneLists: 0 }
-  /** Reason why the store stopped writing. */
+  /** Reason why the store stopped writing. Undefined if the store has not stopped. */
   failed: string | undefined
   readonly #directory: string
   readonly #random: RandomSource

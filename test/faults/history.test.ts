@@ -1,4 +1,4 @@
-/** The history checker accepts a consistent history and detects every kind of inconsistency. */
+/** Tests that the history checker accepts a consistent history and detects every kind of inconsistency. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Change, checkHistory, type History, type Write } from './history.ts'

@@ -1,18 +1,21 @@
 /**
- * Records what clients observed of a server and checks that it is consistent, whatever happened to the server in the
- * meantime.
+ * Records the operations of clients and their results, and checks that the results are consistent, even if the server
+ * failed in the meantime.
  *
- * The resourceVersion orders all writes. The log of changes, read from the server at the end, is therefore the single
- * order that everything else is compared with, in n log n steps. The guarantees are: no acknowledged write is lost or
- * executed twice, rejected writes are not executed, and ambiguous ones completely or not at all. An operation that
- * started after another had returned comes after it. A read is an exact state, not older than the writes acknowledged
- * before it started, and not newer than the writes that started after it returned. A watch reports every change once,
- * in order.
+ * The resourceVersion orders all writes. The log of changes, read from the server at the end, therefore defines a
+ * single order. Everything else is compared with this order, in n log n steps. The guarantees are: no acknowledged
+ * write is lost or executed twice, rejected writes are not executed, and ambiguous writes are executed completely or
+ * not at all. An operation that started after another operation had returned follows that operation. A read is an exact
+ * state, not older than the writes acknowledged before it started, and not newer than the writes that started after it
+ * returned. A watch reports every change once, in order.
  *
  * Time is the recorder's own counter, because only the order matters.
  */
 
-/** A change as a watch reports it. `value` is unique to its write. A deletion has the value of the deleted object. */
+/**
+ * A change as a watch reports it. `value` is unique to its write. The value of a deletion is the value of the deleted
+ * object.
+ */
 export interface Change {
   readonly revision: number
   readonly type: string

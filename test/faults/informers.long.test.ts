@@ -1,7 +1,7 @@
 /**
- * Tests of many informers whose connections break at random, with a restart of the server in between. Half of them are
- * disconnected until their resourceVersions have expired. In the end, each copy equals a list, and no informer has
- * listed again without need. With `ORCH_LONG=1` there are a hundred of them, for a minute.
+ * Tests of many informers whose connections break at random, with a restart of the server in between. Half of the
+ * informers are disconnected until their resourceVersions have expired. In the end, each copy equals a list, and no
+ * informer has repeated its list unnecessarily. With `ORCH_LONG=1`, the test runs a hundred informers for a minute.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -45,7 +45,7 @@ class Follower {
     })
   }
 
-  /** Breaks the open connections. `away` blocks new connections until the next call. */
+  /** Breaks the open connections. If `away` is true, new connections are blocked until the next call. */
   cut(away: boolean): void {
     this.#away = away
     this.#cut.abort(new TransportError('cut'))

@@ -1,7 +1,7 @@
 /**
- * Tests of `orch migrate` and `orch restore`, repeatedly killed at random moments, into both stores. An incomplete
- * store must not open, running the same command again must continue, and in the end every key and value exists, above
- * all old revisions.
+ * Tests of `orch migrate` and `orch restore` into both stores. The commands are repeatedly killed at random moments. An
+ * incomplete store must not open, and repeating the command must resume the operation. In the end, every key and value
+ * exists, and all revisions are above the old revisions.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -152,7 +152,7 @@ async function orch(args: readonly string[]): Promise<void> {
   assert.equal(code, 0, `${args.join(' ')}: ${output}`)
 }
 
-/** Returns whether the process was killed. If not, it had already succeeded. */
+/** Returns whether the process was killed. Otherwise it had already succeeded. */
 async function killedAfter(args: readonly string[], ms: number): Promise<boolean> {
   const child = start(args)
   const exit = once(child, 'exit')

@@ -1,9 +1,9 @@
 /**
  * Tests that every object behaves like a single copy. Concurrent clients read, list, create, replace (unconditionally,
  * by resourceVersion, by a patch with a test) and delete a few objects, and the responses must be linearizable: on the
- * embedded store, and through two servers on one etcd. The checker itself is tested first: on histories that are
- * linearizable by construction, on histories that are not, and against an exhaustive search. With ORCH_LONG=1, the test
- * runs ten times as many operations.
+ * embedded store, and through two servers on one etcd. The checker itself is tested first, with linearizable histories,
+ * with histories that are not linearizable, and against an exhaustive search. With ORCH_LONG=1, the test runs ten times
+ * as many operations.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -140,7 +140,10 @@ function randomHistory(random: RandomSource): Operation[] {
   })
 }
 
-/** Tries every order that is consistent with returns and later calls. Operations without a response may be omitted. */
+/**
+ * Tries every order that is consistent with the times of calls and returns. Operations without a response may be
+ * omitted.
+ */
 function orders(left: readonly Operation[]): Operation[][] {
   const found: Operation[][] = left.every(({ returned }) => returned === lost) ? [[]] : []
   for (const next of left) {
@@ -193,7 +196,7 @@ async function runClients(
   assert.ok(overlapping(log) > all.length / 10, 'the clients hardly met')
 }
 
-/** Counts the operations that started while another on the same key was in progress. */
+/** Counts the operations that started while another operation on the same key was in progress. */
 function overlapping(log: OperationLog): number {
   let count = 0
   for (const key of keys) {

@@ -1,10 +1,10 @@
 /**
  * Checks whether a history of one key is linearizable: whether each operation can be assigned a moment between its call
- * and its return such that, in the order of these moments, every response is that of a single copy of the object.
- * Implements the search of Wing and Gong, which tries every possible next operation and backtracks at dead ends, with
- * Lowe's cache of visited configurations (the same completed operations and the same state). It does not use
- * resourceVersions, which the other checker (`history.ts`) depends on. Keys are independent, so each is checked
- * separately.
+ * and its return such that, in the order of these moments, every response is the response of a single copy of the
+ * object. Implements the search of Wing and Gong, which tries every possible next operation and backtracks at dead
+ * ends, with Lowe's cache of visited configurations (the same completed operations and the same state). Unlike the
+ * other checker (`history.ts`), this checker does not use resourceVersions. Keys are independent, so each key is
+ * checked separately.
  */
 
 /** The stored value, which is unique to one write, or undefined if the key is absent. */
@@ -55,11 +55,14 @@ function effect(state: State, operation: Operation): { fits: boolean; next: Stat
   }
 }
 
-/** A call or return in a list ordered by time. The search removes operations and puts them back. */
+/**
+ * A call or a return in a list that is ordered by time. The search removes operations from the list and inserts them
+ * again.
+ */
 interface Entry {
   readonly operation: Operation
   readonly index: number
-  /** The return of a call. */
+  /** The return that belongs to a call. */
   readonly match: Entry | undefined
   readonly isCall: boolean
   before: Entry | undefined

@@ -1,5 +1,6 @@
 /**
- * Shared code of the fault tests under load: writers, resuming watches, and the log that everything is compared with.
+ * Shared code of the fault tests under load: writers, watches that resume, and the log with which all results are
+ * compared.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -19,13 +20,13 @@ interface Load {
   readonly random: RandomSource
   readonly signal: AbortSignal
   readonly reader?: Recorder
-  /** Delay after each call. No delay if undefined. */
+  /** Delay after each call in milliseconds. Undefined means no delay. */
   readonly restMs?: number
 }
 
 /**
- * Writes and reads at random, in sequence, until the signal aborts. Often reads a write back immediately with `reader`,
- * which reveals a server that lags behind another.
+ * Writes and reads at random, in sequence, until the signal aborts. Often reads a value back immediately with `reader`,
+ * which detects a server that lags behind another server.
  */
 export async function workload(recorder: Recorder, { random, signal, reader, restMs = 0 }: Load): Promise<void> {
   while (!signal.aborted) {
@@ -50,7 +51,9 @@ export class Follower {
   readonly #done: Promise<void>
   #until = Number.POSITIVE_INFINITY
 
-  /** Starts to watch. With `clients`, each connection lasts a second, and the next connection uses the next client. */
+  /**
+   * Starts to watch. If `clients` is set, each connection lasts a second, and the next connection uses the next client.
+   */
   constructor(recorder: Recorder, start: number, clients?: readonly HttpClient[]) {
     this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
   }

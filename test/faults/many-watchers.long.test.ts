@@ -1,7 +1,8 @@
 /**
- * Tests of ten thousand watches, as 100 connections of 100 streams each, of one writer's events. Every watch receives
- * every event, 99% within two seconds, in limited memory. After they end, the server has released its file descriptors
- * and reset its counts. The short variant has 200 watches.
+ * Tests of ten thousand watches that receive the events of one writer, on 100 connections with 100 streams each. Every
+ * watch receives every event, and 99% of the events arrive within two seconds. The memory of the server is limited.
+ * After the watches end, the server has released its file descriptors and reset its counts. The short variant has 200
+ * watches.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,8 +1,7 @@
 /**
- * A program whose disk calls partly fail: a few writers on one store, which continue after a failure. The outcome of
- * each commit is one line in the outcome file, written before its writer continues. The last line contains the readable
- * data.
- * `nth-call-workload.ts <data directory> <outcome file>`
+ * A program some of whose disk calls fail. A few writers use one store and continue after a failure. The program writes
+ * the outcome of each commit as one line to the outcome file, before the writer continues. The last line contains the
+ * readable data. `nth-call-workload.ts <data directory> <outcome file>`
  */
 import { openSync, writeSync } from 'node:fs'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'

@@ -2,10 +2,11 @@
  * Tests of suspended processes that resume later: first the etcd leader, then a server. No most-recent read after a
  * pause is older than the writes acknowledged before it. ORCH_LONG=1 runs five rounds of 5 and 15 seconds.
  *
- * etcd itself had such a bug: from 3.4.20 on, a suspended member could answer a linearizable read with an old state. It
- * was fixed in 3.4.42, 3.5.28 and 3.6.9 (etcd-io/etcd#20418; a server warns about affected versions at startup). If a
- * response is older than the store's own knowledge (its own writes and its watch), the store asks another member, which
- * covers these cases. Debian's 3.4.23 has the bug, so retry a stale read found here with a fixed version first.
+ * Etcd itself had such a bug: since 3.4.20, a suspended member could respond to a linearizable read with an old state.
+ * The bug was fixed in 3.4.42, 3.5.28 and 3.6.9 (etcd-io/etcd#20418; a server warns about affected versions at
+ * startup). If a response is older than the store's own knowledge (its own writes and its watch), the store asks
+ * another member, which covers these cases. Etcd 3.4.23 in Debian has the bug. If this test detects a stale read,
+ * repeat the test with a fixed version first.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,8 +38,8 @@ test('no read is stale after the etcd leader or a server is paused', { timeout: 
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())
-  // The pause of the leader affects the first server, which is connected to it. The other server is not affected and
-  // keeps writing.
+  // The pause of the leader affects only the first server, which is connected to it. The other server continues to
+  // write.
   const leader = await cluster.leader()
   const flags = [0, 1].map((i) => [`--etcd-servers=${rotate(cluster.endpoints, leader + i).join(',')}`])
   const servers = [await startServer(t, flags[0]), await startServer(t, flags[1])]
@@ -52,7 +53,7 @@ test('no read is stale after the etcd leader or a server is paused', { timeout: 
     stop.abort()
     for (const follower of watching) follower.stop()
   })
-  // These writers have no reader on the other server, because they continue while that server is suspended.
+  // Uses writers that read nothing from the other server, because they continue while that server is suspended.
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
       workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal, restMs }),
@@ -92,7 +93,8 @@ function rotate<T>(all: readonly T[], first: number): T[] {
 }
 
 /**
- * Sends many concurrent reads of data that other clients write. A suspended server receives the reads when it resumes.
+ * Sends many concurrent reads of data that other clients write. A suspended server receives these reads when it
+ * resumes.
  */
 function askRecent(recorder: Recorder): Promise<void>[] {
   const keys = recorder.writes.slice(-40).map(({ key }) => key)

@@ -1,7 +1,8 @@
 /**
  * Tests of fifty clients (twenty in the short variant) that compete for one quota. The number of objects reaches the
- * quota but never exceeds it. Runs on the embedded store, where the server is then killed and its leftover charges are
- * repaired, and on two servers with one etcd, one of which is killed while the other keeps writing.
+ * quota but never exceeds it. The test runs on the embedded store, where the server is then killed and its remaining
+ * charges are repaired. It also runs on two servers with one etcd, one of which is killed while the other continues to
+ * write.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -182,7 +183,7 @@ function writeOn(client: HttpClient) {
   return { stop }
 }
 
-/** Repeats until the other server shows charges without objects. */
+/** Kills the server, repeatedly if necessary, until the other server shows charges without objects. */
 async function killBetweenChargeAndCreate(killed: ServerHandle, client: HttpClient): Promise<void> {
   for (let round = 0; round < 20; round++) {
     await killAmongCreates(killed, { round, seenBy: client, creates: 20 })

@@ -1,6 +1,6 @@
 /**
- * Clients that record their operations and observations on the ConfigMaps of one namespace. Each write has a unique
- * value. The clients continue through crashes: an operation without a response is recorded as ambiguous, and a watch
+ * Clients that record their operations on the ConfigMaps of one namespace, and the results. Each write has a unique
+ * value. The clients continue after crashes. An operation without a response is recorded as ambiguous, and a watch
  * resumes after the last revision that it received. Clients of several servers on one store share one record.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,7 +18,7 @@ interface Turns {
   readonly seconds?: number
 }
 
-/** The operations and observations of all clients of one store, with one clock. */
+/** The recorded operations and results of all clients of one store, with one clock. */
 class Records {
   readonly writes: Write[] = []
   readonly gets: Get[] = []
@@ -89,7 +89,10 @@ export class Recorder {
     })
   }
 
-  /** Records a full read that was not made with a list. Like a list, the result must be a state that existed. */
+  /**
+   * Records a read of all objects that was not made with a list. As for a list, the result must be a state that
+   * existed.
+   */
   async readAll(read: () => Promise<Pick<List, 'revision' | 'seen'>>): Promise<void> {
     const called = this.#records.moment++
     const { revision, seen } = await read()

@@ -1,7 +1,7 @@
 /**
- * A recorded disk: runs a program with the recorder preloaded, reads the recording, and builds the disk images that a
- * power loss at any moment could have left. An image contains every write before the last completed sync and any part
- * of the later writes, in sectors of 512 bytes.
+ * Records the disk writes of a program. Runs the program with the recorder preloaded, reads the recording, and builds
+ * the disk images that a power loss at any moment could have left. An image contains every write before the last
+ * completed sync and any part of the later writes, in sectors of 512 bytes.
  */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export interface DiskEvent {
 /** Libraries by source. Each library is compiled once for all tests of this process. */
 const libraries = new Map<string, Promise<Buffer>>()
 
-/** Makes a library for preloading. */
+/** Compiles a library for preloading. */
 export async function compilePreload(source: string, library: string): Promise<void> {
   const content = libraries.get(source) ?? compile(source, library)
   libraries.set(source, content)
@@ -73,14 +73,14 @@ function readEvents(log: Buffer): DiskEvent[] {
   return events
 }
 
-/** Returns the file as it is without any loss. */
+/** Returns the content of the file if no write is lost. */
 export function finalImage(events: readonly DiskEvent[]): Buffer {
   const image = new Image(events)
   for (const event of events) image.apply(event)
   return image.bytes()
 }
 
-/** Returns the file as it could be after a power loss just before the event `crash`. */
+/** Returns the possible content of the file after a power loss just before the event `crash`. */
 export function crashImage(events: readonly DiskEvent[], crash: number, random: RandomSource): Buffer {
   const image = new Image(events)
   const durable = durableUpTo(events, crash)

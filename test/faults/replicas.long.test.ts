@@ -1,8 +1,8 @@
 /**
  * Tests of two servers on one etcd of three members, whose leader is killed every few seconds. No acknowledged write is
- * lost, and no most-recent read on either server is older than a write that the other acknowledged before. Watches that
- * resume on alternating servers report everything once, and both servers accept writes again soon. ORCH_LONG=1 repeats
- * it thirty times.
+ * lost, and no most-recent read on either server is older than a write that the other server acknowledged before.
+ * Watches that resume on alternating servers report everything once, and both servers accept writes again soon.
+ * ORCH_LONG=1 repeats the test thirty times.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ import { Recorder } from './recorder.ts'
 
 const kills = long ? 30 : 2
 const writersPerServer = 8
-/** How long the member is stopped, and how many writes precede the next kill. */
+/** Downtime of a member in milliseconds, and number of writes before the next kill. */
 const absenceMs = 1_500
 const restWrites = long ? 200 : 80
 /** Maximum time without writes after a kill. */
@@ -40,7 +40,7 @@ test('two servers stay consistent while etcd repeatedly loses its leader', { tim
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())
-  // Each server starts with another member.
+  // Each server uses another etcd member first.
   const flags = [0, 1].map((first) => [`--etcd-servers=${rotate(cluster.endpoints, first).join(',')}`])
   const servers = [await startServer(t, flags[0]), await startServer(t, flags[1])]
   const clients = servers.map((server) => server.client())

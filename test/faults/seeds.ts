@@ -1,5 +1,5 @@
 /**
- * Bugs that `run-seeds.ts` inserts into a copy of the sources, one at a time, each with the test that must detect it: a
+ * Bugs that `run-seeds.ts` inserts into a copy of the sources, one at a time, each with the test that must detect it. A
  * test that cannot fail proves nothing. `find` must occur exactly once in its file. Update the row when the code
  * changes (`seeds.test.ts` reports outdated rows).
  */

@@ -1,8 +1,8 @@
 /**
- * Caches, lists and watches on a store that delays, fails, disconnects and compacts, in runs generated from seeds.
- * Readers that list and watch end up equal to the store. All pages of a list show one exact state. Reads are not older
- * than the writes acknowledged before them. Watches report everything once, and bookmarks are correct. ORCH_LONG=1
- * tries more seeds, ORCH_TEST_SEED=N only that one.
+ * Tests of caches, lists and watches on a store that delays, fails, disconnects and compacts, in runs that are
+ * generated from seeds. The state of readers that list and watch ends up equal to the store. All pages of a list show
+ * one exact state. Reads are not older than the writes acknowledged before them. Watches report everything once, and
+ * bookmarks are correct. ORCH_LONG=1 uses more seeds, and ORCH_TEST_SEED=N uses only the given seed.
  */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
@@ -184,7 +184,7 @@ async function write(world: World): Promise<void> {
   }
 }
 
-/** Writes an object with the label `on`, or deletes it. Returns the revision, or 0 if another write was faster. */
+/** Writes an object with the label `on`, or deletes it. Returns the revision, or 0 if another write came first. */
 async function commit({ store, resource, counts }: World, place: string, on: boolean | undefined): Promise<number> {
   const key = `${resource.cache.prefix}${place}`
   const expected = stateAt(store.log, Number.POSITIVE_INFINITY).find((entry) => entry.key === key)?.revision ?? 0
@@ -236,12 +236,12 @@ class Selected {
     this.#objects = new KindCache(resource.cache.prefix, ({ key, why }) => assert.fail(`${key}: ${why}`))
   }
 
-  /** Returns the objects of a state as a list shows them. */
+  /** Returns the objects of a state in the form in which a list returns them. */
   listed(state: readonly Entry[]): string[] {
     return state.filter((entry) => this.#wants(entry)).map((entry) => this.#json(entry, entry.revision))
   }
 
-  /** Returns the line that a watch writes for a change, or undefined if the watch writes none. */
+  /** Returns the line that a watch writes for a change, or undefined if the watch writes no line. */
   told({ key, revision, value, previous }: Change): string | undefined {
     const next = value && { key, revision, value }
     const before = previous !== undefined && this.#wants(previous)
@@ -387,7 +387,7 @@ async function getOrNothing(resource: Resource, namespace: string, name: string)
 class Informer {
   /** The version from which to resume. */
   #version = 0
-  /** The next change that the truth contains. */
+  /** The index of the next change in the recorded truth. */
   #next = 0
   #objects = new Map<string, string>()
   readonly #world: World
@@ -398,7 +398,7 @@ class Informer {
     this.#selected = selected
   }
 
-  /** Ends after the final change. */
+  /** Runs until the final change. */
   async run(): Promise<void> {
     const { store, scheduler } = this.#world
     let listed = false

@@ -23,7 +23,10 @@ import {
 } from '../../src/storage/store/store.ts'
 import type { RandomSource } from '../storage/store/random-source.ts'
 
-/** Resumes waiting calls one at a time, in its own order. Advances the clock when no call waits, and at random. */
+/**
+ * Resumes waiting calls one at a time, in an order that the seed determines. Advances the clock when no call waits, and
+ * at random.
+ */
 export class Scheduler {
   /** The events of the run, for comparing two runs. */
   readonly trace: string[] = []

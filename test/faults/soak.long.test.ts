@@ -1,8 +1,8 @@
 /**
- * Soak test: queues fill and drain, watches break and resume, and clients reconnect with certificates, with all
- * optional features enabled: audit of every request to a rotated file, fairness, history, encryption at rest, and
- * occasional metric scrapes. No request may fail, memory must stabilize, and the store and audit files must stay within
- * their limits. The long variant takes ten minutes, the short one seconds.
+ * Soak test with all optional features enabled: audit of every request to a rotated file, fairness, history, encryption
+ * at rest, and occasional metric scrapes. Queues fill and drain, watches break and resume, and clients reconnect with
+ * certificates. No request may fail, memory must stabilize, and the store and audit files must stay within their
+ * limits. The long variant takes ten minutes, and the short variant takes seconds.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -52,7 +52,7 @@ test('memory and files stay stable during churn with all features enabled', { ti
     connectAgain(server, signal),
   ]
   const failed = Promise.all(churn)
-  // Reported below. Until then, nothing awaits this promise.
+  // The failure is reported below. Until then, no code awaits this promise.
   failed.catch(() => stop.abort())
   const samples = await sample(server, directory, signal)
   stop.abort()
@@ -177,7 +177,10 @@ function sizeOf(directory: string): number {
  */
 const warmUp = 0.6
 
-/** Splits the time after the warm-up in two halves: usage in the second half must not exceed the first. */
+/**
+ * Splits the time after the warm-up into two halves. The usage in the second half must not exceed the usage in the
+ * first half.
+ */
 function judge(t: TestContext, samples: readonly Sample[]): void {
   const half = Math.floor((samples.length * (1 - warmUp)) / 2)
   const middle = samples.slice(-2 * half, -half)

@@ -1,7 +1,7 @@
 /**
- * Clients write to and watch a server while the test makes it fail. In the end, all observations must be consistent: no
- * acknowledged write is lost or executed twice, no revision is reused, and watches resumed without gaps or duplicates
- * (`history.ts`).
+ * Clients write to and watch a server while the test makes it fail. In the end, all recorded results must be consistent
+ * (`history.ts`): no acknowledged write is lost or executed twice, no revision is reused, and watches resume without
+ * gaps or duplicates.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'

@@ -1,9 +1,9 @@
 /**
- * Sustained load with seven reads to three writes, by clients that know the expected content of their own objects. No
- * request fails, every response is correct, and performance does not degrade. The long variant (ORCH_LONG=1) first
- * measures the capacity of the server, then sends four fifths of that for two minutes. A request may cost at most a
- * fifth more CPU time in the last third than in the first, and memory growth is limited. The short variant sends a
- * fixed number of requests.
+ * Tests of a sustained load with seven reads to three writes, by clients that know the expected content of their own
+ * objects. No request fails, every response is correct, and performance does not degrade. The long variant
+ * (ORCH_LONG=1) first measures the capacity of the server, and then sends requests at four fifths of this rate for two
+ * minutes. A request may cost at most a fifth more CPU time in the last third than in the first, and memory growth is
+ * limited. The short variant sends a fixed number of requests.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -102,7 +102,7 @@ function rssOf({ process: { pid } }: ServerHandle): number {
 
 const collection = '/api/v1/namespaces/default/configmaps'
 
-/** A client with its own objects. No other client writes them, so it knows their content. */
+/** A client with its own objects, whose content it knows because no other client writes them. */
 class Actor {
   readonly #client: HttpClient
   readonly #random: RandomSource

@@ -1,9 +1,10 @@
 /**
- * The duration of a secret comparison does not reveal how much of a guess was right. This applies to static tokens, to
- * bootstrap tokens (whose timing does not reveal either whether the ID exists), and to the signature of continue
- * tokens. The long variant (ORCH_LONG=1) measures: it alternates guesses that differ in the first character with
- * guesses that differ only in the last one, and Welch's t-test must not distinguish them in any of three runs. The
- * short variant checks the implementation, and tests the measurement itself on a leaky comparison.
+ * Tests that the duration of a secret comparison does not reveal how much of a guess was right. This applies to static
+ * tokens, to bootstrap tokens and to the signature of continue tokens. For bootstrap tokens, the duration does not
+ * reveal whether the ID exists either. The long variant (ORCH_LONG=1) measures: it alternates guesses that differ in
+ * the first character with guesses that differ only in the last character, and Welch's t-test must not distinguish them
+ * in any of three runs. The short variant checks the implementation, and tests the measurement itself on a leaky
+ * comparison.
  */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -70,7 +71,7 @@ test('a bootstrap token is compared completely even if its ID is unknown', () =>
 })
 
 test('the timing measurement detects a comparison that stops at the first difference', () => {
-  // Slow enough to be visible on a busy machine. An eighth of the samples is sufficient.
+  // A leaky comparison that is slow enough to be detected on a busy machine. An eighth of the samples is sufficient.
   const naive = (guess: string) => {
     let same = 0
     for (let i = 0; i < guess.length && guess[i] === token[i]; i++) same += guess.charCodeAt(i)
@@ -120,7 +121,7 @@ if (long) {
   })
 }
 
-/** Knows these IDs, each with the same secret. */
+/** Returns an authenticator that knows these IDs, each with the same secret. */
 function bootstrapAuthenticator(ids: readonly string[]): (authorization: string) => unknown {
   const found = new Map(
     ids.map((id) => [`bootstrap-token-${id}`, { key: '', revision: 1, object: bootstrapObject(id) }]),

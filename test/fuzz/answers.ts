@@ -26,7 +26,7 @@ export class Counts {
   }
 }
 
-/** Runs `total` iterations in `atOnce` concurrent lanes. Timing decides which lane takes the next one. */
+/** Runs `total` iterations in `atOnce` concurrent lanes. Timing decides which lane runs the next iteration. */
 export async function everyOne(total: number, atOnce: number, run: (lane: number) => Promise<void>): Promise<void> {
   let begun = 0
   const lane = async (number: number) => {
@@ -48,7 +48,10 @@ const reasons: { readonly [code: number]: readonly string[] } = {
   504: ['Timeout'],
 }
 
-/** Returns the fault of an error response, if any. It must be a Status with its code, a reason and a message. */
+/**
+ * Returns the fault of an error response, or undefined if the response is correct. The response must be a Status with
+ * its code, a reason and a message.
+ */
 export function faultOfStatus({ status, text, headers }: Answer): string | undefined {
   if (!headers['content-type']?.startsWith('application/json')) return `a refusal as ${headers['content-type']}`
   const body = JSON.parse(text)

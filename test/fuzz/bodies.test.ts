@@ -57,7 +57,7 @@ async function renew(target: Target): Promise<void> {
   assert.equal(made.status, 201, made.text)
 }
 
-/** Removes the object, whatever finalizers it has. */
+/** Removes the object, regardless of its finalizers. */
 async function remove(client: HttpClient, path: string): Promise<void> {
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.send(path, { method: 'PATCH', headers, body: { metadata: { finalizers: null } } })

@@ -1,6 +1,6 @@
 /**
- * Tests of random and damaged documents for the decoders: an accepted document survives a round trip in any format, and
- * all others are rejected. Label selectors are compared with their meaning.
+ * Tests of decoders with random and damaged documents. An accepted document survives a round trip in any format, and
+ * all other documents are rejected. Label selectors are compared with their meaning.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ test('a random value decodes to the same value in every format', () => {
     assert.deepEqual(fromJson(written), value, written)
     const yaml = stringifyYaml(value)
     assert.deepEqual(fromYaml(yaml), value, yaml)
-    // The output is canonical, whatever the input was.
+    // The output is canonical, regardless of the notation of the input.
     assert.equal(stringifyJson(fromYaml(yaml)), written)
   }
   tell('forms', { values: count, differences: 0 })

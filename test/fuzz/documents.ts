@@ -1,4 +1,7 @@
-/** Random documents from a seed, their texts in several notations, and functions that damage a text. */
+/**
+ * Generates random documents from a seed and their texts in several notations. Also provides functions that damage a
+ * text.
+ */
 import { type Json, setKey } from '../../src/api/json/json.ts'
 import type { RandomSource } from '../storage/store/random-source.ts'
 
@@ -76,7 +79,9 @@ function randomPoint(random: RandomSource): number {
   return point >= 0xd800 && point <= 0xdfff ? 0x41 : point
 }
 
-/** Returns the value as JSON text in a random notation. Whitespace and escapes vary, but the order does not. */
+/**
+ * Returns the value as JSON text in a random notation. Whitespace and escapes vary, but the order of members does not.
+ */
 export function spellJson(random: RandomSource, value: Json): string {
   const space = () => random.pick(['', '', '', ' ', '\n', '  '])
   if (typeof value === 'string') return spellText(random, value)

@@ -1,7 +1,7 @@
 /**
  * Tests of random bytes that resemble HTTP/1.1 responses, in random pieces, for our client and for Node's, which is an
- * independent implementation. A response that ours accepts as complete must be the response that Node's client reads.
- * The result must not depend on how the bytes are split.
+ * independent implementation. A response that our client accepts as complete must be the response that Node's client
+ * reads. The result must not depend on how the bytes are split.
  */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
@@ -15,7 +15,7 @@ import { streamCall } from '../../src/wire/http/client/streamed-call.ts'
 import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { rounds, seed, tell } from './scale.ts'
 
-/** A complete response; undefined if it was rejected or truncated. */
+/** A complete response. Undefined if the response was rejected or truncated. */
 type Read = { readonly status: number; readonly headers: readonly string[]; readonly body: string } | undefined
 
 /** A connection to a server that answers the first request with these pieces and then closes the connection. */
@@ -82,7 +82,7 @@ function readByNode(method: string, pieces: readonly Buffer[]): Promise<Read> {
 /** Unlike Node, our parser ignores the syntax of chunk extensions and blanks before them, as Go does. */
 const looseChunkLine = /\r\n[0-9a-fA-F]+[ \t;]/
 
-// The generated responses
+// Generates responses.
 
 const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')

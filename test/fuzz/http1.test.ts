@@ -1,7 +1,7 @@
 /**
  * Tests of random bytes that resemble HTTP/1.1, in random pieces, for our parser and for Node's, which is an
- * independent implementation. Ours must execute the same requests as Node's up to the point where it finds an error and
- * stops. The result must not depend on how the bytes are split.
+ * independent implementation. Our server must execute the same requests as Node's server, up to the point at which our
+ * parser finds an error and stops. The result must not depend on how the bytes are split.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { readStream } from '../../src/base/concurrency/read-stream.ts'
 import { type RandomSource, seeded } from '../storage/store/random-source.ts'
 import { rounds, seed, tell } from './scale.ts'
 
-// The requests that each parser reads
+// The requests that each parser reads.
 
 /** A request as parsed. */
 interface Read {
@@ -102,7 +102,7 @@ async function listen(t: TestContext, server: Server): Promise<number> {
 
 /**
  * Number of quiet turns of the event loop after which a server that has read all data counts as waiting for more. A
- * duration would also pass while the machine does not run this process.
+ * time limit would also expire while the machine does not run this process.
  */
 const quietTurns = 30
 
@@ -135,7 +135,7 @@ async function readBy({ port, connections }: Reader, pieces: readonly Buffer[]):
   return read
 }
 
-// The generated requests
+// Generates requests.
 
 const text = (random: RandomSource, letters: string, most: number) =>
   Array.from({ length: random.below(most + 1) }, () => random.pick([...letters])).join('')
@@ -214,7 +214,7 @@ function inPieces(random: RandomSource, sent: string): Buffer[] {
   const all = Buffer.from(sent, 'latin1')
   const most = random.pick([1, 3, 20, 100, 100_000])
   const pieces: Buffer[] = []
-  // Only the beginning is sent byte by byte, to save time.
+  // Sends only the beginning byte by byte, to save time.
   for (let at = 0; at < all.length; ) {
     const size = pieces.length > 60 ? all.length : 1 + random.below(most)
     pieces.push(all.subarray(at, at + size))

@@ -1,7 +1,8 @@
 /**
- * Tests of our HTTP/2 compared with Node's, an independent implementation. Requests from Node's client, with any
- * settings, must arrive as sent, and so must the responses. For damaged and split requests, our server must execute
- * nothing that Node's server does not parse in the same way. The connection may end, but the server must not.
+ * Tests that compare our HTTP/2 implementation with Node's, which is independent of ours. Requests from Node's client,
+ * with any settings, must arrive as sent, and so must the responses. For damaged and split requests, our server must
+ * execute nothing that Node's server does not parse in the same way. The connection may end, but the server must
+ * continue to run.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -180,7 +181,8 @@ async function recorded(random: RandomSource, { port }: Reader): Promise<Buffer>
 function damaged(random: RandomSource, sent: Buffer): Buffer {
   let result = Buffer.from(sent)
   for (let n = 1 + random.below(3); n > 0; n--) {
-    // Most bytes belong to bodies. Frame heads and headers are near the beginning.
+    // Damages mostly the beginning, because frame heads and headers are near the beginning, and most other bytes belong
+    // to bodies.
     const at = random.below(random.chance(0.7) ? Math.min(400, result.length) : result.length)
     const put = Buffer.from(Array.from({ length: random.below(4) }, () => random.below(256)))
     if (random.chance(0.6) && at < result.length) result[at] = random.below(256)

@@ -1,7 +1,7 @@
 /**
- * Tests of damaged messages of every kind: each is rejected as the client's fault, or parsed, and a parsed message
- * survives a round trip. Sent to a server, such a message never causes a 500 or a slow response, and the stored object
- * equals the response.
+ * Tests of damaged messages of every kind. Each message is either rejected as the client's fault or parsed, and a
+ * parsed message survives a round trip. If a damaged message is sent to a server, it never causes a 500 or a slow
+ * response, and the stored object equals the response.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -29,7 +29,7 @@ const allKinds = kindsOfVersion('1.23')
 const vendor = vendorOf('orch')
 const generous = 1000
 
-/** Bytes that start something: tags, excessive lengths, endless varints, groups. */
+/** Bytes that resemble the start of a field: tags, excessive lengths, endless varints and groups. */
 const odd = [
   '00',
   '0a',

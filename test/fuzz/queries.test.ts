@@ -88,7 +88,8 @@ async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Li
 }
 
 /**
- * Returns the version of a deletion: the version of the collection right after it, because there are no other writers.
+ * Returns the version of a deletion, which is the version of the collection right after the deletion, because there are
+ * no other writers.
  */
 async function removed(client: HttpClient, path: string, plural: string): Promise<number> {
   assert.equal((await client.delete(path, { gracePeriodSeconds: 0 })).status, 200)
@@ -168,7 +169,7 @@ function sentText(random: RandomSource, query: URLSearchParams): string {
   }
   const text = query.toString()
   if (!random.chance(0.1)) return text
-  // Characters that are invalid in a target are escaped; other tests cover them.
+  // Escapes characters that are invalid in a request target, because other tests cover them.
   return damaged(random, text)
     .toString('latin1')
     .replaceAll(/[^!-"$-~]/g, (unit) => encodeURIComponent(unit))
@@ -256,7 +257,7 @@ test('random queries return what a simple model predicts', { timeout: 9 * 60_000
   await assertAlive()
 })
 
-/** Remembers continue tokens from the server, to send them to their own list and to others. */
+/** Remembers continue tokens from the server, to send them with their own list and with other lists. */
 function remember(
   tokens: Map<string, Token>,
   place: Place,

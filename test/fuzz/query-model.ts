@@ -1,7 +1,7 @@
 /**
  * A simple model of the responses to list, watch and get queries: the allowed status codes and the expected names,
- * found by scanning all objects that ever existed. The model knows when each object was created and deleted. Imports
- * nothing from src.
+ * found by scanning all objects that ever existed. The model records when each object was created and deleted. The
+ * module imports nothing from src.
  */
 export interface Life {
   readonly name: string
@@ -112,7 +112,7 @@ function isTimeout(value: string | null): boolean {
   return value === null || value === '' || value === '0' || (value.length <= 64 && durations.test(value))
 }
 
-/** Whether the timeout may be shorter than the request takes. */
+/** Whether the timeout may be shorter than the duration of the request. */
 function isShort(value: string | null): boolean {
   return value !== null && value !== '' && value !== '0' && !/^(?:\d{2,}s|[1-9]\d*[mh])$/.test(value)
 }

@@ -1,6 +1,6 @@
 /**
- * The number of iterations: few in every test run, and many with `npm run test:fuzz`. The test prints the seed, and
- * `ORCH_FUZZ_SEED` repeats a run.
+ * The number of iterations of fuzz tests: few in every test run, and many with `npm run test:fuzz`. The test prints the
+ * seed, and `ORCH_FUZZ_SEED` repeats a run.
  */
 import { ApiError } from '../../src/api/model/api-error.ts'
 import { cpuMs } from '../support/effort.ts'
@@ -31,7 +31,7 @@ export function unlessRefused<T>(run: () => T): T | undefined {
 /**
  * Returns the CPU time of the slowest of many runs in milliseconds, independent of the load on the machine. A run that
  * appears slower than all before it is repeated, and its shortest time counts. Querying the CPU time takes longer than
- * most runs, so it is done only if the wall clock does not already rule out a slower run.
+ * most runs. The CPU time is therefore queried only if the wall clock does not already rule out a slower run.
  */
 export class Slowest {
   ms = 0

@@ -1,6 +1,6 @@
 /**
- * Tests of the bundle in a checkout: rebuilt when a source changes, even with concurrent starts. Also its cached
- * compiled code.
+ * Tests of the bundle in a checkout: the bundle is rebuilt when a source changes, even with concurrent starts. Also
+ * tests its cached compiled code.
  */
 import assert from 'node:assert/strict'
 import {
@@ -87,7 +87,7 @@ test('compiled code is cached, and the program works without the cache', { timeo
     assert.ok(statSync(cache).size > 1000)
     assert.notDeepEqual(readFileSync(cache), bytes)
   }
-  // The cache of another bundle is ignored, even if the bundles are similar.
+  // Ignores the cache of another bundle, even if the bundles are similar.
   touch(directory, 'src/api/model/version.ts')
   await assertRuns()
   assert.ok(!existsSync(cache))

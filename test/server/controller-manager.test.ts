@@ -115,7 +115,7 @@ test('a controller manager works with a separate API server', async (t) => {
     const token = Buffer.from(secret.body.data.token, 'base64').toString()
     const header = JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())
     assert.equal(header.alg, 'RS256')
-    // The server does not know the key of the manager, so it rejects a token signed with this key.
+    // The server does not know the key of the manager, so it rejects a token that is signed with this key.
     assert.equal((await server.client(token).get('/api')).status, 401)
   })
 

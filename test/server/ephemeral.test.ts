@@ -20,7 +20,7 @@ import { untilTrue } from '../support/until.ts'
 const directory = mkdtempSync(join(tmpdir(), 'orch-ephemeral-test-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Returns the current files of ephemeral servers on this machine. */
+/** Returns the current data directories of ephemeral servers on this machine. */
 function dataDirectories(pid: number | undefined): string[] {
   const places = [...new Set(['/dev/shm', tmpdir()])].filter((place) => existsSync(place))
   return places.flatMap((place) => readdirSync(place)).filter((name) => name.startsWith(`orch-ephemeral-${pid}-`))

@@ -1,7 +1,7 @@
 /**
- * What `npm run package` builds. The executable runs in a root directory that contains only its libraries, and its data
- * survives SIGKILL. The container image runs as an unprivileged user with a read-only root. The Debian package installs
- * both programs, their manual pages and a unit. Two builds are equal.
+ * Tests of the files that `npm run package` builds. The executable runs in a root directory that contains only its
+ * libraries, and its data survives SIGKILL. The container image runs as an unprivileged user with a read-only root. The
+ * Debian package installs both programs, their manual pages and a unit. Two builds are equal.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -56,7 +56,10 @@ function unpackImage(archive: string, directory: string) {
   return { image, compressedBytes, config: read(blob(manifest.config)).config }
 }
 
-/** The image as a container: its root is read-only, and only `data` and shared memory can be written to. */
+/**
+ * Runs the image as a container. The root of the container is read-only, and only `data` and shared memory are
+ * writable.
+ */
 class Container {
   readonly #image: string
   readonly #data: string
@@ -66,7 +69,7 @@ class Container {
     this.#data = data
   }
 
-  /** Runs a program of the image to its end. */
+  /** Runs a program of the image until it exits. */
   async run(program: string, ...args: readonly string[]): Promise<Ran> {
     return await runCommand('bwrap', [...this.#arguments(), `/usr/bin/${program}`, ...args])
   }

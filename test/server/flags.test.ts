@@ -1,6 +1,6 @@
 /**
- * Every flag of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 is supported or rejected with a reason.
- * `docs/reference/flags.md` lists them all. With ORCH_WRITE_DOCS=1 this test writes that file.
+ * Tests that every flag of kube-apiserver 1.23 to 1.36 and kube-controller-manager 1.23 is supported or rejected with a
+ * reason, and that `docs/reference/flags.md` lists all flags. With ORCH_WRITE_DOCS=1, this test writes that file.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ const everywhere = new Set(['help', 'version'])
 
 const laterFlags = recordedFlags()
 
-/** Returns the flags of 1.23, followed by those of later versions. */
+/** Returns the flags of 1.23, followed by the flags of later versions. */
 function flagsOf({ name }: Program): string[] {
   const first = rows.filter(([program]) => program === name).map(([, flag]) => flag)
   const later = name === 'kube-apiserver' ? laterFlags.map((each) => each.name) : []
@@ -94,7 +94,7 @@ test('an unsupported flag is accepted if its value matches the actual behavior, 
     )
 })
 
-/** Flags whose defaults differ from those of Kubernetes, with the reasons. */
+/** Flags whose defaults differ from the defaults of Kubernetes, with the reasons. */
 const otherDefaults: { readonly [flag: string]: string } = {
   'anonymous-auth': 'unset means true unless AlwaysAllow is the mode',
   'audit-log-batch-max-wait': 'a batch waits at most a second',

@@ -46,7 +46,7 @@ function fillDevice(directory: string): void {
 }
 
 const data = { text: 'x'.repeat(100_000) }
-/** A few objects of this size fill a device. */
+/** The text of a large object. A few such objects fill a device. */
 const much = { text: 'x'.repeat(400_000) }
 
 for (const shutdown of long ? (['stop', 'kill'] as const) : (['kill'] as const))
@@ -136,7 +136,7 @@ inLongForm('writes succeed again after a minute of load on a full disk', { timeo
       assert.equal((await client.get(`${configMaps}/${small[0]}`)).status, 200)
       assert.equal((await client.get('/readyz')).status, 200)
     },
-    // One deletion per second does not free enough space for the writes.
+    // Deletes one object per second, which does not free enough space for the writes.
     deleted: async () => {
       if (small.length > 1) assert.equal((await client.delete(`${configMaps}/${small.pop()}`)).status, 200)
       await pause(1_000)

@@ -1,4 +1,4 @@
-/** Tests of the in-process transport: same responses as over the network, for the given user. */
+/** Tests of the in-process transport: for the same user, responses are the same as over the network. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -79,7 +79,7 @@ test('an in-process watch whose client does not read is closed, and its memory i
     body: undefined,
     signal: new AbortController().signal,
   })
-  // More bytes than may wait for one reader.
+  // A text with more bytes than may wait for one reader.
   const large = 'x'.repeat(900_000)
   for (let i = 0; i < 22; i++) await client.create(configMaps, configMap(`large-${i}`, { large }))
   t.mock.timers.tick(2_000)

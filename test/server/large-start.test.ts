@@ -1,6 +1,7 @@
 /**
- * A server on a large data file is ready before it has checked all pages and cached all objects. Until then, requests
- * see the same data as later. A damaged page ends the server, and no request mistakes its objects for absent.
+ * Tests that a server on a large data file is ready before it has checked all pages and cached all objects. Until then,
+ * requests return the same data as later. A damaged page ends the server, and no request mistakes its objects for
+ * absent.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

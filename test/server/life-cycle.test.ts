@@ -1,4 +1,4 @@
-/** Tests of the life cycle of a server: a slow start, an announced stop, and notifications to systemd. */
+/** Tests of the lifecycle of a server: a slow start, an announced stop, and notifications to systemd. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { root, startServer } from '../support/server.ts'
 import { openTestLog } from '../support/test-log.ts'
 import { until } from '../support/until.ts'
 
-/** A store whose lists wait for a signal, like a slow disk. */
+/** A store whose lists wait for a signal, which simulates a slow disk. */
 class SlowStore extends MemoryStore {
   readonly #gate = Promise.withResolvers<void>()
 

@@ -1,7 +1,7 @@
 /**
- * Tests of two managers on one etcd with one leader, which is killed or suspended for longer than its lease. The result
- * equals that of one undisturbed manager, without duplicates. ORCH_LONG=1: a new leader every five seconds for a
- * minute.
+ * Tests of two managers on one etcd. The leader is killed, or suspended for longer than its lease. The result equals
+ * the result of a single undisturbed manager, without duplicates. With ORCH_LONG=1, a new leader takes over every five
+ * seconds for a minute.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const timing = [
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=250ms',
 ]
-/** How each leader in turn ends. */
+/** The ways in which the leaders end, in order. */
 const ends = long
   ? Array.from({ length: 12 }, (_, i) => (i % 3 === 1 ? 'stop' : 'kill'))
   : (['kill', 'stop', 'kill'] as const)

@@ -1,4 +1,6 @@
-/** Observability of requests: slow ones in the log, traces at a collector, profiles of the server. */
+/**
+ * Tests of the observability of requests: slow requests in the log, traces at a collector, and profiles of the server.
+ */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -22,7 +24,7 @@ test('a slow request is logged in one line with the duration of each phase', asy
   const answered = untilClosed(socket)
   const head = 'Host: x\r\nAuthorization: Bearer admin-token\r\nContent-Type: application/json\r\nConnection: close\r\n'
   socket.write(`POST ${configMaps}?dryRun=All HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n`)
-  // This test needs time to pass on the real clock.
+  // Waits on the real clock, because this test depends on it.
   await pause(1100)
   socket.write(body)
   assert.deepEqual(statusesOf(await answered), [201])
@@ -79,7 +81,7 @@ test('a request that its client samples is exported as a span with child spans',
     },
   ])
   webhook.requests.length = 0
-  // The body is too long to arrive with the head, so the server waits for it.
+  // Sends a body that is too long to arrive together with the head, so that the server waits for it.
   const body = { metadata: { name: 'traced' }, data: { text: 'x'.repeat(100_000) } }
   const sent = { method: 'POST', headers, body }
   assert.equal((await client.send(`${configMaps}?fieldManager=secret`, sent)).status, 201)

@@ -38,7 +38,7 @@ after(stop)
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
 function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...object }: any): unknown {
-  // The availability of an APIService is determined anew.
+  // The server checks the availability of an APIService again.
   const { status, ...lasting } = object
   return { ...(object.kind === 'APIService' ? lasting : { ...lasting, status }), metadata }
 }

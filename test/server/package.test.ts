@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { assertNodeFits } from '../../src/testing/node-version.ts'
 import { root } from '../support/server.ts'
 
-/** Returns the oldest supported versions of Node. The package includes one of these. */
+/** Returns the oldest supported versions of Node. The package includes one of these versions. */
 function nodeFloors(): string[] {
   const launch = readFileSync(join(root, 'bin/launch.cjs'), 'utf8')
   return /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!.slice(1)
@@ -30,7 +30,7 @@ test('the npm package contains every script that npm runs automatically', () => 
 
 test('the files of every entry point of the npm package exist', async () => {
   const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  // Everything else is in the bundle.
+  // All other packages are in the bundle.
   assert.deepEqual(Object.keys(dependencies), ['lmdb'])
   const bundled = (await import(join(root, 'scripts/bundle.mjs'))) as { libraries: { [name: string]: string } }
   const files = JSON.stringify(exports).match(/\.\/(?:dist|types)\/[^"]+/g) ?? []

@@ -1,7 +1,7 @@
 /**
- * Servers of two Kubernetes versions share one etcd, as during a rolling upgrade or downgrade, while clients read, watch
- * and write through both: every object stays readable, no write gets lost, the fields of the lower version are kept, and
- * watches continue.
+ * Tests of servers with two Kubernetes versions that share one etcd, as during a rolling upgrade or downgrade. Clients
+ * read, watch and write through both versions. Every object stays readable, no write is lost, the fields of the lower
+ * version are kept, and watches continue.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -51,7 +51,7 @@ const custom = {
 
 const inDefault = (base: string, plural: string) => `${base}/namespaces/default/${plural}`
 
-/** Objects with fields that both versions have, many of them new since 1.23. */
+/** Objects with fields that both versions have. Many of the fields were added after 1.23. */
 const rows: readonly Row[] = [
   { collection: inDefault('/api/v1', 'configmaps'), name: 'c', body: { data: { a: 'b' }, immutable: false } },
   {
@@ -120,7 +120,7 @@ const counter = 'example.com/count'
 /** A Job whose backoff limit has a feature gate that is disabled at 1.28 and enabled at 1.29. */
 const newerJob = { backoffLimitPerIndex: 1, completionMode: 'Indexed', completions: 2, parallelism: 1 }
 
-/** Asserts that `shown` has everything that `expected` has. */
+/** Asserts that `shown` contains all fields and values of `expected`. */
 function assertContains(shown: unknown, expected: unknown, path: string): void {
   if (typeof expected !== 'object' || expected === null) assert.deepEqual(shown, expected, path)
   else
@@ -160,7 +160,7 @@ class Load {
       }
   }
 
-  /** Writes the whole object as this server shows it. */
+  /** Writes the whole object as this server returns it. */
   async #increment(row: Row): Promise<void> {
     const { body } = await this.#client.get(pathOf(row))
     assertContains(body, row.body, row.collection)
@@ -186,7 +186,10 @@ class Load {
   }
 }
 
-/** Watches a collection. When its server ends the watch, continues on the next one from the last event. */
+/**
+ * Watches a collection. If the server of a connection ends the watch, the watch continues on the next server after the
+ * last event.
+ */
 class Watch {
   lastVersion: number
   count = 0
@@ -215,7 +218,7 @@ class Watch {
       try {
         for await (const event of client.watch(path, signal)) this.#take(event)
       } catch (error) {
-        // The last server stays. The end of the others may cut a watch.
+        // The last server continues to run. When another server ends, its watch may be cut off.
         if (client === this.#clients.at(-1)) throw error
       }
     }
@@ -237,7 +240,7 @@ interface Roll {
   readonly more?: readonly string[]
 }
 
-/** How long each phase of the roll lasts. */
+/** Duration of each phase of the upgrade in milliseconds. */
 const phaseMs = 4_000
 
 async function start(t: TestContext, cluster: Cluster, version: string, more: readonly string[] = []) {
@@ -306,7 +309,7 @@ test('during an upgrade from 1.28 to 1.29, servers of both versions serve the sa
   assert.equal(made.body.spec.backoffLimitPerIndex, 1, made.text)
   const { body } = await older.get(`${jobs}/newer`)
   assertContains(body.spec, { completionMode: 'Indexed', completions: 2 }, 'spec')
-  // 1.28 has the field behind a disabled gate, which keeps the values of stored objects.
+  // In 1.28, the field is behind a disabled gate. A disabled gate keeps the values of stored objects.
   body.metadata.labels = { changed: 'by-older' }
   assert.equal((await older.put(`${jobs}/newer`, body)).status, 200)
   const again = await newer.get(`${jobs}/newer`)

@@ -1,4 +1,4 @@
-/** Tests of served types and features according to --runtime-config and --feature-gates, and the log level. */
+/** Tests of the types and features that --runtime-config and --feature-gates select, and of the log level. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'

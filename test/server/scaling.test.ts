@@ -1,4 +1,6 @@
-/** When `--workers=auto` adds or retires a worker, and when it moves clients between workers. */
+/**
+ * Tests of the decisions of `--workers=auto`: when workers are added or retired, and when clients move between workers.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Scaling, type ScalingAction } from '../../src/server/workers/scaling.ts'

@@ -1,11 +1,11 @@
-/** Tests of the discovery documents that a server serves, compared with recorded ones of Kubernetes. */
+/** Tests of the discovery documents that a server serves, compared with recorded documents of Kubernetes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../support/in-process.ts'
 import { isBuilt, type LevelDiscovery, recordedDiscovery } from '../support/levels.ts'
 import { longTest } from '../support/long.ts'
 
-/** The group that Kubernetes does not have. */
+/** The API group that Kubernetes does not have. */
 const ownGroup = 'ops.orch.io'
 
 type Resource = LevelDiscovery['resources'][string][number]

@@ -1,4 +1,4 @@
-/** Tests of Service ranges from flags, and the pools created from them. */
+/** Tests of the Service ranges in flags, and of the pools that are created from these ranges. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pool } from '../../src/apiserver/registry/reservations/pools.ts'

@@ -1,6 +1,6 @@
 /**
- * Serving certificate files are replaced while the server runs: new connections use the new one, and open connections
- * continue.
+ * Tests of serving certificate files that are replaced while the server runs. New connections use the new certificate,
+ * and open connections continue.
  */
 import assert from 'node:assert/strict'
 import type { X509Certificate } from 'node:crypto'
@@ -61,7 +61,7 @@ test('a replaced serving certificate takes effect without a restart', { timeout:
     (text) => text.includes(encoded),
   )
 
-  // With a key that does not match, or without a certificate, the previous one stays in use.
+  // If the key does not match or the certificate is missing, the previous certificate stays in use.
   copyFileSync(third!.certificateFile, certificate)
   await until(
     async () => server.output(),
@@ -86,7 +86,7 @@ test('a replaced serving certificate takes effect without a restart', { timeout:
   let text = ''
   for await (const chunk of open) text += chunk
   assert.match(text, /^HTTP\/1\.1 200 /)
-  // A write that began before the stop is complete after it.
+  // A write that started before the stop is complete after the stop.
   await server.stop()
   assert.ok(config().includes(Buffer.from(third!.certificate).toString('base64')))
 })

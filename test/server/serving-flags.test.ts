@@ -1,4 +1,4 @@
-/** Tests of serving flags that clients notice: TLS versions and ciphers, closed connections, headers. */
+/** Tests of the serving flags that affect clients: TLS versions and ciphers, closed connections, and headers. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

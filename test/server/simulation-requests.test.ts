@@ -1,4 +1,4 @@
-/** Requests of the simulation thread are authorized, throttled and ended like any others. */
+/** Tests that requests of the simulation thread are authorized, throttled and ended like all other requests. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-/** Simulated nodes run in a separate thread, whose end does not disturb the API server. */
+/** Tests of simulated nodes, which run in a separate thread. If that thread exits, the API server continues. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

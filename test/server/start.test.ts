@@ -1,4 +1,7 @@
-/** Tests of the start of a server: problems are reported in one line with advice, before anything is served. */
+/**
+ * Tests of errors during the start of a server. Each error is reported in one line with advice, before the server
+ * accepts requests.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,7 +42,7 @@ function temporaryDirectory(t: TestContext): string {
   return directory
 }
 
-/** Runs a start that fails. Returns its exit code and output. */
+/** Starts a server that fails to start. Returns its exit code and output. */
 async function failedStart(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
@@ -50,7 +53,7 @@ async function failedStart(args: readonly string[]): Promise<{ code: number | nu
   return { code, said }
 }
 
-/** Runs a start in this process that fails with a one-line error. Returns the message. */
+/** Starts a server in this process that fails with a one-line error. Returns the message. */
 async function refusedStart(args: readonly string[]): Promise<string> {
   try {
     const server = await startApiServer(parseFlags(serverFlags, args), { log: openTestLog() })
@@ -215,7 +218,7 @@ test('errors about missing and invalid files name the file but do not quote its 
       [`--token-auth-file=${file('twice.csv', 'hidden-token,a,1\nhidden-token,b,2\n')}`],
       /twice\.csv: line 2: .*more than once/,
     ],
-    // Neither has an end: reading it would block or fill the memory.
+    // Neither file has an end, so reading it would block or fill the memory.
     [[`--token-auth-file=${fifo}`], /--token-auth-file: cannot read .*fifo: it is not a regular file/],
     [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
     [
@@ -249,8 +252,8 @@ test('errors about missing and invalid files name the file but do not quote its 
     assert.equal(said.trim().split('\n').length, 1, said)
   }
   for (const i of someOf([...table.keys()], 12)) check(i, await start(i, refusedStart))
-  // A process reports the same: one row for each kind of one-line error. Other tests start processes with a wrong flag
-  // and with an unusable data directory.
+  // Starts real processes, which report the same errors. There is one row for each kind of one-line error. Other tests
+  // start processes with a wrong flag and with an unusable data directory.
   const alsoSpoken = long ? ['--token-auth-file', '--data-dir'] : []
   const spoken = ['--tls-cert-file', '--admin-kubeconfig', ...alsoSpoken].map((flag) =>
     table.findLastIndex(([args]) => args[0]!.startsWith(flag)),

@@ -1,6 +1,6 @@
 /**
  * Tests of stopping a server: running requests get responses, watches end cleanly, and all data exists after the next
- * start. Timing-dependent cases run once, or many times if ORCH_LONG is 1.
+ * start. Cases that depend on timing run once, or many times if ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
@@ -30,7 +30,7 @@ test('SIGTERM stops the server cleanly despite an open watch and running request
   const session = openSession(server)
   t.after(() => session.destroy())
 
-  // Half a request in each protocol. The other half is sent when the server is already stopping.
+  // Sends the first half of a request in each protocol. The second half is sent when the server is already stopping.
   const body = JSON.stringify({ metadata: { name: 'second' } })
   const socket = await openSocket(server, 'http/1.1')
   const answered = untilClosed(socket)
@@ -113,7 +113,7 @@ test('a stopping server closes idle connections cleanly and responds to a reques
   assert.match(answer, /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
 })
 
-/** Returns the response. An empty one is correct only after the server's waiting time. */
+/** Returns the response. An empty response is correct only after the server's waiting time. */
 async function sendWhileStopping(t: TestContext): Promise<string> {
   const server = await startServer(t)
   const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
@@ -147,7 +147,7 @@ test('SIGTERM during startup stops the server cleanly', { timeout: 300_000 }, as
   const data = join(server.directory, 'data')
   for (let round = 0; round < (long ? 20 : 1); round++) {
     rmSync(data, { recursive: true, force: true })
-    // From when it creates its directory, well before it serves.
+    // Sends the signal as soon as the server has created its directory, long before it accepts requests.
     const { code, output } = await server.restartAndStop(() => existsSync(data))
     assert.equal(code, 0, output)
     assert.doesNotMatch(output, / error |^\s+at /m)

@@ -1,4 +1,4 @@
-/** Tests of the table of docs/reference/versions.md. With ORCH_WRITE_DOCS=1, the test writes it. */
+/** Tests of the table of docs/reference/versions.md. With ORCH_WRITE_DOCS=1, the test writes the table. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { emulatedVersions } from '../../src/api/versions/emulated-version.ts'
 const page = join(import.meta.dirname, '../../docs/reference/versions.md')
 const mark = '<!-- table -->\n'
 
-/** Returns a table of the API versions that not every Kubernetes version serves by default. */
+/** Returns a table of the API versions that some Kubernetes versions do not serve by default. */
 function writeTable(): string {
   const vendor = vendorOf('kubernetes')
   const rows = allKinds

@@ -1,6 +1,6 @@
 /**
- * Tests of token and authorization webhooks without a free connection: the server asks its client to retry. It does not
- * continue without the webhook's decision.
+ * Tests of token and authorization webhooks without a free connection: the server asks its client to retry, and does
+ * not continue without the webhook's decision.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -23,7 +23,7 @@ const ask = (timeoutMs: number) => (body: JsonObject) =>
   askForJson({ url: hanging.url, connections: current, body: JSON.stringify(body), timeoutMs }) as Promise<Json>
 const faultOf = (call: Promise<unknown>) => call.then(String, ({ name }: Error) => name)
 
-// Uses the only connection.
+// Occupies the only connection.
 const first = faultOf(ask(600_000)({}))
 await soon(() => connections === 1)
 

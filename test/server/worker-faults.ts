@@ -1,4 +1,4 @@
-/** Workers that end during writes: how they end, and which writes were acknowledged. */
+/** Ends workers during writes, in several ways, and records the acknowledged writes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

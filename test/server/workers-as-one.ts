@@ -1,6 +1,6 @@
 /**
- * A server with several workers acts as one server: on any connection a client reads writes acknowledged on any other,
- * and watches return all writes in one order.
+ * Tests that a server with several workers acts as one server: a client can read all acknowledged writes on any
+ * connection, and watches return all writes in one order.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -18,8 +18,8 @@ import { creates } from './worker-faults.ts'
 
 const workers = 3
 /**
- * With this many connections every worker has some: the probability that one of three has none is about one in a
- * thousand.
+ * With this many connections, every worker has at least one: the probability that one of three workers has none is
+ * about one in a thousand.
  */
 const connections = 18
 
@@ -29,7 +29,7 @@ const burst = 10
 const objectNamed = (name: string) => ({ metadata: { name }, data: { value: name } })
 
 interface Setting {
-  /** Flags of the store, whose dependencies are started and stopped at the end. */
+  /** Flags of the store. The programs that the store needs are started first and stopped at the end. */
   readonly flags: (owner: Ending) => Promise<readonly string[]>
   readonly keepsHistory: boolean
 }
@@ -143,7 +143,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const limits = text.matchAll(/^apiserver_flowcontrol_request_concurrency_limit\{.*\} (\d+)$/gm)
       const seats = limits.reduce((sum, [, limit]) => sum + Number(limit), 0)
       const levels = text.match(/^apiserver_flowcontrol_request_concurrency_limit\{/gm)!.length
-      // Each level and worker rounds up.
+      // The number is rounded up for each level and worker.
       assert.ok(seats >= 600 && seats <= 600 + levels * workers, `${seats} seats`)
     })
 
@@ -160,7 +160,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const seconds = Math.ceil((performance.now() - began) / 1000)
       const written = statuses.filter((status) => status === 201).length
       assert.deepEqual([...new Set(statuses)].sort(), [201, 429])
-      // Each passing second allows one more.
+      // Each second allows one more write.
       assert.ok(written >= burst && written <= burst + seconds, `${written} events in ${seconds} s`)
     })
 

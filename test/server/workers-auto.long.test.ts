@@ -26,7 +26,7 @@ const loads = {
   calm: (workers: number) => Array.from({ length: workers }, () => 0.5),
   busy: (workers: number) => Array.from({ length: workers }, () => 1),
   resting: (workers: number) => Array.from({ length: workers }, () => 0),
-  /** Clients of the first worker are moved. */
+  /** The loads that cause clients of the first worker to be moved. */
   uneven: (workers: number) => Array.from({ length: workers }, (_, i) => (i === 0 ? 0.8 : 0.2)),
 }
 
@@ -47,7 +47,7 @@ async function startAuto(t: TestContext) {
     log: openLog({
       write: (text) => {
         output += text
-        // One change at a time.
+        // Only one change may happen at a time.
         if (/added a worker|retiring a worker/.test(text)) current = loads.calm
       },
     }),
@@ -76,9 +76,9 @@ async function startAuto(t: TestContext) {
       clients.add(client)
       return client
     },
-    /** Resolves when another worker serves. */
+    /** Resolves when an additional worker serves requests. */
     add: () => change(loads.busy, /added a worker/g),
-    /** Resolves when a worker begins to retire. */
+    /** Resolves when a worker starts to retire. */
     retire: () => change(loads.resting, /retiring a worker/g),
     retired: (count: number) => untilTrue(async () => countOf(output, /retired a worker/g) === count),
     setUneven: () => {
@@ -97,7 +97,9 @@ function assertReset(error: unknown): void {
   assert.equal((error as NodeJS.ErrnoException).code, 'ECONNRESET')
 }
 
-/** Creates objects over several connections until stopped. Every request that reaches the server must succeed. */
+/**
+ * Creates objects over several connections until the test stops it. Every request that reaches the server must succeed.
+ */
 function writeAll(auto: Auto) {
   const acknowledged = new Map<string, string>()
   const stop = new AbortController()
@@ -105,7 +107,7 @@ function writeAll(auto: Auto) {
     const client = auto.client()
     for (let i = 0; !stop.signal.aborted; i++) {
       const name = `w-${writer}-${i}`
-      // A create that was executed although its connection was reset would conflict with its repetition.
+      // A create that was executed although its connection was reset would cause a conflict when it is repeated.
       const create = () => client.post(configMaps, { metadata: { name } })
       const { status, body, text } = await create().catch((error: unknown) => {
         assertReset(error)
@@ -127,7 +129,9 @@ function writeAll(auto: Auto) {
   }
 }
 
-/** Watches until stopped, resuming at the last event as clients do. Returns the versions that it received. */
+/**
+ * Watches until the test stops it, and resumes at the last event as clients do. Returns the versions that it received.
+ */
 function watchAll(auto: Auto, from: string) {
   const seen: string[] = []
   const stop = new AbortController()
@@ -199,7 +203,7 @@ test('no write and no event is lost while workers are added and retired', { time
 test('a worker retires only when its running requests are complete', { timeout }, async (t) => {
   const auto = await startAuto(t)
   await auto.add()
-  // With this many connections, some are on the added worker.
+  // With this many connections, some of them are on the added worker.
   const uploads = Array.from({ length: 16 }, (_, i) => upload(auto, `upload-${i}`))
   await Promise.all(uploads.map(({ begun }) => begun))
   await auto.retire()
@@ -221,7 +225,7 @@ test('worker processes divide the limits of the server among themselves', { time
   const alone = await seats()
   assert.ok(alone >= 600, `${alone} seats`)
   await auto.add()
-  // A level is divided when the worker serves its next request, and rounded up.
+  // The seats of a level are divided, and rounded up, when the worker serves its next request.
   await untilTrue(async () => (await seats()) < 1.1 * alone)
   await auto.retire()
   await auto.retired(1)

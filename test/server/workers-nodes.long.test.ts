@@ -1,4 +1,6 @@
-/** The simulated nodes of a server with several workers run in one of them and are reachable from all. */
+/**
+ * Tests that the simulated nodes of a server with several workers run in one worker and are reachable from all workers.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HttpClient } from '../support/http-client.ts'

@@ -1,6 +1,6 @@
 /**
- * Workers on one etcd act as one server, as on the embedded store, even with another server. A worker that ends is
- * replaced. If etcd hangs or is killed, workers wait and continue when it is back.
+ * Tests that workers on one etcd act as one server, as on the embedded store, even next to another server. A worker
+ * that exits is replaced. If etcd hangs or is killed, the workers wait, and continue when etcd has recovered.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

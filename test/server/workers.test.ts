@@ -1,7 +1,7 @@
 /**
- * A server with several workers on the embedded store acts as one server (`workers-as-one.ts`). However a worker ends,
- * no acknowledged write is lost, the worker is replaced, and counters do not decrease. The end of the store thread ends
- * the process. SIGTERM lets requests finish.
+ * Tests that a server with several workers on the embedded store acts as one server (`workers-as-one.ts`). Regardless
+ * of how a worker exits, no acknowledged write is lost, the worker is replaced, and counters do not decrease. If the
+ * store thread exits, the process exits. After SIGTERM, running requests finish.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,10 @@ test('etcd TLS flags are rejected without --etcd-servers', async () => {
 
 describeAsOne('several workers behave like one server', { flags: async () => [], keepsHistory: true })
 
-/** The worker and how it ends. Worker `0` has the duties. The long form covers every way. */
+/**
+ * The workers to end, and how they end. Worker `0` also runs the tasks that must run only once. The long variant covers
+ * every combination.
+ */
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
 
 test('acknowledged writes survive when workers, the store thread or other threads exit', { timeout }, async (t) => {

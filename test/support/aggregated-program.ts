@@ -1,7 +1,7 @@
 /**
  * An aggregated API server as a separate process, which `aggregated.ts` starts. The server trusts only the front proxy,
  * whose CA it receives, and reports every request to its parent process. The path of a request determines the response.
- * The server can behave like a good backend or like a hostile one.
+ * The server can behave like a well-behaved or like a hostile backend.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -178,7 +178,7 @@ const upgrades: { readonly [name: string]: (socket: Duplex) => void } = {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: other\r\n\r\n')
     socket.pipe(socket)
   },
-  // Sends a normal response and continues to read. Nothing that the client sends next may arrive here.
+  // Sends a normal response and continues to read. Bytes that the client sends afterwards must not arrive here.
   refused: (socket) => {
     socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 7\r\n\r\nrefused')
     socket.on('data', (chunk: Buffer) => process.send?.({ smuggled: chunk.toString('latin1') }))

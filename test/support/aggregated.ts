@@ -19,7 +19,7 @@ export interface BackendCall {
 export interface AggregatedOptions {
   readonly group?: string
   readonly version?: string
-  /** CA of the front proxy. The server rejects clients without a certificate of this CA. */
+  /** CA of the front proxy. The server rejects clients whose certificate was not issued by this CA. */
   readonly authority?: string
   /** Host names in the server's certificate. */
   readonly names?: AlternativeNames

@@ -17,7 +17,7 @@ export interface Credentials {
 
 export interface AuthenticatedUser {
   readonly status: number
-  /** The user that the server reports, if any. */
+  /** The user that the server reports. Undefined if the server reports no user. */
   readonly user?: string
   readonly groups?: readonly string[]
   readonly extra?: { readonly [key: string]: readonly string[] }

@@ -116,7 +116,7 @@ type Code =
   | { readonly op: 'look'; readonly code: readonly Code[]; readonly negated: boolean }
   | { op: 'split'; first: number; second: number }
   | { op: 'jump'; to: number }
-  /** Ends an iteration of a loop that began at the position in this slot. An empty iteration is not repeated. */
+  /** Ends an iteration of a loop that started at the position in this slot. An empty iteration is not repeated. */
   | { readonly op: 'mark'; readonly slot: number }
   | { readonly op: 'moved'; readonly slot: number }
   | { readonly op: 'match' }
@@ -181,7 +181,7 @@ function compile(node: Node): Code[] {
   return code
 }
 
-/** Number of steps above any limit: the expression takes exponential time or close to it. */
+/** Number of steps after which the expression counts as exponential. */
 const maxSteps = 1_000_000
 
 class Matcher {
@@ -251,7 +251,10 @@ const candidates = [...Array.from({ length: 128 }, (_, i) => String.fromCharCode
 /** A character that almost no expression matches. */
 const stranger = '\u0001'
 
-/** Returns one character for each set of parts that match it. Every other character behaves like one of these. */
+/**
+ * Returns one character for each set of parts that match it. Every other character behaves like one of these
+ * characters.
+ */
 function alphabetOf(node: Node): string[] {
   const tests = new Set<RegExp>()
   visit(node, (each) => {
@@ -348,7 +351,8 @@ function superlinearSteps(stepsFor: (times: number) => number): number[] | undef
   const short = stepsFor(1)
   const long = stepsFor(4)
   if (long <= maxSteps && long <= 4.2 * short + rounds) return undefined
-  // Repeats the measurement with longer texts, because loops with a minimum look steep before they reach it.
+  // Repeats the measurement with longer texts, because loops with a minimum look steep before the texts reach that
+  // minimum.
   const steps = [4, 8, 16].map((times) => (long > maxSteps ? long : stepsFor(times)))
   return isSuperlinear(steps) ? steps : undefined
 }

@@ -12,7 +12,7 @@ const tries = 6
  */
 const restMs = 1000
 
-/** Measures until the result is below the limit, and fails if it never is. Returns the last result. */
+/** Measures until a result is below the limit. Fails if no result is below the limit. Returns the last result. */
 export async function assertBelow(
   bound: number,
   unit: string,

@@ -20,7 +20,10 @@ export function endOfFile(): Owner {
   return { after: (run) => void endings.push(run) }
 }
 
-/** Runs the cleanup functions in reverse order. All of them run even if one fails. Then throws the first error. */
+/**
+ * Runs the cleanup functions in reverse order. All functions run even if one of them fails. Then throws the first
+ * error.
+ */
 export async function runEndings(endings: readonly End[]): Promise<void> {
   const errors: unknown[] = []
   for (const end of endings.toReversed())

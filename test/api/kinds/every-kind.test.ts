@@ -1,7 +1,7 @@
 /**
- * The lifecycle of an object of every stored kind and version, with one profile for all kinds and the other for some
- * (in the long form for all). The test creates, reads, lists and prints the object in a table, changes it with a PUT
- * and every patch type, writes its status and deletes it. A watch must report all changes.
+ * Tests of the lifecycle of an object of every stored kind and version, with one profile for all kinds, and with the
+ * other profile for some kinds (in the long form for all). The test creates, reads, lists and prints the object in a
+ * table, changes it with a PUT and every patch type, writes its status and deletes it. A watch must report all changes.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -76,8 +76,8 @@ function collectionOf({ profile, kind }: Case): string {
 }
 
 /**
- * Returns the object of the manifest. If the manifest uses another version than the kind, the server converts it: the
- * function creates the object, reads it in the version of the kind and deletes it.
+ * Returns the object of the manifest. If the manifest uses another version than the kind, the server converts the
+ * object: the function creates it, reads it in the version of the kind and deletes it.
  */
 async function newObject(at: Case): Promise<ApiObject> {
   const { client, profile, kind } = at
@@ -122,7 +122,7 @@ function changes({ client, kind, profile }: Case, path: string): [string, Change
 
 const applying = '?fieldManager=tester&force=true'
 
-/** Sets the label with a PUT. Retries conflicts, because a control loop may write the object in between. */
+/** Sets the label with a PUT. Retries conflicts, because a control loop may write the object at the same time. */
 async function put(client: HttpClient, path: string, step: string): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const { body } = ok(await client.get(path))

@@ -234,7 +234,10 @@ describe('conversion to older versions and back', () => {
       })
   }
 
-  /** A write through v1 moves the metric for which v1 has a field to the end, after the metrics in the annotation. */
+  /**
+   * Moves the metric for which v1 has a field to the end, after the metrics in the annotation, as a write through v1
+   * does.
+   */
   function withCpuLast(object: ApiObject): ApiObject {
     const { metrics = [] } = object.spec as { metrics?: readonly MetricSpec[] }
     const first = metrics.find(isCpuTarget)

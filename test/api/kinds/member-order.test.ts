@@ -1,6 +1,6 @@
 /**
  * The order of fields in the definitions determines the order of members in JSON responses and must equal that of the
- * Go types in Kubernetes. For most types it is the order of the Protobuf numbers. `member-order.json` contains the
+ * Go types in Kubernetes. For most types, this is the order of the Protobuf numbers. `member-order.json` contains the
  * order of all other types.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** A random valid object of a kind, as a client would send it. */
+/** Generates a random valid object of a kind, as a client would send it. */
 
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { customResourceDefinition } from '../../../src/api/kinds/apiextensions/custom-resource-definition.ts'

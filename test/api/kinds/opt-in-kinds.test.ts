@@ -16,7 +16,7 @@ const authority = await makeAuthority()
 const { certificate } = authority
 const signerName = 'example.com/s'
 
-/** Every request of a deprecated version gets a warning. */
+/** Every request for a deprecated version returns a warning. */
 const bundles: Row[] = [
   { name: 'a bundle contains root certificates', ...bundle({ trustBundle: certificate }), warnings: 1 },
   {

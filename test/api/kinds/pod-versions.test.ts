@@ -24,7 +24,7 @@ test('since Kubernetes 1.33, every spec change increments the generation of a po
       ({ metadata }) => metadata.generation,
     )
   }
-  // The registry copies the stored generation before the rules run.
+  // Copies the stored generation, as the registry does before the rules run.
   assert.deepEqual(generationsOf('1.33'), [1, undefined, undefined, 2])
   assert.deepEqual(generationsOf('1.32'), [undefined, undefined, undefined, undefined])
 })

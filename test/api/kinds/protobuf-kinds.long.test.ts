@@ -1,7 +1,7 @@
 /**
  * Tests of every stored kind in Protobuf, in every version and both profiles, with a client that is derived from the
- * recorded facts alone. What the client reads equals the JSON response. What it sends is stored like the same object in
- * JSON. Writing back an unchanged object changes nothing.
+ * recorded facts alone. The client must read the same object as in the JSON response. An object that the client sends
+ * is stored like the same object in JSON. Writing an unchanged object back changes nothing.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -124,8 +124,7 @@ function collection(at: Case): string {
 }
 
 /**
- * Masks the values in which two objects differ that were sent alike: the name, the UID, the times and the allocated
- * values.
+ * Masks the values in which two otherwise equal objects differ: the name, the UID, the times and the allocated values.
  */
 function withoutIdentity(object: Loose): Loose {
   const text = JSON.stringify(object)

@@ -1,4 +1,4 @@
-/** Tests of the published API: nothing disappears from an API version except by the rules of deprecation. */
+/** Tests of the published API: an API version loses fields and types only according to the deprecation rules. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * Tests of random valid objects of every kind, in every served version. The server accepts each object, stores it as
- * sent except for defaults, and returns the same content in all versions. Writing back what was read changes nothing.
- * The same holds for the status.
+ * sent except for defaults, and returns the same content in all versions. Writing the returned object back changes
+ * nothing. The same applies to the status.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -30,7 +30,7 @@ const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
 const client = (await serve({ after }, [noControls])).client()
 const vendor = vendorOf('orch')
 const seed = 20_260_101
-/** All fields that were sent, as `Type.field`. */
+/** All fields that the test has sent, as `Type.field`. */
 const sentFields = new Set<string>()
 
 /** Maximum number of objects by kind, for kinds with many fields. */
@@ -105,7 +105,7 @@ function statusOf({ schema }: Kind): ObjectSchema {
   return schema.fields.status!.schema as ObjectSchema
 }
 
-/** Fields that clients do not send, or that the server rejects or drops wherever they are sent. */
+/** Fields that clients do not send, or that the server always rejects or drops. */
 const neverSent = [
   /^(?:ObjectMeta|ManagedFieldsEntry|OwnerReference|PersistentVolumeClaimTemplate)\./,
   /^(?:EphemeralContainer|PodOS)\./,

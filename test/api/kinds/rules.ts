@@ -40,7 +40,7 @@ export interface Outcome {
 /** Allocator without pools, for kinds that allocate no values. */
 const noPools: Allocator = { pools: [], maxValues: 0, draw: () => undefined, refuse: () => 'there is no pool' }
 
-/** The parameters of a write besides the kind and the object. */
+/** The parameters of a write other than the kind and the object. */
 export interface Ways {
   readonly subresource: string
   readonly version: EmulatedVersion

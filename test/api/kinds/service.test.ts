@@ -16,7 +16,10 @@ import { createBy, type Outcome, updateBy } from './rules.ts'
 const v4 = 'cluster-ips-v4'
 const v6 = 'cluster-ips-v6'
 
-/** Returns the values in order, starting at 10.0.0.1, fd00::1 and 30001. Other Services hold the values in `taken`. */
+/**
+ * Returns the values in order, starting at 10.0.0.1, fd00::1 and 30001. The values in `taken` are reserved by other
+ * Services.
+ */
 function pools(families: readonly string[], taken: readonly string[] = []): Allocator {
   const drawn = new Map<string, number>()
   const asked = new Set<string>()

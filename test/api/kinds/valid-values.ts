@@ -281,7 +281,7 @@ const metric: MakeField = (making) => {
       object: {
         metric: named,
         describedObject: scaled(making)!,
-        // Earlier versions show an unset value as 0, which clients must not write back. The target therefore always has
+        // Earlier versions show an unset value as 0, which clients must not send back. The target therefore always has
         // a value.
         target: making.pick([
           { ...(target(making) as JsonObject), value: '10' },
@@ -336,7 +336,7 @@ const services: ValidValues['fields'] = {
   'LoadBalancerIngress.hostname': maybe(subdomain),
 }
 
-/** Moves the metric of CPU utilization to the end of the list, where the server moves it too. */
+/** Moves the metric of CPU utilization to the end of the list, as the server does. */
 function processorsLast(make: MakeField): MakeField {
   const isOfProcessors = (metric: Json) =>
     /"name":"cpu"/.test(JSON.stringify(metric)) && /[aA]verageUtilization/.test(JSON.stringify(metric))

@@ -32,7 +32,7 @@ const ends: Agree = (spec, making) => {
   if (spec.completionMode === 'Indexed') spec.completions = 5
 }
 
-/** Sets counts in descending order, because no count may exceed the one before it. */
+/** Sets the counts in descending order, because no count may exceed the previous count. */
 const replicas =
   (...names: readonly string[]): Agree =>
   (status) =>

@@ -1,4 +1,7 @@
-/** Ownership after writes other than apply: taking, losing, editing, resetting and merging entries. */
+/**
+ * Tests of field ownership after writes other than apply: a manager gains or loses fields, and clients edit, reset or
+ * merge entries.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -123,7 +126,7 @@ const scenarios: { readonly [title: string]: Scenario } = {
   ],
 }
 
-/** Invalid entries. The server keeps the stored entries. */
+/** Invalid entries, for which the server keeps the stored entries. */
 const nonsense: readonly JsonObject[] = [
   { operation: 'Merge' },
   { operation: '' },

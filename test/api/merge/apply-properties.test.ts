@@ -1,4 +1,7 @@
-/** Properties of every apply, for any schema and object: tested on random ones, each identified by its seed. */
+/**
+ * Tests of properties of every apply, for any schema and object. Random cases are generated from a seed that identifies
+ * them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

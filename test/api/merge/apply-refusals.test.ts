@@ -1,4 +1,4 @@
-/** What apply rejects with a 400 or 422 that names the field, and what a conflict reports. */
+/** Tests of applies that are rejected with a 400 or 422 that names the field, and of the content of conflicts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJson } from '../../../src/api/codec/json.ts'

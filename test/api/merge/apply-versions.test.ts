@@ -1,4 +1,4 @@
-/** Tests of managers that used other versions of an object, if the versions differ in structure. */
+/** Tests of managers that used other versions of an object, for versions with different structures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -11,7 +11,7 @@ import { field, type ObjectSchema, s } from '../../../src/api/schema/schema.ts'
 import { slicedValue } from '../../../src/base/concurrency/time-slice.ts'
 import { emptyObject, kindOf, vendor } from './world.ts'
 
-// In v1 the size is a field of the object. v2 has moved it into a spec. v0 no longer exists.
+// In v1, the size is a field of the object. In v2, the size is in a spec. v0 no longer exists.
 const v1 = kindOf({ size: field(2, s.int32()), note: field(3, s.string()) })
 const v2 = kindOf({ spec: field(2, s.object({ size: field(1, s.int32()), note: field(2, s.string()) })) })
 

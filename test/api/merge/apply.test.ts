@@ -1,4 +1,6 @@
-/** Server-side apply as scenarios: each is a list of steps with the expected state after them. */
+/**
+ * Tests of server-side apply as scenarios. Each scenario is a list of steps with the expected state after each step.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { field, s } from '../../../src/api/schema/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * Large objects are merged and compared in steps, so that other work can run, and by different code than small ones.
- * The results must be the same. Tested on random objects, each identified by its seed.
+ * Tests of large objects, which are merged and compared in steps, so that other work can run. Small objects are merged
+ * by different code, and the results must be the same. Random objects are generated from a seed that identifies them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

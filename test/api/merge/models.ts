@@ -1,7 +1,7 @@
 /**
  * Reference implementations of the patch formats, as simple as their RFCs: every operation copies the whole document,
- * without limits or sharing. Property tests compare the real functions with these. Imports nothing from src. Also
- * provides a seeded generator of documents and matching patches, and a deep freeze.
+ * without limits or sharing. Property tests compare the real functions with these models. The module imports nothing
+ * from src. Also provides a seeded generator of documents and matching patches, and a deep freeze.
  */
 export type Value = null | boolean | number | string | Value[] | { [key: string]: Value }
 

@@ -1,4 +1,4 @@
-/** Random schemas and matching objects, reproducible from a seed. */
+/** Generates random schemas and matching objects, reproducible from a seed. */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { type Fields, field, type ObjectSchema, type Schema, s } from '../../../src/api/schema/schema.ts'
 import { kindOf } from './world.ts'
@@ -20,8 +20,8 @@ const names = ['a', 'b', 'c', 'd', '__proto__', 'constructor']
 const fieldNames = ['f1', 'f2', 'f3', 'f4', 'f5']
 
 /**
- * Whether a schema is within an atomic value. There are no defaults there, because a default would change the whole
- * value.
+ * Whether a schema is within an atomic value. An atomic value has no inner defaults, because a default would change the
+ * whole value.
  */
 type Within = 'whole' | 'parts'
 
@@ -62,7 +62,7 @@ function randomElement(random: Random, depth: number, within: Within): Fields {
   return { ...randomFields(random, depth, within), id: field(8, s.string()), part }
 }
 
-/** Returns some fields of a kind, none of them zero, because zero values are not kept. */
+/** Returns some fields of a kind. No value is zero, because zero values are not preserved. */
 export function randomConfig(random: Random, schema: ObjectSchema): JsonObject {
   const { apiVersion: _a, kind: _k, metadata: _m, ...fields } = schema.fields
   return randomValue(random, s.object(fields)) as JsonObject

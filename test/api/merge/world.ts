@@ -1,7 +1,7 @@
 /**
- * An object and its field managers, for apply scenarios: a minimal version of what the registry does around the pure
- * functions. Steps are data. After each step, the test sees the object and describes its owners in words: `{ 'a
- * applies': ['.data.k'] }`.
+ * An object and its field managers, for apply scenarios. This is a minimal version of the registry around the pure
+ * functions. Steps are data. After each step, the test compares the object and its owners, such as
+ * `{ 'a applies': ['.data.k'] }`.
  */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -28,16 +28,16 @@ export function kindOf(fields: Fields, options: { open?: boolean } = {}): Object
 }
 
 export interface Step {
-  /** Applies these fields. `metadata` is merged with the name. */
+  /** The fields to apply. `metadata` is merged with the name. */
   readonly apply?: { readonly [field: string]: Json }
-  /** Writes these fields as the whole object (PUT). */
+  /** The fields to write as the whole object (PUT). */
   readonly put?: { readonly [field: string]: Json }
   readonly by: string
   readonly force?: true
   readonly subresource?: string
   readonly readOnly?: readonly string[]
   readonly apiVersion?: string
-  /** From this step on, the object has this schema. */
+  /** The schema of the object from this step on. */
   readonly schema?: ObjectSchema
 }
 

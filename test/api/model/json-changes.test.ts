@@ -1,4 +1,4 @@
-/** Tests of differences between two values, and that undoing them restores the original. */
+/** Tests of the differences between two values. Undoing the differences restores the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'

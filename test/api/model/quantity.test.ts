@@ -40,7 +40,7 @@ const canonical: { readonly [text: string]: string } = {
   '1000E': '1e21',
   '12345678901234567890': '12345678901234567890',
   '18446744073709551616000': '18446744073709551616k',
-  // The binary format is kept if the value is an integer of at least 1024.
+  // An integer of at least 1024 keeps its binary format.
   '1Ki': '1Ki',
   '1024Ki': '1Mi',
   '1024Mi': '1Gi',
@@ -55,7 +55,7 @@ const canonical: { readonly [text: string]: string } = {
   '7Ei': '7Ei',
   '8Ei': '9223372036854775807',
   '-100Ei': '-9223372036854775807',
-  // An exponent stays an exponent, in steps of three.
+  // An exponent remains an exponent, in steps of three.
   '1e3': '1e3',
   '1E3': '1E3',
   '1e+3': '1e+3',

@@ -1,4 +1,6 @@
-/** Tests of prepared selectors: compared with each requirement individually, and of any length. */
+/**
+ * Tests of prepared selectors of any length. Each result is compared with the requirements of the selector one by one.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../../src/api/model/api-error.ts'

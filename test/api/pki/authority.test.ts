@@ -208,7 +208,7 @@ test('a certificate expires no later than its CA', async (t) => {
   assert.equal(new X509Certificate(serving.certificate).validToDate.getTime(), now + 3650 * day)
 })
 
-/** Damages a complete directory and expects the next start to report `file` with this message. */
+/** Damages a complete directory and expects that the next start reports `file` with this message. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
   test(`the certificate error names ${file}: ${what}`, async (t) => {
     const at = place(t)

@@ -1,4 +1,4 @@
-/** Tests of certificate chains from signers: which are accepted, and why others are not. */
+/** Tests of certificate chains from signers: the accepted chains, and the reasons for rejecting other chains. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
@@ -66,7 +66,7 @@ test('mutated certificates are accepted or rejected without unexpected errors', 
       if (!(error instanceof MalformedInput)) throw error
     }
   }
-  // A certificate with a different signature or name is still a certificate, but one with a different length or tag is
-  // not.
+  // A certificate with a different signature or name is still a certificate, but a certificate with a different length
+  // or tag is not.
   assert.ok(taken > 0 && taken < 3000)
 })

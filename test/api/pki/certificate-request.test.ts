@@ -1,4 +1,7 @@
-/** Untrusted certificate requests: those of all common tools are read, and crafted ones are rejected. */
+/**
+ * Tests of untrusted certificate requests: requests by all common tools are accepted, and crafted requests are
+ * rejected.
+ */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -30,7 +33,7 @@ import { openssl, temporaryDirectory } from './openssl.ts'
 const key = generateKey()
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 const none = der(0x05)
-/** Uses the RSA key above, because generating a key for each request would take half a second. */
+/** Uses the RSA key above, because generating a key for each request would take half a second each time. */
 const ownKey = ['-key', 'KEYFILE']
 /** Creates a request with the openssl program. */
 function made(t: TestContext, options: readonly string[]): string {
@@ -88,7 +91,7 @@ test('the parsed public key is the key of the certificate request', () => {
   assert.ok(read(requestPem({ key })).publicKey.equals(publicKeyOf(key)))
 })
 
-/** Returns an attribute that requests these extensions. */
+/** Returns a request attribute that asks for these extensions. */
 function asking(...extensions: Buffer[]): RequestParts {
   return { key, rest: [der(0xa0, sequence(identifier('2a864886f70d01090e'), der(0x31, sequence(...extensions))))] }
 }

@@ -1,5 +1,6 @@
 /**
- * Tests that the strict reader reads what is written as DER. openssl verifies certificates in `certificate.test.ts`.
+ * Tests that the strict DER reader accepts the output of the DER writer. `certificate.test.ts` verifies certificates
+ * with openssl.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

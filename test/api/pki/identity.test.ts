@@ -1,6 +1,6 @@
 /**
- * Tests of subjects of client certificates, ordinary and crafted: the ASN.1 counts, and malformed subjects are
- * rejected.
+ * Tests of the subjects of client certificates, both ordinary and crafted: the server reads the ASN.1 of the subject,
+ * and rejects malformed subjects.
  */
 import assert from 'node:assert/strict'
 import { sign, X509Certificate } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** Certificates for requests: what is copied, what never is, and their lifetimes, verified by openssl. */
+/**
+ * Tests of certificates for requests, verified by openssl: the copied fields, the fields that are never copied, and the
+ * lifetimes.
+ */
 import assert from 'node:assert/strict'
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

@@ -146,7 +146,7 @@ function typeText(schema: Schema, home: string): string {
   }
 }
 
-/** Describes a later field. Merge keys are those of apply and of strategic merge patches. */
+/** Describes a field of a later version. The merge keys are the merge keys of apply and of strategic merge patches. */
 function describe({ schema, tag }: Field, home: string) {
   const list = schema.type === 'list' ? schema : undefined
   const strategy = list?.patch === undefined ? undefined : `${list.patch}${list.retainKeys ? ',retainKeys' : ''}`
@@ -172,7 +172,10 @@ function describeFact(fact: LevelField, tag: number) {
   }
 }
 
-/** JSONSchemaProps has vendor extensions among its fields. Types of webhooks at 1.23 are those of the specification. */
+/**
+ * Types that other tests compare. JSONSchemaProps has vendor extensions among its fields. Webhook types at 1.23 follow
+ * the specification.
+ */
 const comparedElsewhere =
   /^apiextensions\.v1\.JSONSchemaProps|^admissionregistration\.v1beta1\.(Mutating|Validating)?Webhook/
 
@@ -223,7 +226,9 @@ test('each gated field added after 1.23 names its feature gate', () => {
   assert.deepEqual([...new Set(differing)], [])
 })
 
-/** Fields of later types that belong to nested Protobuf messages, from the published messages of Kubernetes. */
+/**
+ * Fields of later versions that belong to nested Protobuf messages, according to the published messages of Kubernetes.
+ */
 const inlinedLater: { readonly [type: string]: { readonly [field: string]: readonly number[] } } = {
   NamedRuleWithOperations: {
     operations: [2],

@@ -1,6 +1,6 @@
 /**
- * docs/reference/fields-without-rules.md lists the later fields whose rules are not built. ORCH_WRITE_DOCS=1 rewrites the
- * page.
+ * Tests that docs/reference/fields-without-rules.md lists the later fields whose rules are not implemented.
+ * ORCH_WRITE_DOCS=1 rewrites the page.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,10 @@ const builtForAdmission = ['v1', 'v1beta1'].flatMap((version) =>
   ['MutatingWebhook', 'ValidatingWebhook'].map((type) => `admissionregistration.${version}.${type}.matchConditions`),
 )
 
-/** Later fields of network and storage kinds whose rules are built. Types of the group `resource` are complete. */
+/**
+ * Later fields of network and storage kinds whose rules are implemented. All types of the group `resource` are
+ * complete.
+ */
 const builtForNetworkAndStorage = [
   'coordination.v1.LeaseSpec.preferredHolder',
   'coordination.v1.LeaseSpec.strategy',
@@ -141,7 +144,7 @@ const builtForOthers = [
   'certificates.v1beta1.PodCertificateRequestSpec.stubPKCS10Request',
 ]
 
-/** Fields whose defaults, validation and update rules are built, such as `core.v1.PodSpec.hostUsers`. */
+/** Fields whose defaults, validation and update rules are implemented, such as `core.v1.PodSpec.hostUsers`. */
 const built: ReadonlySet<string> = new Set([
   ...builtForAdmission,
   ...builtForWorkloads,

@@ -1,4 +1,4 @@
-/** Approving or signing a certificate request requires permission for its signer. */
+/** Tests that approving or signing a certificate request requires permission for its signer. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { requestPem } from '../../api/pki/encode.ts'

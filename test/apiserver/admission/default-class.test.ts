@@ -1,4 +1,7 @@
-/** Tests of default classes of claims and Ingresses: set if none is named, rejected if several are marked. */
+/**
+ * Tests of the default classes of claims and Ingresses: the default is set if no class is named, and the object is
+ * rejected if several classes are the default.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -120,7 +120,7 @@ describe('admission plugins for pods and Services', async () => {
       { key: 'a.example/fpga', operator: 'Exists', effect: 'NoSchedule' },
       { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
     ])
-    // An existing toleration is not added again. A broader toleration stays in addition.
+    // An existing toleration is not added again. A broader toleration does not replace the added toleration.
     const taint = { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }
     for (const own of [taint, { ...taint, effect: undefined }, { operator: 'Exists' }]) {
       const tolerant = await create({

@@ -101,7 +101,7 @@ test('a policy binding with the action Warn adds a warning and admits the reques
 })
 
 test('a validation policy gets its parameters from the objects that the binding names or selects', async () => {
-  // A binding without parameters denies whatever its rules match, before any match condition.
+  // A binding without parameters denies every request that its rules match, before any match condition is evaluated.
   const rule = { ...matchConstraints.resourceRules[0], resourceNames: ['named-a', 'named-b', 'named-c'] }
   const policy = {
     matchConstraints: { resourceRules: [rule] },

@@ -1,4 +1,4 @@
-/** Hostile backends and hostile clients of backends cannot affect others. */
+/** Tests that hostile backends, and hostile clients of backends, cannot affect other backends or clients. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { AggregatedServer, giveService } from '../../support/aggregated.ts'

@@ -15,7 +15,7 @@ import { authorityExtensions, certificatesIn, serverExtensions } from '../../sup
 import type { Served } from '../../support/server.ts'
 import { says, TokenService } from '../../support/token-service.ts'
 
-/** The user of each certificate; undefined if none is sent; 'refused' if it is invalid. */
+/** The user of each certificate. Undefined if no certificate is sent, and 'refused' if the certificate is invalid. */
 const certificates = {
   none: undefined,
   'of a client': 'carl',
@@ -28,7 +28,7 @@ const certificates = {
   'of a proxy that is not allowed': 'refused',
 } as const
 
-/** The user of each token; 'refused' if it is invalid. */
+/** The user of each token. 'refused' if the token is invalid. */
 const tokens = {
   static: 'bob',
   'accepted by the webhook': 'wendy',
@@ -70,7 +70,9 @@ const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' 
   'Bearer *|Basic x': 'twice',
 }
 
-/** Certificates that are combined with all header formats. The others use one format of each kind. */
+/**
+ * Certificates that are combined with all header formats. Other certificates are combined with one format of each kind.
+ */
 const throughAll: readonly Certificate[] = ['none', 'of a client', 'from an unknown CA']
 const ofEachSort = ['Bearer *', 'Bearer "*"', 'Bearer  *', 'Basic *', 'Bearer *|Bearer *']
 
@@ -82,7 +84,7 @@ function expected(certificate: Certificate, token: Token, form: string): readonl
   const held = forms[form]!
   if (held === 'twice') return [400, undefined]
   const shown = certificates[certificate]
-  // A valid certificate takes precedence over any token. An invalid credential does not affect a valid one.
+  // A valid certificate takes precedence over any token. An invalid credential does not affect a valid credential.
   if (shown !== undefined && shown !== 'refused') return [201, shown]
   const owner = held === 'token' ? tokens[token] : held === 'wrong' ? 'refused' : undefined
   if (owner !== undefined && owner !== 'refused') return [201, owner]

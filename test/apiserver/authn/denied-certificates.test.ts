@@ -69,8 +69,8 @@ test('certificate deny lists reject client certificates', { timeout: 300_000 }, 
         const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
         session.on('error', () => {})
         await once(session, 'connect')
-        // The client considers itself connected before the server has seen its certificate. A response to a ping proves
-        // that the server has seen the certificate.
+        // The client considers itself connected before the server has verified its certificate. A response to a ping
+        // proves that the server has verified the certificate.
         await new Promise((resolve) => session.ping(resolve))
         let asked = false
         session.on('goaway', () => {

@@ -1,4 +1,4 @@
-/** The use of legacy service account tokens is recorded, and tokens of marked Secrets are rejected. */
+/** Tests that the use of legacy service account tokens is recorded, and that tokens of marked Secrets are rejected. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -72,7 +72,7 @@ async function statusWith(token: string, client = server.client(token)): Promise
   return (await client.get('/api')).status
 }
 
-/** Waits until the status changes and returns the new one. */
+/** Waits until the status changes, and returns the new status. */
 async function untilOther(status: number, ask: () => Promise<number>): Promise<number> {
   return await until(ask, (latest) => latest !== status, 60_000)
 }

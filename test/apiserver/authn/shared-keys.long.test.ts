@@ -1,6 +1,6 @@
 /**
- * Servers on one etcd form one cluster without shared files: they have one CA and one service account key, created by
- * the first server. Revocations at one server soon apply to all.
+ * Tests that servers on one etcd form one cluster without shared files. All servers use the CA and the service account
+ * key that the first server created. A revocation on one server soon applies to all servers.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

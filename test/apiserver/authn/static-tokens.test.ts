@@ -1,4 +1,7 @@
-/** The static token file changes while the server runs: also on open connections, and never partially. */
+/**
+ * Tests of changes to the static token file while the server runs. Changes also apply to open connections, and never
+ * partially.
+ */
 import assert from 'node:assert/strict'
 import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Tests of queries about permissions: identity, explanation and allowed subjects, each with its own permission. */
+/**
+ * Tests of queries about permissions: identity, explanation and allowed subjects. Each of them requires a separate
+ * permission.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'

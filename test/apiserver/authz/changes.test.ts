@@ -1,4 +1,7 @@
-/** Permissions follow roles and bindings: on the same server with the next request, on another within a second. */
+/**
+ * Tests that permissions follow roles and bindings: on the same server with the next request, and on another server
+ * within a second.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** A PUT or apply of a missing object is a create and also requires the create permission. */
+/** Tests that a PUT or apply of a missing object is a create and therefore also requires the create permission. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

@@ -135,7 +135,7 @@ test('an empty user name means no impersonation', async () => {
   assert.match(text, /User \\"alice\\" cannot list/)
 })
 
-/** Returns the rules of the impersonated user as the server sees them. */
+/** Returns the rules of the impersonated user according to the server. */
 async function identityOf(headers: { readonly [name: string]: string }): Promise<object> {
   const { body } = await admin.send('/apis/authorization.orch.io/v1/selfsubjectrulesreviews', {
     method: 'POST',

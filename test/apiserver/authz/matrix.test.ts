@@ -1,6 +1,7 @@
 /**
- * Tests of the access matrix: every user of a small world with every verb, resource, scope, name and request type, as
- * real requests. The expected results come from an independent model (`world.ts`). All writes are dry runs.
+ * Tests of the access matrix: every user of a small set of users and objects (`world.ts`), with every verb, resource,
+ * scope, name and request type, as real requests. The expected results come from the independent model in `world.ts`.
+ * All writes are dry runs.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -105,7 +106,7 @@ function attempts(): Attempt[] {
   return [...inNamespaces, ...overall, ...ofNamespaces(), ...ofPaths()]
 }
 
-/** Returns requests for namespaces. A namespace is authorized as if it were in itself. */
+/** Returns requests for namespaces. A request for a namespace is authorized inside that namespace. */
 function ofNamespaces(): Attempt[] {
   const namespaces = { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace' } as const
   return ['a', 'b'].flatMap((name) => {
@@ -151,7 +152,7 @@ function clientOf({ token }: Person): HttpClient {
 
 function headersOf({ name, groups, token }: Person): { [name: string]: string } {
   if (token !== undefined) return {}
-  // These users have one group of their own besides the implicit groups.
+  // These users have one additional group besides the implicit groups.
   const [own] = groups.filter((group) => !group.startsWith('system:'))
   return { 'impersonate-user': name, ...(own === undefined ? {} : { 'impersonate-group': own }) }
 }
@@ -175,8 +176,8 @@ async function carryOut(person: Person, all: readonly Attempt[]): Promise<string
 }
 
 /**
- * Returns the fault of a response, if any. An allowed request may fail for any reason except authorization. A forbidden
- * one must be a 403 that names user, action and scope.
+ * Returns the fault of a response, or undefined if the response is correct. An allowed request may fail for any reason
+ * except authorization. The response to a forbidden request must be a 403 that names user, action and scope.
  */
 function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   if (mayHave(person, wish)) return status === 401 || isRefusal(text) ? `refused: ${text.slice(0, 200)}` : ''

@@ -1,6 +1,6 @@
 /**
- * Tests of node agents as of Kubernetes 1.36: their ResourceSlices, the ResourceClaims and service accounts of their
- * pods, and the audiences of the tokens of these pods.
+ * Tests of node agents as of Kubernetes 1.36: access to their ResourceSlices, to the ResourceClaims and service
+ * accounts of their pods, and to tokens with the audiences that these pods use.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -77,7 +77,7 @@ test('a node agent can list and delete ResourceSlices only with a field selector
 test('before 1.32, the lists of a node agent need no field selector, and before 1.30, an agent has no slices', async () => {
   const headers = { 'impersonate-user': 'system:node:one', 'impersonate-group': 'system:nodes' }
   for (const [version, status] of [
-    // The version of the API does not exist, but authorization comes first.
+    // The version of the API does not exist, but the request is authorized first.
     ['1.31', 404],
     ['1.29', 403],
   ] as const) {

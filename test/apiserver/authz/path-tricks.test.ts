@@ -1,7 +1,7 @@
 /**
- * Tests of path tricks: more than two hundred spellings by a user who may read a single resource. Authorizer and router
- * see the same decoded path. A forbidden resource is therefore never returned, and an allowed one only for equivalent
- * spellings.
+ * Tests of path tricks: more than two hundred spellings by a user who may read a single resource. The authorizer and
+ * the router use the same decoded path. A forbidden resource is therefore never returned, and an allowed resource is
+ * returned only for equivalent spellings.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,6 @@
-/** Tests of rule coverage compared with a brute-force check of single permissions, and its cost for many rules. */
+/**
+ * Tests of rule coverage, compared with a brute-force check of single permissions. Also tests its cost for many rules.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Coverage, coverage } from '../../../src/apiserver/authz/rbac/coverage.ts'
@@ -11,7 +13,7 @@ const judge = (held: readonly PolicyRule[], given: readonly PolicyRule[], most =
   runToCompletion(coverage(held.map(ruleOf), given, most))
 
 /**
- * Whether the rule is covered, by brute force: every single permission of the rule must be in one of the held rules.
+ * Whether the rule is covered, by brute force: every single permission of the rule must be in one of the user's rules.
  */
 function isCovered(held: readonly PolicyRule[], rule: PolicyRule): boolean {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule

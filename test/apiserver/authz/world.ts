@@ -1,7 +1,7 @@
 /**
  * A small world of users, roles and bindings for the access tests, and a model of each user's permissions. The model
- * follows the RBAC documentation and imports nothing from the sources: it expands every binding into single grants and
- * searches for a match.
+ * follows the RBAC documentation and imports nothing from the sources. It expands every binding into single grants and
+ * searches them for a match.
  */
 export interface Person {
   readonly name: string

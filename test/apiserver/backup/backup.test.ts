@@ -1,6 +1,6 @@
 /**
  * Tests of backing up a running store and restoring it: the copy is a consistent state, the restored store issues
- * revisions above all earlier ones, and bad input is rejected without writing anything.
+ * revisions above all earlier revisions, and bad input is rejected without writing anything.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -70,7 +70,7 @@ async function names(client: HttpClient): Promise<string[]> {
   return body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 }
 
-/** Returns the verb of each change, and whether it is older than the history. */
+/** Returns the verb of each change, and whether the change is older than the history. */
 async function historyOf(client: HttpClient, name: string): Promise<unknown[]> {
   const spec = { resource: 'configmaps', namespace: 'default', name }
   const { body } = await client.post('/apis/ops.orch.io/v1/objecthistories', { spec })
@@ -246,7 +246,7 @@ test('restoring into a store with data is rejected, and a partially restored sto
   const again = await loadDirectory(half, load)
   assert.equal(again.done, 1)
   await again.close()
-  // Another restore starts from the beginning and leaves nothing of the old data.
+  // Another restore starts from the beginning and removes all old data.
   await restoreBy(`--from=${file}`, `--data-dir=${half}`)
   const store = await LmdbStore.open({ directory: half })
   const { entries } = await store.list({ prefix: '' })

@@ -103,7 +103,7 @@ test('a store with an interrupted migration cannot be opened, and the migration 
   assert.match(lines.join('\n'), /resuming an interrupted load after 250 entries/)
   assert.deepEqual(bare(await entriesOf(await openEtcd(prefix))), bare(wanted))
 
-  // A migration from another state starts from the beginning and leaves nothing of the old state.
+  // A migration from another state starts from the beginning and removes the old state.
   const other = newPrefix()
   const stale = await loadEtcd({ ...options, prefix: other }, { id: 'another', above: 10 })
   await stale.write([{ key: 'objects/left/behind/x', revision: 1, value: Buffer.from('x') }])
@@ -147,8 +147,8 @@ test('conflicting migration flags are rejected', async () => {
 type AnyObject = any
 
 /**
- * Removes null and empty values. Go writes null for unset times and empty lists, and this server omits them or writes
- * empty lists.
+ * Removes null and empty values. Go writes null for unset times and empty lists. This server omits them or writes empty
+ * lists.
  */
 function withoutNothing(value: AnyObject): AnyObject {
   if (Array.isArray(value)) return value.map(withoutNothing)
@@ -185,8 +185,8 @@ async function assertServedCompletely({ version, objects: expectedCount }: KubeD
   })
   const kube = await startEtcdOn(restored)
   let lines: string[] = []
-  // The gate is off by default before Kubernetes 1.26. If the gate is on, the server deletes the Leases of servers that
-  // no longer exist.
+  // Enables the gate, which is off by default before Kubernetes 1.26. The server then deletes the Leases of servers
+  // that no longer exist.
   const flags = ['--profile=kubernetes', ...(version === '1.23' ? [] : ['--feature-gates=APIServerIdentity=false'])]
   const server = await startInProcess(undefined, flags, async (dataDir) => {
     const from = ['--from-kubernetes', `--emulated-version=${version}`]

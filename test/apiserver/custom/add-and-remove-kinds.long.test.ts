@@ -1,4 +1,7 @@
-/** Many kinds are created and removed, also while in use: nothing leaks, and clients are notified. */
+/**
+ * Tests that creating and removing many kinds leaks nothing, even if the kinds are in use, and that clients are
+ * notified.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { queryObjects } from 'node:v8'

@@ -1,6 +1,6 @@
 /**
- * A definition gains a field while its objects are written. Once the change is acknowledged, no write silently drops
- * the field: neither a later one nor one that is already running.
+ * Tests of a definition that gains a field while its objects are written. After the change is acknowledged, no write
+ * silently drops the field, neither a later write nor a running write.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** A kind created at runtime uses the same server, registry and merge code as built-in kinds. */
+/** Tests that a kind created at runtime uses the same server, registry and merge code as built-in kinds. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

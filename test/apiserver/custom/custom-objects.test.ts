@@ -1,6 +1,6 @@
 /**
- * Tests of custom objects beyond their schema: differing versions, dry runs, nulls in apply, scale, columns and
- * warnings, all as in kube-apiserver 1.23.
+ * Tests of custom objects beyond their schema: different versions, dry runs, nulls in apply, scale, columns and
+ * warnings. All of them behave as in kube-apiserver 1.23.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'

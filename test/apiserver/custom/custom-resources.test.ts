@@ -1,6 +1,6 @@
 /**
- * Tests of custom kinds on a real server: created, used, changed and removed at runtime, on all servers of a store,
- * across restarts and kills.
+ * Tests of custom kinds on a real server. The kinds are created, used, changed and removed at runtime, on all servers
+ * of a store, across restarts and kills.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -360,7 +360,7 @@ describe('a CustomResourceDefinition on two servers', () => {
     assert.equal(made.status, 201, made.text)
     assert.equal((await one.get(`${collectionOf()}/a`)).status, 200)
     await undefine(two, name)
-    // The other server removes the type when it has seen the deletion.
+    // The other server removes the type when it has received the deletion.
     await isGone(one, name)
     const watched = one.watch(`${collectionOf()}?watch=1`, AbortSignal.timeout(120_000))
     // Either the type no longer exists, or a watch on it ends now.
@@ -384,7 +384,8 @@ describe('a CustomResourceDefinition on two servers', () => {
       })
       const seen = new Map<string, number>()
       await defining
-      // A watch ends if the type is not served yet or its definition is changing. A later watch returns everything.
+      // A watch ends if the type is not served yet or its definition is changing. A later watch then returns all
+      // events.
       for (let attempt = 0; seen.size < count; attempt++) {
         assert.ok(attempt < 600, `only ${seen.size} of ${count} were told`)
         if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,6 +1,6 @@
 /**
- * Paths of built-in types cannot be taken: no definition is served there, whatever its status says, whether the type is
- * enabled or disabled, and even if the definition existed first.
+ * Tests that a definition cannot take the path of a built-in type, regardless of its status. The built-in type may be
+ * enabled or disabled, and the definition may be older than the type.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -93,7 +93,7 @@ describe('definitions that use the names of a built-in type', () => {
       const patched = await patchStatus(client, name, grantOf(wanted))
       assert.equal(patched.status, 200, patched.text)
       assert.equal(conditionOf(patched.body, 'Established'), 'False')
-      // A later definition is established only after this definition was checked again.
+      // A later definition is established only after this definition has been checked again.
       await undefine(client, await define(client, { plural: 'laters', kind: 'Later' }))
       const { body } = await client.get(`${definitions}/${name}`)
       assert.equal(conditionOf(body, 'Established'), 'False')

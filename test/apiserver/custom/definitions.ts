@@ -12,7 +12,7 @@ export interface DefinitionOptions {
   readonly scope?: 'Namespaced' | 'Cluster'
   readonly shortNames?: string[]
   readonly schema?: JsonObject
-  /** Further fields of the version. */
+  /** Additional fields of the version. */
   readonly version?: JsonObject
   readonly versions?: JsonObject[]
   readonly conversion?: object
@@ -71,7 +71,7 @@ export function conditionOf({ status }: Conditioned, type: string): string | und
   return status?.conditions?.find((condition) => condition.type === type)?.status
 }
 
-/** Deletes a definition and resolves when it is gone. */
+/** Deletes a definition and resolves when the definition no longer exists. */
 export async function undefine(client: HttpClient, name: string): Promise<void> {
   const deleted = await client.delete(`${definitions}/${name}`)
   assert.equal(deleted.status, 200, deleted.text)

@@ -1,6 +1,6 @@
 /**
- * Tests of conversion webhooks that fail, hang or return invalid data: responses contain the reason, and nothing else
- * is affected. Their objects can still be deleted.
+ * Tests of conversion webhooks that fail, hang or return invalid data. Responses contain the reason, nothing else is
+ * affected, and the objects can still be deleted.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
@@ -56,7 +56,7 @@ afterEach(() => {
   converter.answer = honest
 })
 
-/** Returns the response of a correct webhook, with a change made to each object. */
+/** Returns the response of a correct webhook in which each object is changed. */
 const changed = (change: (object: Loose) => Loose) => (review: ConversionReview) =>
   answerWith(
     review,

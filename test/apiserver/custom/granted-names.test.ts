@@ -1,6 +1,6 @@
 /**
- * Names are granted once, whatever a server has seen: two servers on one store, one of which lags behind. Its own reads
- * of the latest state wait until it has caught up.
+ * Tests that a name is granted only once, even if a server lags behind. Two servers share a store, and one of them has
+ * not received the latest changes. Its own reads of the latest state wait until it has caught up.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -102,7 +102,7 @@ test('a name of a custom kind is granted only once, even if a server has not see
   assert.equal(far.known.get(early), undefined, 'it must not know')
   assert.ok(await judge(far, late), 'nothing that it knows speaks against it')
   assert.deepEqual([await kindOf(early), await kindOf(late)], ['Wanted', ''])
-  // The server has seen the other definition and therefore reports the conflict.
+  // The server has received the other definition and therefore reports the conflict.
   assert.equal(await judge(far, late), false)
 
   const taken = updateObject(

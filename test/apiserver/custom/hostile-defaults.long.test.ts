@@ -1,6 +1,7 @@
 /**
- * Tests of hostile defaults that multiply small inputs: added values count against the limits of a body, so that the
- * server neither runs out of memory nor blocks. Objects stored earlier remain readable.
+ * Tests of hostile defaults that turn small inputs into large objects. Values that defaults add count towards the
+ * limits of a body, so that the server neither runs out of memory nor blocks. Objects that were stored earlier remain
+ * readable.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Tests of hostile definitions: deep and huge schemas, catastrophic patterns, multiplying rules and invalid names. Each
- * is rejected or bounded and blocks others no longer than any other request, measured in CPU time of the server's
- * thread.
+ * definition is rejected or bounded, and blocks other requests no longer than an ordinary request. The tests measure
+ * the CPU time of the server's thread.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -21,7 +21,7 @@ let client: HttpClient
 before(async () => {
   server = await startInProcess()
   client = server.client
-  // Excludes from the measurement code that is loaded and compiled on first use.
+  // Excludes code that is loaded and compiled on first use from the measurement.
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^a$' } } }
   await undefine(client, await define(client, { schema }))
 })
@@ -135,7 +135,7 @@ test('schema fields named like JavaScript properties are ordinary fields', async
     schema: { type: 'object', properties: { spec } },
     version: { additionalPrinterColumns: [{ name: '__proto__', type: 'string', jsonPath: '.spec.__proto__' }] },
   }
-  // Sent as text, because __proto__ is not a key in an object literal.
+  // Sends the definition as text, because __proto__ is not a key in an object literal.
   const raw = JSON.stringify(definitionOf(hostileDefinition))
   assert.ok(raw.includes('"__proto__":{"type":"string"'))
   const made = await client.send(definitions, { method: 'POST', raw })

@@ -1,6 +1,6 @@
 /**
- * Tests of two servers on one store, one of which has not seen a changed definition: writes under the old definition
- * are not stored.
+ * Tests of two servers on one store, one of which has not received a changed definition. Writes under the old
+ * definition are not stored.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Tests of custom resources as Kubernetes 1.25 and later serve them: ratcheting, selectable fields, causes, formats.
+ * Tests of custom resources as Kubernetes 1.25 and later serve them: ratcheting validation, selectable fields, error
+ * causes and formats.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Tests of names granted to a definition among others, and the reported conflicts. */
+/**
+ * Tests of the names that are granted to a definition that competes with other definitions, and of the reported
+ * conflicts.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { grantNames, namesTaken } from '../../../src/apiserver/custom/definitions/names.ts'

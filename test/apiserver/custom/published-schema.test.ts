@@ -1,5 +1,6 @@
 /**
- * Tests of schemas of custom kinds in OpenAPI: complete in version 3, reduced to what kubectl supports in version 2.
+ * Tests of the OpenAPI schemas of custom kinds: complete in version 3, and reduced to the features of kubectl in
+ * version 2.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

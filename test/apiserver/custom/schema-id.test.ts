@@ -1,6 +1,6 @@
 /**
- * Tests that stored objects record the schema for which they were complete. With the same schema, the server returns
- * them without parsing. With another schema, the server upgrades them.
+ * Tests that stored objects record the schema for which they are complete. If the schema is the same, the server
+ * returns them without parsing. Otherwise, the server upgrades them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests of the seat pool without a server: immediate seats, waiting, order and rejection. */
+/** Tests of the seat pool without a server: immediate assignment, waiting, order and rejection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FairQueue, SeatPool, type Waiter } from '../../../src/apiserver/flowcontrol/seat-pool.ts'
@@ -13,7 +13,7 @@ const seats = (count: number) => ({ seats: count, work: 0 })
 /** Runs the requests of several flows one after the other, each for its own duration. */
 class World {
   readonly pool: SeatPool
-  /** Flows of the requests that started after waiting, in order of their start. */
+  /** The flows of the requests that started after waiting, in the order in which they started. */
   readonly begun: string[] = []
   readonly #running: { flow: string; seats: number; queue: FairQueue; ms: number }[] = []
 

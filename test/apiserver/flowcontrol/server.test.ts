@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 const group = '/apis/flowcontrol.apiserver.orch.io/v1beta2'
 const oneSeat = ['--authorization-mode=AlwaysAllow', '--max-requests-inflight=1', '--max-mutating-requests-inflight=1']
 
-/** Gives alice and bob one shared seat, and queues in which ten requests of each may wait. */
+/** Lets alice and bob share one seat, and configures queues in which ten requests of each user may wait. */
 async function shareOneSeat(server: Restartable): Promise<{ schema: string; level: string }> {
   const admin = server.client()
   const queuing = { queues: 1024, handSize: 2, queueLengthLimit: 5 }
@@ -38,7 +38,7 @@ async function shareOneSeat(server: Restartable): Promise<{ schema: string; leve
   return { schema: schema.body.metadata.uid, level: level.body.metadata.uid }
 }
 
-/** Sends a request that runs until its body is sent. */
+/** Sends a request that runs until its body is complete. */
 async function holdSeat(server: Restartable, name: string, token = 'alice-token') {
   const body = JSON.stringify({ metadata: { name } })
   const socket = await openSocket(server, 'http/1.1')
@@ -226,7 +226,7 @@ test('without priority and fairness, the max-in-flight limits apply', async (t) 
   assert.equal((await bob.post(configMaps, { metadata: { name: 'more' } })).status, 201)
 })
 
-/** Responses that are built completely in memory, with the paths and formats in which they are long. */
+/** Responses that are built completely in memory, with the paths and formats for which they are long. */
 const longAnswers: readonly (readonly [path: string, accept: string])[] = [
   ['/openapi/v2', 'application/json'],
   [`${configMaps}/long`, 'application/yaml'],

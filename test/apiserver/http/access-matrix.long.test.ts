@@ -1,5 +1,5 @@
 /**
- * Tests of the access matrix: every kind of credential, times every verb, times every notation of the path. The
+ * Tests of the access matrix: every kind of credential, combined with every verb and every notation of the path. The
  * expected results are data. A different decision is an error, and so is any change to the stored objects.
  */
 import assert from 'node:assert/strict'
@@ -174,7 +174,7 @@ const modes: readonly { flags: readonly string[]; decisions: Decisions; every: t
   },
 ]
 
-/** Number of concurrent requests. Most finish immediately; a watch takes a second. */
+/** Number of concurrent requests. Most requests finish immediately, but a watch takes a second. */
 const atOnce = 32
 
 for (const { flags, decisions, every } of modes) {

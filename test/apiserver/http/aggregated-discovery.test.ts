@@ -1,5 +1,6 @@
 /**
- * Tests of aggregated discovery: all groups and resource types in one document, with groups of other servers merged.
+ * Tests of aggregated discovery: one document contains all groups and resource types, including the groups of other
+ * servers.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,8 +1,8 @@
 /**
- * All kinds of bad input that are known to have broken servers like this one, and where each is tested: in the table of
- * `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is checked),
- * with a feature that does not exist yet (`waits`), or not at all (`open`, with what is missing). A row may have
- * several of these. The numbers are those of public advisories.
+ * Lists all kinds of bad input that are known to have broken servers like this one, and the test of each kind: in the
+ * table of `bad-inputs.test.ts` (`here`, by group), in another test (`held`, by file and part of its name, which is
+ * checked), with a feature that does not exist yet (`waits`), or not at all (`open`, with the missing part). A row may
+ * have several of these entries. The numbers are the numbers of public advisories.
  */
 export interface BadInput {
   readonly here?: readonly string[]
@@ -394,7 +394,7 @@ export const runtime: Rows = {
   'numbers that cannot be represented': {
     here: ['javascript'],
     coveredBy: [
-      ['api/codec/json.test.ts', 'numbers keep all their digits'],
+      ['api/codec/json.test.ts', 'the parser preserves all digits of numbers'],
       ['api/codec/json.test.ts', 'fractional numbers are not rounded to integers'],
     ],
   },

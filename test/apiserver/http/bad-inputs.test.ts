@@ -1,7 +1,7 @@
 /**
- * Tests of a table of bad inputs and their expected responses, from the known faults of such servers. Longer series
- * have their own files (hostile-bodies, -headers, -paths, -queries, every-write-method). `bad-input-rows.ts` lists all
- * kinds and where they are tested. Prints the number of inputs and of wrong responses.
+ * Tests of a table of bad inputs and their expected responses. The table contains known faults of such servers. Longer
+ * series have their own files (hostile-bodies, -headers, -paths, -queries, every-write-method). `bad-input-rows.ts`
+ * lists all kinds and where they are tested. Prints the number of inputs and of wrong responses.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -382,7 +382,10 @@ async function lastWrite(client: HttpClient): Promise<string> {
   return (await client.get(`${configMaps}?limit=1`)).body.metadata.resourceVersion
 }
 
-/** Returns the fault of the response, if any. Rejected requests and dry runs must not write anything. */
+/**
+ * Returns the fault of the response, or undefined if the response is correct. Rejected requests and dry runs must not
+ * write anything.
+ */
 async function faultOf(client: HttpClient, row: Row): Promise<string | undefined> {
   const before = await lastWrite(client)
   const answer = await answerTo(client, row[0])

@@ -49,7 +49,7 @@ const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '0a' }
 /** A duplicate owner and an unknown field. */
 const stated = { metadata: { ownerReferences: [owner, owner] }, stranger: { a: [1] } }
 
-/** Sends the spec to an object that does not exist yet, or that has another spec. */
+/** Sends the spec as an update of an object that has another spec, or as a create. */
 type Way = (client: HttpClient, at: string, sent: JsonObject) => Promise<Answer>
 
 const send = (method: string, type: string) => (client: HttpClient, path: string, raw: string) =>

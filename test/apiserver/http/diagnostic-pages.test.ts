@@ -1,6 +1,6 @@
 /**
- * Tests of pages for monitoring and diagnosis besides `/metrics`, and the media types of CBOR, which no page or type
- * has.
+ * Tests of the pages for monitoring and diagnosis other than `/metrics`. Also tests that no page or type uses the media
+ * types of CBOR.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

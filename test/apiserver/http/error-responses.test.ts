@@ -1,6 +1,6 @@
 /**
- * Every error gets a response in every format, even if its text is cut in the middle of a character, or if the
- * conversion to the format fails.
+ * Tests that every error gets a response in every format, even if its text is cut in the middle of a character, or if
+ * the conversion to the format fails.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

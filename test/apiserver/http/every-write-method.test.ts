@@ -1,6 +1,6 @@
 /**
- * Tests that every write method performs the same checks. A document that is sent by create, PUT, each patch type or
- * apply, in JSON or YAML, is either an object of the right kind in well-formed text, or it is rejected. Afterwards, all
+ * Tests that every write method performs the same checks. A document can be sent by create, PUT, each patch type or
+ * apply, in JSON or YAML. It is rejected unless it is an object of the right kind in well-formed text. Afterwards, all
  * stored objects are read in every format.
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,7 @@
 /**
- * Tests that Events expire. For clients, an expiry is an ordinary deletion: watches report it with the last state and
- * its own version, so a watch can be resumed between any two deletions. Both stores behave in the same way.
+ * Tests that Events expire. For clients, an expiry is an ordinary deletion. Watches report each deletion with the last
+ * state and with a separate version, so a watch can be resumed between any two deletions. Both stores behave in the
+ * same way.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -87,7 +88,7 @@ function suite(name: string, flags: () => readonly string[]): void {
   })
 }
 
-// Both suites wait for time to pass, so the suites run concurrently.
+// Runs the two suites concurrently, because both wait for time to pass.
 describe('Event expiry with each store', { concurrency: true }, () => {
   let cluster: Cluster
   before(async () => {

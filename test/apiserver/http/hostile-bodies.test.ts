@@ -372,7 +372,7 @@ const sizes: { [name: string]: Row } = {
   'a type named __proto__': { body: 'a=b', headers: { 'content-type': '__proto__' }, status: 415 },
 }
 
-/** Responses to rejected bodies are short: no input makes the server send much more than the client sent. */
+/** Responses to rejected bodies are short, so that no input makes the server send much more than the client sent. */
 const maxRefusalBytes = 256 * 1024
 
 const table = { ...nesting, ...duplicates, ...numbers, ...text, ...base64, ...names, ...notObjects, ...forms, ...sizes }

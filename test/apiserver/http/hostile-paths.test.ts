@@ -1,6 +1,6 @@
 /**
- * Tests of ambiguous paths and methods. A user without permission for the plain path gets no access through any
- * notation. A user with permission gets the same response or an error.
+ * Tests of ambiguous paths and methods. A user without permission for the plain path gets no access through any other
+ * notation. A user with permission gets the same response as for the plain path, or an error.
  */
 import assert from 'node:assert/strict'
 import type { ClientHttp2Session } from 'node:http2'
@@ -94,7 +94,7 @@ const spellings = [
   `/api/v1/namespaces/${'a'.repeat(10_000)}/secrets`,
 ]
 
-/** 0 means that the server cut the connection, as HTTP/2 does for invalid paths. */
+/** Status 0 means that the server closed the connection, as HTTP/2 does for invalid paths. */
 const refused = [0, 400, 403, 404, 405]
 
 test(`${spellings.length} alternative spellings of a path grant no additional access`, {
@@ -113,7 +113,7 @@ test(`${spellings.length} alternative spellings of a path grant no additional ac
         for (const token of ['alice-token', '']) {
           const answer = await send(server, 'GET', path, token)
           assert.ok(!answer.text.includes(value), `${token} was shown the secret`)
-          // Users without permissions may see at most the server's health.
+          // Users without permissions may at most read the server's health.
           if (answer.status === 200) assert.match(path, /^\/livez\?/)
           else assert.ok(refused.includes(answer.status), `${token}: ${answer.status} ${answer.text.slice(0, 300)}`)
         }
@@ -193,7 +193,7 @@ test('requests with unusual methods are rejected', { timeout: 300_000 }, async (
   await client.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, data: { k: value } })
   for (const [name, methods, send, codes] of [
     ['HTTP/1.1', http1Methods, byHttp1, [400, 404, 405, 501]],
-    // Status 0 means that the server cut the connection.
+    // Status 0 means that the server closed the connection.
     ['HTTP/2', http2Methods, byHttp2, [0, 400, 404, 405, 501]],
   ] as const) {
     for (const method of methods) {

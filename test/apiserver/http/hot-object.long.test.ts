@@ -1,6 +1,6 @@
 /**
- * Tests of many concurrent changes to one object. All changes without a resourceVersion succeed, each on top of the
- * previous one, on one server and on two. A client that disconnects while waiting changes nothing.
+ * Tests of many concurrent changes to one object. All changes without a resourceVersion succeed one after the other, on
+ * one server and on two servers. A client that disconnects while waiting changes nothing.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -111,7 +111,7 @@ async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const left = leaving(server, 'left')
   assert.equal(await statusOf(session, `${hot}?timeout=500ms`, 'late'), 504)
   left.destroy()
-  // Gives the server enough time to notice.
+  // Waits long enough for the server to notice.
   await statusOf(session, `${hot}?timeout=200ms`, 'another')
   cluster.signal(0, 'SIGCONT')
   await first

@@ -1,6 +1,6 @@
 /**
- * Tests of the rewriting of links in relayed pages: links to a path of the same server change, however the page is
- * split.
+ * Tests that links in relayed pages are rewritten: links to a path of the same server change, regardless of how the
+ * page is split into chunks.
  */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'

@@ -1,8 +1,8 @@
 /**
- * Tests of bodies of about a megabyte with nearly the maximum number of values, in the formats that take longest.
- * Whatever the result, other requests can run in between. The tests measure the CPU time between two turns of the event
- * loop of an in-process server. The limit is above the time on a busy machine, and below the time without slicing on an
- * idle one.
+ * Tests of bodies of about a megabyte with nearly the maximum number of values, in the formats that take longest. Other
+ * requests can run in between, regardless of the result. The tests measure the CPU time between two turns of the event
+ * loop of an in-process server. The limit is above the time that a busy machine needs, and below the time that an idle
+ * machine would need without slicing.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -13,9 +13,9 @@ import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { collectionOf, define, undefine } from '../custom/definitions.ts'
 
 const boundMs = 150
-/** For 45,000 members. A single pass without slicing exceeds it on a busy machine. */
+/** Maximum time in milliseconds for 45,000 members. A single pass without slicing exceeds it on a busy machine. */
 const patchBoundMs = 60
-/** For a write of a custom object in any format. */
+/** Maximum time in milliseconds for a write of a custom object in any format. */
 const customBoundMs = 45
 const most = 95_000
 

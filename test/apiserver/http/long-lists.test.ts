@@ -1,4 +1,6 @@
-/** Tests of lists of many chunks: every byte is correct, whatever the protocol, the format and the reading speed. */
+/**
+ * Tests of lists of many chunks: every byte is correct, regardless of the protocol, the format and the reading speed.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -13,7 +15,7 @@ import { caOf, openSocket } from '../../support/raw-http.ts'
 
 const chunk = 64 * 1024
 
-/** Sizes around the chunk size, several larger ones in a row, and many small ones: 5 MB. */
+/** Sizes around the chunk size, several larger sizes in a row, and many small sizes: 5 MB in total. */
 const sizes = [
   ...[1, 900_000, 900_000, chunk - 600, chunk - 300, chunk, chunk + 300, 1, 900_000],
   ...Array.from({ length: 400 }, (_, i) => 1000 + i * 20),

@@ -1,7 +1,8 @@
 /**
- * Writes whose response from the store is lost. If the outcome can be determined, the client gets it. Otherwise it gets
- * a 504 without Retry-After, because clients automatically repeat requests with one (client-go: every verb, up to ten
- * times). Each test has its own server, with a proxy to etcd that loses responses.
+ * Tests of writes whose response from the store is lost. If the outcome can be determined, the client receives it.
+ * Otherwise, the client receives a 504 without Retry-After, because clients automatically repeat requests whose
+ * response has this header (client-go repeats every verb up to ten times). Each test has its own server, with a proxy
+ * to etcd that loses responses.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
@@ -45,7 +46,7 @@ async function startWired(t: Ending): Promise<Wired> {
   return { server, client: server.client(), wire }
 }
 
-/** Collects the events of objects with this label, as seen by the witness, until the test ends. */
+/** Collects the events of objects with this label, as the witness receives them, until the test ends. */
 async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; until(count: number): Promise<void> }> {
   const { body } = await witness.get(path)
   const stop = new AbortController()
@@ -85,14 +86,15 @@ function assertUnknown({ status, headers, text, body }: Answer): void {
 }
 
 /**
- * An update by kubectl whose response is lost. Undefined if no update was sent: kubectl starts slowly on a busy
- * machine, and a server that has not heard from etcd for a while first checks how recent its cache is, which gets no
- * response.
+ * An update by kubectl whose response is lost. Undefined if no update was sent. On a busy machine, kubectl starts
+ * slowly, and a server that has received nothing from etcd for a while first checks whether its cache is current. This
+ * check gets no response.
  */
 async function loseUpdate(t: Ending, wired: Wired, name: string) {
   const labels = { lost: name }
   await witness.post(path, { metadata: { name, labels } })
-  // The server must know the object before the proxy goes mute. Otherwise it would ask etcd for it and get no response.
+  // The server must read the object before the proxy stops forwarding. Otherwise, the server would request it from etcd
+  // and get no response.
   assert.equal((await wired.client.get(`${path}/${name}`)).status, 200)
   const { seen, until } = await follow(t, `lost=${name}`)
   wired.wire.set('mute')
@@ -170,7 +172,7 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
     const latest = wired.client.put(`${path}/faster-0`, { metadata: { name: 'faster-0' }, data })
     const named = { name: 'faster-1', resourceVersion: versions[1] }
     const exact = wired.client.put(`${path}/faster-1`, { metadata: named, data })
-    // As below: the requests have been sent.
+    // The response proves that the requests have been sent, as below.
     await wired.client.get(`${path}/faster-0?resourceVersion=0`)
     await wired.client.get(`${path}/faster-0?resourceVersion=0`)
     const theirs = []
@@ -196,7 +198,8 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
     wired.wire.set('deaf')
     const putting = wired.client.put(`${path}/unheard`, { metadata: { name: 'unheard' }, data: { a: '1' } })
     const creating = wired.client.post(path, { metadata: { name: 'unheard-new' } })
-    // Served from memory on another connection, but after the two requests above: they have been sent.
+    // The server responds from memory, on another connection, but after it has received the two requests above. They
+    // have therefore been sent.
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     await wired.client.get(`${path}/unheard?resourceVersion=0`)
     wired.wire.set('cut')

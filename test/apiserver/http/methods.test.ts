@@ -1,6 +1,6 @@
 /**
- * Unsupported methods get a 405, on collections and objects, with and without a namespace. Unknown paths still get a
- * 404.
+ * Tests that unsupported methods get a 405, for collections and objects, with and without a namespace, and that unknown
+ * paths still get a 404.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Tests of kubectl's use of the published OpenAPI document: explain, client-side validation and client-side apply. */
+/**
+ * Tests of the features of kubectl that use the published OpenAPI document: explain, client-side validation and
+ * client-side apply.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

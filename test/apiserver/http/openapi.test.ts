@@ -355,7 +355,8 @@ function markersExpected(fact: FieldFacts): JsonObject {
 }
 
 /**
- * Removes the recorded merge markers of the items. They have no meaning, because no client writes a list of objects.
+ * Removes the recorded merge markers of the items. These markers have no meaning, because no client writes a list of
+ * objects.
  */
 function withoutMerging({ listType: _, listMapKeys: __, ...fact }: FieldFacts): FieldFacts {
   return fact

@@ -1,6 +1,6 @@
 /**
- * Protobuf requests and responses: negotiation, watches, errors, malformed bodies, and shared messages that are encoded
- * only once.
+ * Tests of Protobuf requests and responses: negotiation, watches, errors, malformed bodies, and shared messages that
+ * are encoded only once.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -400,7 +400,7 @@ test('large Protobuf objects are read and written in time slices', async (t) => 
   const headers = { 'content-type': type, accept: type }
   const asks: { readonly [what: string]: () => Promise<{ readonly status: number }> } = {
     create: async () => {
-      // The object of the previous attempt, if any.
+      // Deletes the object of the previous attempt if it exists.
       await inside.client.delete(`${collection}/large`)
       return await inside.client.send(collection, { method: 'POST', raw, headers })
     },

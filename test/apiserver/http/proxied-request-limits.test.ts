@@ -1,6 +1,7 @@
 /**
- * Tests that forwarded requests to a pod, service, node or aggregated server, each of which takes a connection, leave
- * enough file descriptors for accepting clients, however many objects one user reaches.
+ * Tests that forwarded requests to a pod, service, node or aggregated server leave enough file descriptors to accept
+ * clients, regardless of the number of objects to which a user connects. Each forwarded request uses a separate
+ * connection.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

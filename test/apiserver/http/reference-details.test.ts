@@ -1,6 +1,6 @@
 /**
- * Responses to reads and deletes that Kubernetes 1.23 clients rely on. The same requests were once sent to both
- * servers.
+ * Tests of responses to reads and deletes on which clients of Kubernetes 1.23 rely. The same requests were once sent to
+ * both servers.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
  * Tests that two servers on one etcd behave as one API. A paged list can continue on the other server, a watch on one
- * server reports the writes of the other, and versions mean the same on both. The servers report limits and outages of
- * etcd, and recover.
+ * server reports the writes of the other, and versions have the same meaning on both servers. The servers report limits
+ * and outages of etcd, and recover.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -256,7 +256,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     const path = await makeNamespace('deaf')
     const deaf = await mended()
     await put(deaf, path, 'm', 'old')
-    // The server has seen its own write before its proxy stops forwarding responses.
+    // The server has received its own write before its proxy stops forwarding responses.
     assert.deepEqual(await read(deaf, path), { m: 'old' })
     wire.set('mute')
     const version = await put(one, path, 'm', 'new')
@@ -347,7 +347,7 @@ describe('an unavailable etcd', { timeout: 300_000, concurrency: true }, () => {
     assert.match(stranger.said, /^orch: .*certificate is not trusted.*check that it is running/m)
     for (const { said, ended } of [nowhere, stranger]) {
       assert.doesNotMatch(said, /\n\s+at /)
-      // The log names the reason for waiting long before the server gives up.
+      // The log contains the reason for waiting long before the server gives up.
       const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not trusted).*check that it is running/.exec(
         said,
       )!

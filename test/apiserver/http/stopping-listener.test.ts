@@ -1,4 +1,4 @@
-/** A closing listener answers all requests that clients have sent, even on a slow machine. */
+/** Tests that a closing listener responds to all requests that clients have sent, even on a slow machine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** Streaming lists in the versions between 1.24 and 1.35: unknown, behind a disabled gate, and enabled by default. */
+/**
+ * Tests of streaming lists in the versions from 1.24 to 1.35: unknown in early versions, then behind a disabled gate,
+ * and later enabled by default.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type EmulatedVersion, emulatedVersions, isAtLeast } from '../../../src/api/versions/emulated-version.ts'

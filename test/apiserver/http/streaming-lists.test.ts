@@ -1,6 +1,7 @@
 /**
- * Streaming lists: a watch with `sendInitialEvents=true` sends the current objects, a bookmark that marks their end,
- * and then the changes. One server emulates 1.36, which has the feature, and one 1.23, which does not know it.
+ * Tests of streaming lists. A watch with `sendInitialEvents=true` sends the current objects, a bookmark that marks
+ * their end, and then the changes. One server emulates 1.36, which has the feature, and another server emulates 1.23,
+ * which does not have it.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

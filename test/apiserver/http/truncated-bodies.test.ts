@@ -70,7 +70,7 @@ const writes: { readonly [name: string]: Write } = {
   },
 }
 
-/** How a client aborts in the middle of a body. */
+/** The ways in which a client can abort in the middle of a body. */
 const cuts: { readonly [name: string]: (socket: TLSSocket) => void } = {
   'reset without an error': (socket) => socket.write(frame('reset', 0, 1, number(0))),
   cancelled: (socket) => socket.write(frame('reset', 0, 1, number(8))),

@@ -1,4 +1,7 @@
-/** Tests that a truncated response never looks complete, over either protocol, because half a list is not a list. */
+/**
+ * Tests that a truncated response never looks complete, over either protocol. A client must not mistake half of a list
+ * for the whole list.
+ */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { test } from 'node:test'

@@ -1,7 +1,7 @@
 /**
- * Tests of unreadable objects in the store, damaged or written by a newer program: they are named in the log, in
- * /readyz?verbose and in the warnings of a list. All other objects are served, and damaged ones can be deleted. Tested
- * on the embedded store after a restart, and on etcd also while two servers run on it.
+ * Tests of objects in the store that are damaged or that a newer program wrote. The log, /readyz?verbose and the
+ * warnings of a list name these objects. All other objects are served, and damaged objects can be deleted. Tested on
+ * the embedded store after a restart, and on etcd also while two servers run on it.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The output of a server contains no names of the other profile: help, discovery, descriptions, objects of every kind
- * with defaults, tables, errors, metrics, and the files that it writes.
+ * Tests that the output of a server contains no names of the other profile: help, discovery, descriptions, objects of
+ * every kind with defaults, tables, errors, metrics, and the files that the server writes.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -15,7 +15,9 @@ import { root } from '../../support/server.ts'
 /** The kinds of Kubernetes 1.23, which the specification describes. */
 const allKinds = kindsOfVersion('1.23')
 
-/** Names that belong to only one profile. Names of system namespaces and of old metrics are the same in both. */
+/**
+ * Names that belong to only one profile. Names of system namespaces and of old metrics are the same in both profiles.
+ */
 const wordsOf: { readonly [P in ProfileName]: RegExp } = {
   orch: /\borch\.io\b|\bx-orch-|vnd\.orch\.|\bio\.orch\.|ORCH_EXEC_INFO|\borch\.default\.svc|\bnodeagent\b/i,
   kubernetes:

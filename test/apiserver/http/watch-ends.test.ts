@@ -1,6 +1,6 @@
 /**
- * Tests that a watch ends when its client disconnects, for whatever reason. The tests check that no watcher is left.
- * The server runs in this process, so the tests can read its number of watches.
+ * Tests that a watch ends when its client disconnects, for any reason. The tests check that no watcher remains. The
+ * server runs in this process, so the tests can read its number of watches.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -83,7 +83,7 @@ test('a single HTTP/2 frame that cancels a watch ends the watch', { timeout: 300
     stream += 6
     socket.write(ask(first))
     await untilWatches(running, 1)
-    // A request that is cancelled in the same packet ends like a request that has started.
+    // A request that the client cancels in the same packet ends in the same way as a request that has started.
     const reset = (which: number) => frame('reset', 0, which, number(code))
     socket.write(Buffer.concat([ask(second), reset(second), reset(first), ask(third)]))
     await untilWatches(running, 1)

@@ -1,6 +1,6 @@
 /**
- * Rules for writes of every kind: apply through several versions, during deletions and to subresources; list elements
- * without keys; generated names; and the metadata of a write.
+ * Tests of the rules for writes of every kind: apply through several versions, during deletions and to subresources;
+ * list elements without keys; generated names; and the metadata of a write.
  */
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
@@ -89,8 +89,8 @@ describe('applies by one manager through two versions', () => {
 
 describe('applying to an object that is deleted concurrently', () => {
   /**
-   * Sends a deletion and an apply together on one connection. The apply first finds the object, and then no longer
-   * finds it.
+   * Sends a deletion and an apply together on one connection. The apply first finds the object, but the object is gone
+   * when the apply writes it.
    */
   async function race(session: ClientHttp2Session, name: string, metadata: JsonObject): Promise<[number, string]> {
     const headers = { ':path': `${maps}/${name}`, authorization: 'Bearer admin-token' }
@@ -112,7 +112,7 @@ describe('applying to an object that is deleted concurrently', () => {
     const session = connect(url, { ca: authority as string })
     let created = 0
     let refused = 0
-    // Repeats until enough applies came between the check and the write of their object.
+    // Repeats the race until enough applies were executed between the check and the write of their object.
     for (let i = 0; i < 300 && Math.min(created, refused) < 5; i++) {
       const name = `race-${i}`
       const { body } = await client.post(maps, mapOf(name))
@@ -305,8 +305,8 @@ test('a resourceVersion of 0 counts as unset, and a PUT does not recreate a dele
 })
 
 /**
- * Draws names from 4,096 possibilities instead of 14 million. Of 300 draws, about eleven collide, almost never none,
- * and no name collides eight times in a row.
+ * Draws names from 4,096 possibilities instead of 14 million. Of 300 draws, about eleven collide. The probability that
+ * none collides, or that a name collides eight times in a row, is negligible.
  */
 function drawFromFew(t: TestContext): void {
   const { randomUUID } = crypto

@@ -1,6 +1,6 @@
 /**
- * Tests that, from Kubernetes 1.33 on, addresses of Services come from ServiceCIDRs, and each address has an IPAddress
- * for as long as it exists.
+ * Tests that addresses of Services come from ServiceCIDRs since Kubernetes 1.33, and that each address has an IPAddress
+ * for as long as the address is in use.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

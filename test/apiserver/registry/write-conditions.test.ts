@@ -1,6 +1,6 @@
 /**
- * Tests of write conditions: a decision that depends on another object still holds at the commit, for creates, updates
- * and deletes. The control receives the outcome of each attempt.
+ * Tests of write conditions: a decision that depends on another object is still valid at the commit, for creates,
+ * updates and deletes. The control receives the outcome of each attempt.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -146,7 +146,7 @@ test('an admission plugin is notified of a rejection, an unchanged object and a 
 
 test('the server retries an update until it succeeds, but returns a conflict if the client specified a resourceVersion', async () => {
   const key = keyOf(maps, 'default', 'rule')
-  // Another server writes the object just before this one.
+  // Lets another server write the object just before this write.
   const others = (times: number) => ({
     ...plain,
     admission: {

@@ -1,6 +1,6 @@
 /**
- * Tests of connections to pods, nodes and services: authorized by method, subject to admission, and rejected with the
- * missing part. Covers plain requests and protocol upgrades.
+ * Tests of connections to pods, nodes and services: the permission depends on the method, admission is called, and
+ * rejections name the missing part. Covers plain requests and protocol upgrades.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -68,7 +68,8 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/empty:81/proxy/x`, 503, /no service port 81 found for service "empty"/],
   ['GET', `${services}/none-yet/proxy`, 503, /no endpoints available for service "none-yet"/],
   ['GET', `${services}/full:other/proxy`, 503, /no endpoints available for service "full:other"/],
-  // The address of the server is unknown if it never was, or no longer is, the address of the pod.
+  // The server does not connect to the address, because the address never belonged to the pod or no longer belongs to
+  // it.
   ['GET', `${services}/stray/proxy`, 503, /no endpoints available for service "stray"/],
   ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]
@@ -259,7 +260,7 @@ test('proxied requests are counted per Service, regardless of how the name is sp
     endpoints: { subsets: [{ addresses: [{ ip, targetRef }], ports: [{ name: 'http', port: 8080 }] }] },
     pods: { metadata: targetRef, status: { podIPs: [{ ip }] } },
   }
-  // Endpoints reject addresses of this machine, so no request can be sent through a service here.
+  // Endpoints must not contain addresses of this machine, so no request can be sent through a Service here.
   const find = ({ plural }: { plural: string }) => ({ object: stored[plural] })
   const [endpoint] = serviceConnections({ getLatest: find, getCached: find } as never, {} as never)
   const countedAs = async (namespace: string, name: string) => {

@@ -1,4 +1,7 @@
-/** Tests of object history through the API and orchctl on etcd: one server is written to, another one is queried. */
+/**
+ * Tests of object history through the API and orchctl on etcd: one server receives the writes, and another server
+ * answers the queries.
+ */
 import { after } from 'node:test'
 import { startEtcd } from '../../support/etcd.ts'
 import { serve } from '../../support/in-process.ts'

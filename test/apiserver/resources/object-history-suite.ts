@@ -1,7 +1,8 @@
 /**
- * Object history through the API and orchctl: changes, earlier states and undo, limited to users who may read the
- * object and without values of Secrets. Runs on any store with a journal. With two servers, queries one about writes of
- * the other. Tests of the journal itself: storage/store/suite/journal.ts.
+ * Tests of object history through the API and orchctl: changes, earlier states and undo. Only users who may read the
+ * object can read its history, which contains no values of Secrets. The suite runs on any store with a journal. With
+ * two servers, one server is queried about the writes of the other. `storage/store/suite/journal.ts` tests the journal
+ * itself.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +12,8 @@ import { long, longTest } from '../../support/long.ts'
 import { configOf, orchctl } from '../../support/orchctl.ts'
 
 /**
- * Takes two servers on one store, or the same server twice. The first server is written to, and the second is queried.
+ * Tests two servers on one store, or the same server twice. The first server receives the writes, and the second server
+ * answers the queries.
  */
 export function historySuite(server: Restartable, second: Restartable): void {
   const admin = server.client()
@@ -132,7 +134,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
       const { status }: { status: { items: { metadata: { name: string } }[]; continue?: string } } = (
         await stateOf(asked, { ...spec, continue: next })
       ).body
-      // Depending on the store, objects are read fifty at a time.
+      // Each read returns at most fifty objects, depending on the store.
       assert.ok(status.items.length > 0)
       names.push(...status.items.map(({ metadata }) => metadata.name))
       next = status.continue
@@ -183,7 +185,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await patch(admin, `${secrets}/s`, { stringData: { 'pass.word': 'hidden-3' }, metadata: { labels: { a: 'b' } } })
     const { body, text } = await historyOf(asked, { resource: 'secrets', namespace: 'default', name: 's' })
     const [second] = body.status.revisions
-    // Lists labels, and nothing else, even if the values are still in the store.
+    // Lists only the labels, even if the values are still in the store.
     const steps = [{ member: 'data' }, { member: 'pass.word' }]
     assert.deepEqual(second.changes[0], { path: '.data["pass.word"]', steps, concealed: true })
     for (const { path } of second.changes.slice(1)) assert.equal(path, '.metadata.labels')

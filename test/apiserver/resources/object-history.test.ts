@@ -1,6 +1,6 @@
 /**
- * Tests of object history through the API and orchctl, on the in-memory store. On etcd:
- * object-history-etcd.long.test.ts.
+ * Tests of object history through the API and orchctl, on the in-memory store. `object-history-etcd.long.test.ts` runs
+ * the same tests on etcd.
  */
 import { after } from 'node:test'
 import { serve } from '../../support/in-process.ts'

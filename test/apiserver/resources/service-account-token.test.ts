@@ -1,4 +1,4 @@
-/** The metadata of token requests, which depends on the emulated version. */
+/** Tests of the metadata of token requests, which depends on the emulated version. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

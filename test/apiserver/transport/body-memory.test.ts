@@ -1,6 +1,7 @@
 /**
- * Tests of the memory for a body while the server waits for the rest of it: at most four bytes per byte, however it is
- * framed. The tests send a body without its last byte and measure the heap of this process, which is the server.
+ * Tests of the memory for a body while the server waits for the rest of it: at most four bytes per byte of the body,
+ * regardless of the framing. The tests send a body without its last byte and measure the heap of this process, which is
+ * the server.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -120,7 +121,7 @@ async function begin(port: number, alpn: string, send: (socket: TLSSocket) => Pr
 }
 
 /**
- * Waits until the server has read everything: over HTTP/2, the server has answered a ping, and over HTTP/1.1, its
+ * Waits until the server has read everything: Over HTTP/2, the server has responded to a ping. Over HTTP/1.1, its
  * socket has received the bytes.
  */
 async function received(socket: TLSSocket, alpn: string): Promise<void> {

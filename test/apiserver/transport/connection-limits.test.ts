@@ -1,6 +1,6 @@
 /**
- * Tests of connection limits, in total and per user. Above them, a request gets 429 over HTTP/1.1, and 429 plus GOAWAY
- * over HTTP/2. Some connections are reserved for system:masters. The limits apply to all workers together.
+ * Tests of connection limits, in total and per user. Above a limit, a request gets a 429 over HTTP/1.1, and a 429 plus
+ * GOAWAY over HTTP/2. Some connections are reserved for system:masters. The limits apply to all workers together.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -57,7 +57,7 @@ test('the server limits the number of connections per user', { timeout: 300_000 
   assert.match(answer, /\r\nretry-after: \d+\r\n/i)
   assert.match(answer, /\r\nconnection: close\r\n/i)
   assert.match(answer, /too many connections: the user \\"alice\\" has 3 open connections/)
-  // Existing connections continue to work.
+  // Connections that are already open continue to work.
   sockets[0]!.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice-token\r\n\r\n`)
   assert.doesNotMatch(String((await once(sockets[0]!, 'data'))[0]), /429/)
   assert.equal((await connectAll(t, server, 'bob-token', 3)).length, 3)
@@ -88,7 +88,7 @@ test('above the total connection limit, only users in system:masters are served'
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t, ['--max-connections=40'])
-  // 2 of 40 connections are reserved for system:masters.
+  // Of 40 connections, 2 are reserved for system:masters.
   const sockets = await connectAll(t, server, 'alice-token', 45)
   assert.equal(sockets.length, 38)
   const answered = await connectAll(t, server, 'admin-token', 3)
@@ -113,7 +113,7 @@ test('unauthenticated clients cannot occupy the connections reserved for system:
     stranger.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(stranger, 'data')
   }
-  // Each unauthenticated connection may stay for a second.
+  // Each unauthenticated connection may stay open for a second.
   await until(
     () => connect(t, server, 'admin-token'),
     (socket) => socket !== undefined,
@@ -154,7 +154,7 @@ test('unauthenticated connections from one address are limited', { timeout: 300_
 test('rejecting a client does not evict a connection from another address', {
   timeout: 300_000,
 }, async (t) => {
-  // At most 2 of 4 connections are unauthenticated, and at most 1 per address.
+  // Of 4 connections, at most 2 are unauthenticated, with at most 1 from each address.
   const onRequest = (transport: ServerTransport) => {
     transport.peer.proved(user('admin', 'system:masters'))
     ok(transport)
@@ -253,7 +253,7 @@ async function openStranger(t: TestContext, server: Served): Promise<TLSSocket |
   return isAnswered ? socket.resume() : undefined
 }
 
-/** Each attempt tests the eviction with a probability of one half. */
+/** Each attempt tests the eviction with a probability of one half, so there are several attempts. */
 const attempts = long ? 12 : 5
 
 test('unauthenticated connections of one worker yield to a client of another worker', {

@@ -1,4 +1,7 @@
-/** Tests of TLS, ALPN, and ambiguous HTTP/1.1: at most one response, and then the connection is closed. */
+/**
+ * Tests of TLS, ALPN, and ambiguous HTTP/1.1. An ambiguous request gets at most one response, and then the connection
+ * is closed.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
@@ -162,7 +165,7 @@ test('data after an upgrade request is not parsed as a request', async (t) => {
     socket.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     socket.once('data', () => socket.write(smuggled))
     assert.deepEqual(statusesOf(await untilClosed(socket)), [status], name)
-    // The same case, but the body arrives earlier.
+    // Tests the same case with a body that arrives earlier.
     const early = await openSocket(server, 'http/1.1')
     early.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
     early.write(smuggled)

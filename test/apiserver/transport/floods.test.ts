@@ -1,4 +1,7 @@
-/** Tests of floods of cheap HTTP/2 frames, limited in count and time: the server survives and serves other clients. */
+/**
+ * Tests of floods of cheap HTTP/2 frames. The frames are limited in count and time, so that the server survives and
+ * serves other clients.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'

@@ -1,4 +1,6 @@
-/** Tests of requests from web pages of other origins: none can write or open a connection as the user. */
+/**
+ * Tests of requests from web pages of other origins. Such a page can neither write nor open a connection as the user.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer } from '../../support/http-client.ts'
@@ -59,7 +61,7 @@ const accepted: readonly Headers[] = [
   { origin: own, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none' },
-  // WebSocket libraries set an origin of their own. No page can send such a user agent without a preflight.
+  // WebSocket libraries set their own origin. No page can send such a user agent without a preflight request.
   { origin: 'http://localhost', 'user-agent': 'e2e.test/v1.23.17 (linux/amd64) kubernetes/953be89' },
   { origin: 'https://friend.example', 'sec-fetch-site': 'cross-site' },
 ]

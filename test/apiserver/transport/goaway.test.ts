@@ -1,6 +1,6 @@
 /**
- * Tests of `--goaway-chance`: a request over HTTP/2 is occasionally the last on its connection, and is answered
- * normally.
+ * Tests of `--goaway-chance`: an HTTP/2 request occasionally becomes the last request on its connection, and still gets
+ * a normal response.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

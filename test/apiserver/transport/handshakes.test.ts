@@ -1,4 +1,4 @@
-/** Tests of malicious handshakes: odd server names, very long certificate chains, and thousands of certificates. */
+/** Tests of malicious handshakes: unusual server names, very long certificate chains, and thousands of certificates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'

@@ -1,4 +1,7 @@
-/** Requests over HTTP/2 start in parts, so that a connection with many of them does not delay the others. */
+/**
+ * Tests that a connection with many HTTP/2 requests does not delay other connections, because its requests are started
+ * in parts.
+ */
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'

@@ -1,7 +1,7 @@
 /**
- * Replays the recorded cases with `--http-engine=node`: all cases that pass on our own engine must pass there, too. The
- * kit is not part of this repository. It is expected next to the checkout or at ORCH_KIT. Without it, the test is
- * skipped.
+ * Replays the recorded cases with `--http-engine=node`: all cases that pass on our own engine must also pass on Node's
+ * engine. The kit with the cases is not part of this repository. It is expected next to the checkout or at ORCH_KIT.
+ * Without the kit, the test is skipped.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -33,7 +33,7 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
 }
 
 test("all conformance recordings that pass on our HTTP engine also pass on Node's", { skip }, async (t) => {
-  // The cases spend most of their time waiting for watches to end, so both replays run concurrently.
+  // Runs both replays concurrently, because the cases spend most of their time waiting for watches to end.
   const [own, node] = await Promise.all([replay(t, 'orch'), replay(t, 'node')])
   assert.ok(own.passed > 0, 'no case was replayed')
   assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * Tests of clients that pipeline requests over HTTP/1.1. All requests are answered in order. However much a client
- * sends, the server buffers little of it and produces no responses that are not read.
+ * Tests of clients that pipeline requests over HTTP/1.1. All requests get responses in order. The server buffers only a
+ * little of the data that a client sends, and produces no responses that the client does not read.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -81,7 +81,7 @@ test('responses keep the order of pipelined requests, even if the first is slow'
 test('pipelined bodies larger than the buffer arrive completely', async (t) => {
   const bodies = Array.from({ length: 6 }, (_, i) => `${i}`.repeat(300_000 + i))
   const [client] = await begin(t, async (transport) => {
-    // The body waits until it is read, and the connection waits too.
+    // The body is not read yet, so the connection waits too.
     await pause(20)
     let text = ''
     await new Promise<void>((resolve, reject) =>
@@ -150,7 +150,7 @@ test('the server does not produce responses for a client that does not read', as
   assert.ok(accepted.writableLength < 256 * 1024, `${accepted.writableLength} bytes wait`)
 })
 
-/** Resolves when a number has changed and then stayed constant for a while. */
+/** Resolves when a number has changed and then stayed the same for a while. */
 async function standsStill(read: () => number): Promise<void> {
   for (let [before, still] = [0, 0]; still < 5; ) {
     await pause(20)

@@ -1,4 +1,7 @@
-/** The parser of a connection remembers the last header lines. What it returns does not depend on earlier heads. */
+/**
+ * Tests that the result of parsing a request head does not depend on earlier heads, although the parser of a connection
+ * remembers the last header lines.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HeadParser, refusals } from '../../../src/apiserver/transport/http1/head.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of the memory of an unauthenticated connection whose client sends slowly or never finishes: less than 256 KiB.
- * The tests measure the heap of this process, which is the server, for several such connections.
+ * Tests that an unauthenticated connection whose client sends slowly or never finishes needs less than 256 KiB of
+ * memory. The tests measure the heap of this process, which is the server, for several such connections.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,11 +1,14 @@
-/** Requests of many HTTP/1.1 connections are handled in stages, in order of arrival, and none is lost. */
+/**
+ * Tests that requests of many HTTP/1.1 connections are handled in stages, in order of arrival, and that no request is
+ * lost.
+ */
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { corkInStage, readInStage } from '../../../src/apiserver/transport/http1/stages.ts'
 
-/** Longer than the time limit of a stage. */
+/** Duration of a slow read in milliseconds, which exceeds the time limit of a stage. */
 const slowReadMs = 6
 
 test('connections that become readable while a stage is interrupted are read after earlier connections', async () => {
@@ -31,7 +34,7 @@ test('responses are sent after all requests in a stage are handled', async () =>
   for (const socket of sockets) corkInStage(socket)
   corkInStage(sockets[0]!)
   assert.deepEqual(corks(), [1, 1])
-  // A request with several asynchronous steps is part of the stage, too.
+  // A request with several asynchronous steps is also part of the stage.
   for (let step = 0; step < 5; step++) {
     await undefined
     assert.deepEqual(corks(), [1, 1])

@@ -1,6 +1,6 @@
 /**
- * Unauthenticated connections never take all available connections, and authenticated clients keep theirs. Without
- * these limits, 166 connections would block a server that may open 200 files.
+ * Tests that unauthenticated connections never take all available connections, and that authenticated clients keep
+ * their connections. Without these limits, 166 connections would block a server that may open 200 files.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { type ServerHandle, startServer, startWithFew } from '../../support/serv
 const watchPath = '/api/v1/namespaces/default/configmaps?watch=1'
 const noWindow = frame('settings', 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
 
-/** Methods to occupy a connection without authenticating. */
+/** The ways in which a client can occupy a connection without authenticating. */
 const sitting: readonly ((server: ServerHandle) => Promise<{ destroy(): void; readonly closed: boolean }>)[] = [
   async (server) => {
     const socket = await openFrames(server)

@@ -1,6 +1,6 @@
 /**
- * Tests of evictions of unauthenticated connections between workers: two workers in this thread, with the counters and
- * the channel that workers in separate threads share.
+ * Tests of evictions of unauthenticated connections between workers: two workers run in this thread, with the same
+ * counters and channel that workers in separate threads share.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -82,7 +82,7 @@ test('the connections of a network are counted across all workers', async (t) =>
   assert.equal(one!.strangers.evictFor('10.0.0.3'), true)
   await once(own, 'close')
   assert.equal(remote.destroyed, false)
-  // Both networks now have one connection each, so the next client of either network gets no room.
+  // Both networks now have one connection each, so neither network may open another connection.
   const next = one!.connect('10.0.0.3')
   assert.equal(one!.strangers.evictFor('10.0.0.3'), false)
   assert.equal(one!.makeRoom(next), true)

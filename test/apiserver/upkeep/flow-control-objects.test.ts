@@ -1,4 +1,4 @@
-/** Mandatory flow-control objects are repaired at startup and once a minute. */
+/** Tests that mandatory flow-control objects are repaired at startup and once a minute. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

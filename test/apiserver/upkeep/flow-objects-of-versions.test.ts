@@ -1,4 +1,4 @@
-/** Tests of the FlowSchemas and priority levels that a new server creates, compared with recorded facts. */
+/** Tests that a new server creates the same FlowSchemas and priority levels as recorded for Kubernetes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'

@@ -84,7 +84,7 @@ test('requests are counted by served type, and unknown names do not become label
   const first = await inventLabels('a')
   const second = await inventLabels('b')
   assert.doesNotMatch(second, /made\.up|things-|part-|agent-|PROPFIND/)
-  // Series for a kind of garbage collection, and for an active resource type, appear only when it first occurs.
+  // Series for a type of garbage collection, and for an active resource type, appear only after the first occurrence.
   const names = (text: string) =>
     text
       .split('\n')

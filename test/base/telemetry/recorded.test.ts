@@ -1,4 +1,7 @@
-/** Tests of the metrics after known requests: watches, authentication, admission, the store and the control loops. */
+/**
+ * Tests of the metrics after a known sequence of requests: watches, authentication, admission, the store and the
+ * control loops.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthenticationMetrics } from '../../../src/apiserver/authn/authentication-metrics.ts'
@@ -63,7 +66,7 @@ test('authentication metrics count every request once by result, and only well-k
   assert.equal((await withoutToken(server)).status, 401)
   const after = await scrape(admin!)
   const rise = (name: string, labels: string) => after(name, labels) - before(name, labels)
-  // The second reading of the metrics is also a request of the administrator.
+  // The administrator's second request for the metrics counts too.
   assert.equal(rise('authentication_attempts', 'result="success"'), 3 + 2 + 1)
   assert.equal(rise('authentication_attempts', 'result="error"'), 4)
   assert.equal(rise('authentication_attempts', 'result="failure"'), 1)

@@ -1,4 +1,7 @@
-/** `connect({ form: 'protobuf' })`: the same objects in another encoding. Invalid encodings are rejected. */
+/**
+ * Tests of `connect({ form: 'protobuf' })`: the client returns the same objects in another encoding, and rejects
+ * invalid encodings.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'

@@ -1,5 +1,6 @@
 /**
- * Tests of loops: sources of keys, the first pass, waiting for a key, a clean end, and reports of missing permissions.
+ * Tests of control loops: sources of keys, the first pass, waiting for a key, a clean end, and reports of missing
+ * permissions.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** The work queue: unique keys, retries with backoff, limited concurrency and a clean end. */
+/** Tests of the work queue: unique keys, retries with backoff, limited concurrency and a clean end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'

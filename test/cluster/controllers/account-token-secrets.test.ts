@@ -1,4 +1,4 @@
-/** With `--create-token-secrets`, every service account has exactly one token Secret. */
+/** Tests that every service account has exactly one token Secret with `--create-token-secrets`. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

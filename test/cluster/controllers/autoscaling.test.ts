@@ -1,4 +1,6 @@
-/** Tests of autoscaling by metrics of an aggregated server, and the conditions without a metrics API. */
+/**
+ * Tests of autoscaling based on the metrics of an aggregated server, and of the conditions if there is no metrics API.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

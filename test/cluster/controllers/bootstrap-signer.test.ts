@@ -1,4 +1,7 @@
-/** `cluster-info` has a signature for every token that may sign, and no others. jose verifies the signatures. */
+/**
+ * Tests that `cluster-info` has a signature for every token that may sign, and no other signatures. The test verifies
+ * the signatures with jose.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Tests of CronJobs with a simulated clock: due, missed, forbidden, replaced and suspended runs, and the history. */
+/**
+ * Tests of CronJobs with a simulated clock: due, missed, forbidden, replaced and suspended runs, and the history
+ * limits.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

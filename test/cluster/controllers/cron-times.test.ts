@@ -1,4 +1,4 @@
-/** Tests of run times of schedules: fields, steps, names, days, time zones and daylight saving changes. */
+/** Tests of the run times of schedules: fields, steps, names, days, time zones and daylight saving changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CronJob } from '../../../src/api/kinds/batch/cron-job.ts'
@@ -36,7 +36,7 @@ for (const [text, after, ...expected] of [
   ['0 0 29 2 *', '2030-01-01T00:00:00', '2032-02-29T00:00:00'],
   ['0 12 * jan,MAR mon-wed', '2030-01-31T00:00:00', '2030-03-04T12:00:00'],
   // If a schedule has both a date and a weekday, either of them matches. If one of them is a star, only the other
-  // counts.
+  // determines the day.
   ['0 0 13 * fri', '2030-09-06T00:00:00', '2030-09-13T00:00:00', '2030-09-20T00:00:00'],
   ['0 0 13 * fri', '2030-10-11T00:00:00', '2030-10-13T00:00:00'],
   ['0 0 */2 * fri', '2030-01-01T00:00:00', '2030-01-03T00:00:00', '2030-01-04T00:00:00'],

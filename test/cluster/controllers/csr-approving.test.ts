@@ -1,4 +1,7 @@
-/** Requests of node agents are approved if the requester is permitted. No other requests are approved. */
+/**
+ * Tests that requests of node agents are approved if the requester has permission, and that no other requests are
+ * approved.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

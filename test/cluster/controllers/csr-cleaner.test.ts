@@ -1,4 +1,4 @@
-/** Old CertificateSigningRequests are deleted based on the clock, and recent ones remain. */
+/** Tests that old CertificateSigningRequests are deleted based on the clock, and that recent requests remain. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -76,7 +76,7 @@ test('the manager deletes old CertificateSigningRequests', async (t) => {
     await create('approved-then-failed')
     await decide('approved-then-failed', 'Approved', 90 * minute)
     await decide('approved-then-failed', 'Failed', 30 * minute)
-    // The time of the failure determines the age, although the approval has a later time.
+    // The time of the failure determines the age of the request, although the approval has a later time.
     await create('failed-long-ago')
     await decide('failed-long-ago', 'Approved', 0)
     await decide('failed-long-ago', 'Failed', 61 * minute)

@@ -1,4 +1,4 @@
-/** Approved requests are signed, or fail with all violated rules, even if a manager is killed in between. */
+/** Tests that approved requests are signed, or fail with all violated rules, even if a manager is killed in between. */
 
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'

@@ -1,4 +1,6 @@
-/** Tests of Deployments: rollout limits at every event, Recreate, scaling, pausing, deadlines, history and rollback. */
+/**
+ * Tests of Deployments: rollout limits after every event, Recreate, scaling, pausing, deadlines, history and rollback.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -158,7 +160,8 @@ test('the rollout limits of a Deployment hold while ReplicaSets have not reached
   // The old ReplicaSet still has ten pods, so no more new pods fit.
   await until(sizes, (told) => told.join() === '8,3')
   await tell(2, { replicas: 3, availableReplicas: 1 })
-  // Two of the ten available pods are about to be deleted, so one more pod may be deleted in favor of the new pod.
+  // Two of the ten available pods are about to be deleted, so one more old pod may be deleted to make room for the new
+  // pod.
   await until(sizes, (told) => told.join() === '7,3')
   await tell(1, { replicas: 8, availableReplicas: 8 })
   await until(sizes, (told) => told.join() === '7,5')

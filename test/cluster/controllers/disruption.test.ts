@@ -1,4 +1,4 @@
-/** Tests of disruption budgets and evictions: evictions consume what the loop allows. */
+/** Tests of disruption budgets and evictions: evictions consume the disruptions that the loop allows. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -94,7 +94,7 @@ test('the number of allowed disruptions follows the pods, and each disruption is
   assert.equal(await evict('web-1'), 429)
   const after = await untilBudget('web', '0,3,3,4')
   assert.equal(after.status?.conditions?.[0]?.reason, 'InsufficientPods')
-  // The eviction may update the counts before the loop has seen that the pod is deleted.
+  // The eviction may update the counts before the loop has received the deletion of the pod.
   await untilTrue(async () => {
     const { status } = await server.client.get(kinds.PodDisruptionBudget, { namespace, name: 'web' })
     return Object.keys(status?.disruptedPods ?? {}).length === 0

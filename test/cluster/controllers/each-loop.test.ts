@@ -1,7 +1,7 @@
 /**
- * Requirements for every control loop: a rejected write for one object does not block others, and if a manager is
- * killed during a write, the next one finishes. A loop without a row here fails. The behavior of each loop is tested in
- * its own file, which also kills loops with several writes at each of them.
+ * Tests of the requirements for every control loop: a rejected write for one object does not block other objects, and
+ * if a manager is killed during a write, the next manager finishes the work. The test fails for a loop that has no row
+ * here. Each loop also has its own test file, which kills a loop with several writes at each of them.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
@@ -23,7 +23,8 @@ import { untilTrue } from '../../support/until.ts'
 
 type Found = Awaited<ReturnType<typeof read>>
 /**
- * One loop: the objects on which it acts, and how to observe the result. All objects and paths contain the given name.
+ * A control loop, the objects on which it acts, and the result that the test observes. All objects and paths contain
+ * the given name.
  */
 interface Row {
   make(name: string): Promise<void>
@@ -34,7 +35,7 @@ interface Row {
   readonly options?: () => Partial<LoopOptions>
   /** Time since the objects were created, on the clock of the loop. */
   readonly laterMs?: number
-  /** Other loops that must run. */
+  /** Other loops that the loop needs. */
   readonly beside?: readonly string[]
   /** Text in the path or body of requests about an object. Defaults to the name of the object. */
   readonly mark?: (name: string) => string
@@ -431,8 +432,8 @@ const rows: { readonly [loop: string]: Row } = {
 }
 
 /**
- * These loops need a later Kubernetes version and have tests of their own. `storage-protection.test.ts` tests the last
- * of these loops.
+ * Loops that need a later Kubernetes version and have their own tests. `storage-protection.test.ts` tests the last of
+ * these loops.
  */
 const testedElsewhere = [
   'legacy-service-account-token-cleaner',

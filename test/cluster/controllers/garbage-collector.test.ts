@@ -1,6 +1,7 @@
 /**
- * Tests of the garbage collector against a real server, as its own account. Covers the cases of Kubernetes' own tests,
- * and further failure modes: cycles, types that appear and disappear, faults, and a manager that stops halfway.
+ * Tests of the garbage collector against a real server, with its own service account. Covers the cases of Kubernetes'
+ * own tests, and additional failure modes: cycles, types that appear and disappear, faults, and a manager that stops
+ * halfway.
  */
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of fields of workloads since Kubernetes 1.24: ordinals, claim retention, parallel updates, terminating pods,
- * container metrics, gates, hints.
+ * Tests of workload fields since Kubernetes 1.24: ordinals, claim retention, parallel updates, terminating pods,
+ * container metrics, scheduling gates and topology hints.
  */
 
 import assert from 'node:assert/strict'

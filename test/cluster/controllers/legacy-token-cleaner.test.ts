@@ -1,4 +1,6 @@
-/** Unused tokens in Secrets are marked as invalid, and their Secrets are deleted a period later. */
+/**
+ * Tests that unused tokens in Secrets are marked as invalid, and that their Secrets are deleted after another period.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { trackingConfigMap } from '../../../src/api/model/legacy-tokens.ts'

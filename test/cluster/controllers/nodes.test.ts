@@ -48,7 +48,7 @@ async function makeNode(name: string, ready: string | undefined = 'True'): Promi
   if (ready !== '') await report(name, ready)
 }
 
-/** Reports the conditions of the node as its agent would. */
+/** Reports the conditions of the node as a node agent would. */
 async function report(name: string, status: string, more: object[] = []): Promise<void> {
   const time = timestamp(clock.now())
   const ready = { type: 'Ready', status, lastHeartbeatTime: time, lastTransitionTime: time }
@@ -130,7 +130,7 @@ test('a node that reports no status is marked unknown unless its Lease is renewe
   await server.client.patch(inDomainOf(vendor, kinds.Lease), leaseName, {
     patch: { merge: { spec: { renewTime: micro() } } },
   })
-  // Once the loop has seen a later change of the node, it has also seen the Lease.
+  // When the loop has received a later change of the node, it has also received the Lease.
   await server.client.patch(kinds.Node, { name: 'leased' }, { patch: { merge: { spec: { unschedulable: true } } } })
   await untilTaints('leased', 'unschedulable:NoSchedule')
   passedMs += 11_000

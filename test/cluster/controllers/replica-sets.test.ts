@@ -1,4 +1,7 @@
-/** Tests of ReplicaSets and ReplicationControllers: pod counts, adoption and release, no duplicates, deletion order. */
+/**
+ * Tests of ReplicaSets and ReplicationControllers: pod counts, adoption and release of pods, no duplicates, and
+ * deletion order.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -182,7 +185,7 @@ test('a ReplicaSet creates and deletes no pod twice while the watch lags', async
   lag.close()
   await scale('slow', 3)
   await untilPods(server.client, 'slow', 3)
-  // Each change of the set triggers a step that does not see the pods yet.
+  // Each change of the set triggers a step in which the pods are not visible yet.
   for (const n of ['1', '2', '3']) {
     const patch = { merge: { spec: { minReadySeconds: Number(n) } } }
     const { metadata } = await server.client.patch(kinds.ReplicaSet, { namespace, name: 'slow' }, { patch })

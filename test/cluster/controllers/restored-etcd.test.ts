@@ -1,6 +1,6 @@
 /**
- * Tests of control loops that delete objects while etcd is restored from a backup. A restore brings back deleted
- * objects with their old UIDs and undoes unfinished deletions. No loop may act on state from before the restore.
+ * Tests of control loops that delete objects while etcd is restored from a backup. A restore recreates deleted objects
+ * with their old UIDs and undoes unfinished deletions. No loop may act on state from before the restore.
  */
 
 import assert from 'node:assert/strict'
@@ -34,7 +34,7 @@ before(async () => {
 
 /**
  * Owners are Secrets and dependents are ConfigMaps, because the collector watches each type separately. The test delays
- * the watch of Secrets, so that the collector sees the restored dependents first.
+ * the watch of Secrets, so that the collector receives the restored dependents first.
  */
 test('dependents with existing owners are kept after etcd is restored', { timeout: 300_000 }, async () => {
   const { client, start } = server

@@ -1,4 +1,6 @@
-/** Every namespace has a ConfigMap with the server's CA, which is restored after changes. */
+/**
+ * Tests that every namespace has a ConfigMap with the server's CA, and that the ConfigMap is restored after changes.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
  * Tests of the serviceaccount loop in a real `orch up`: every namespace has a default account, which is recreated after
- * a deletion, and the loop survives a killed manager.
+ * a deletion, and the next manager continues after a manager was killed.
  */
 
 import assert from 'node:assert/strict'

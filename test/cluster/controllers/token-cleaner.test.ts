@@ -1,4 +1,4 @@
-/** Bootstrap tokens are deleted when they expire, and not before. */
+/** Tests that bootstrap tokens are deleted when they expire, but not earlier. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

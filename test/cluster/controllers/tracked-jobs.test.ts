@@ -1,6 +1,6 @@
 /**
- * Tests of Jobs since Kubernetes 1.26, whose pods have a finalizer until they are counted: policies, failures per
- * index, strict statuses.
+ * Tests of Jobs since Kubernetes 1.26, whose pods have a finalizer until the Job has counted them: policies, failures
+ * per index, and strict statuses.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,6 @@
-/** Tests of helpers of the workload loops: expectations, batches, deletion order, hashes and scan spacing. */
+/**
+ * Tests of helpers of the workload loops: expectations, batches, deletion order, hashes and the interval between scans.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

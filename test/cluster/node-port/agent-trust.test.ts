@@ -64,7 +64,7 @@ const other = await startInProcess(
     // Without a data file, the server would reject the certificates as a directory that has lost its data.
     await (await LmdbStore.open({ directory: data })).close()
     cpSync(pki, join(data, 'pki'), { recursive: true })
-    // The file was left by an earlier version.
+    // Simulates a file that an earlier version has left.
     const old = issue('kube-apiserver-kubelet-client', ['system:masters'])
     writeFileSync(join(data, 'pki/node-client.crt'), old.certificate)
     writeFileSync(join(data, 'pki/node-client.key'), old.key, { mode: 0o600 })

@@ -1,6 +1,6 @@
 /**
- * Tests of port forwarding as kubectl does it since version 1.31: SPDY in the binary messages of a WebSocket, in a
- * client of our own.
+ * Tests of port forwarding as in kubectl since version 1.31: SPDY in the binary messages of a WebSocket, with a client
+ * in this file.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

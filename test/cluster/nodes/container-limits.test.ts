@@ -1,4 +1,4 @@
-/** Tests of limits for users who may create pods and run commands on simulated nodes: each attack is bounded. */
+/** Tests of the limits for users who may create pods and run commands on simulated nodes. Each attack is bounded. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Tests of resource usage of simulated containers: the numbers, and the two formats that a node's port serves. */
+/**
+ * Tests of the resource usage of simulated containers: the numbers, and the two formats in which a node's port serves
+ * them.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

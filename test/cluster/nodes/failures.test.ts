@@ -1,6 +1,6 @@
 /**
- * Tests of failures on demand: each preset for pods and nodes, rules with selectors and a seed, missing images, real
- * nodes.
+ * Tests of failures on demand: each preset for pods and nodes, rules with selectors and a seed, missing images, and
+ * real nodes.
  */
 
 import assert from 'node:assert/strict'

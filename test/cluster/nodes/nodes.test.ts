@@ -57,7 +57,7 @@ test('a simulated node registers like a kubelet and renews its Lease', async () 
     node.status?.addresses?.map(({ type }) => type),
     ['InternalIP', 'Hostname'],
   )
-  // Cluster loops write to the node too: taints and an annotation.
+  // Loops of the cluster also write to the node: taints and an annotation.
   assert.ok(node.metadata.managedFields?.some(({ manager }) => manager === 'nodeagent'))
   const lease = await until(
     async () =>

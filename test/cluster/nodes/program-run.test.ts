@@ -1,4 +1,4 @@
-/** Simulated containers run as long as their command says. */
+/** Tests that the duration of simulated containers depends on their command. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runOf } from '../../../src/cluster/nodes/containers/program-run.ts'

@@ -1,4 +1,4 @@
-/** Tests of ConfigMaps and Secrets of volumes: concurrent reads are limited, and stale data is dropped. */
+/** Tests of the ConfigMaps and Secrets in volumes: concurrent reads are limited, and outdated data is dropped. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../../src/base/time/clock.ts'

@@ -1,5 +1,6 @@
 /**
- * Tests of feasible nodes for a Pod, and the reasons for the others, rule by rule, in the words of kube-scheduler 1.23.
+ * Tests of the nodes that are feasible for a Pod, and of the reasons why other nodes are not, rule by rule, with the
+ * wording of kube-scheduler 1.23.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests of the scheduler against a real server, with its own account and permissions: Pods get nodes or the reason why
- * not.
+ * Tests of the scheduler against a real server, with its own account and permissions. Each Pod gets a node, or the
+ * reason why no node fits.
  */
 
 import assert from 'node:assert/strict'
@@ -321,7 +321,7 @@ test('if the scheduler is killed at any write, the next scheduler binds all pods
 test('a lagging watch causes no overcommitment because scheduling decisions count immediately', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // The server answers bindings late, so only the scheduler itself knows its decisions until then.
+  // The server responds to bindings late, so only the scheduler knows its decisions until then.
   const held = Promise.withResolvers<void>()
   server.run(['scheduler'], {
     ...quick,

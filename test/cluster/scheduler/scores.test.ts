@@ -1,4 +1,4 @@
-/** Tests of scores of feasible nodes, plugin by plugin, with the numbers of kube-scheduler 1.23. */
+/** Tests of the scores of feasible nodes, plugin by plugin, with the same numbers as in kube-scheduler 1.23. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nodesToFind } from '../../../src/cluster/scheduler/find-node.ts'
@@ -127,7 +127,7 @@ const rows: Row[] = [
         pod('3', { on: 'c', labels: web }),
       ],
     },
-    // 2 and 1 pods times ln(4), rounded to 3 and 1. A node without the label has a score of 0.
+    // The scores are 2 and 1 pods times ln(4), rounded to 3 and 1. A node without the label has a score of 0.
     expected: [33, 33, 100, 0],
   },
   {

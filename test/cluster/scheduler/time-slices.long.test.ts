@@ -9,7 +9,7 @@ import { type PodParts, pod, searchIn, sightOf } from '../../support/scheduling.
 
 const numbers = (length: number) => Array.from({ length }, (_, i) => i)
 
-/** 100 nodes with the labels that constraints name, and 600 Pods with different labels. */
+/** Creates 100 nodes with the labels that constraints name, and 600 Pods with different labels. */
 const names = numbers(100).map((i) => `n${i}`)
 const labels = Object.fromEntries(numbers(500).map((i) => [`place-${i}`, 'here']))
 const nodes = Object.fromEntries(names.map((name) => [name, { labels }]))

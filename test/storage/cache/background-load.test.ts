@@ -1,6 +1,6 @@
 /**
- * A cache with many objects is loaded after the start. Until then it returns the objects that were fetched or changed,
- * and never reports an object as absent that it does not know.
+ * Tests of a cache with many objects, which is loaded after the start. Until then, the cache returns the objects that
+ * were fetched or changed, and never reports an unknown object as absent.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

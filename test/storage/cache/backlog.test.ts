@@ -1,6 +1,6 @@
 /**
- * Watches that resume from before the server started report all events in order, and the store's log is read once for
- * all of them. The tests count the changes read from the store and do not measure time.
+ * Tests that watches which resume from before the start of the server report all events in order, and that the store's
+ * log is read once for all of them. The tests count the changes read from the store and do not measure time.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -57,7 +57,7 @@ const configMaps = ['configmaps', 'ConfigMap'] as const
 const secrets = ['secrets', 'Secret'] as const
 const podTemplates = ['podtemplates', 'PodTemplate'] as const
 
-/** Starts a registry on the content of the store, as after a restart. */
+/** Starts a registry on the content of the store, like a restarted server. */
 async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Promise<Resource[]> {
   const listeners = {
     onError: (error: unknown) => assert.fail(String(error)),

@@ -1,5 +1,6 @@
 /**
- * Tests of cached encodings of objects: one per state, within a memory limit, and the recently requested ones survive.
+ * Tests of cached encodings of objects: there is one encoding per state, the memory is limited, and recently requested
+ * encodings stay in the cache.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +24,7 @@ test('a cached encoding is returned only for the state it was created from', () 
   forms.keep(state('a', 3), newer)
   forms.keep(state('a', 2), older)
   assert.equal(forms.find(state('a', 3), 1), newer)
-  // A reloaded cache may have other objects at the same revisions.
+  // After a reload, the cache may contain other objects at the same revisions.
   assert.equal(forms.find(state('a', 3), 2), undefined)
   forms.keep(state('a', 1, 2), older)
   assert.equal(forms.find(state('a', 1), 2), older)

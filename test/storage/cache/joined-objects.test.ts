@@ -1,4 +1,6 @@
-/** Tests of groups of joined objects: always the items of the given objects, within the memory limit. */
+/**
+ * Tests of groups of joined objects: a group always contains the items of the given objects, and the memory is limited.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Header } from '../../../src/api/codec/stored.ts'
@@ -12,12 +14,12 @@ function objectOf(key: string, bytes = 500): CachedObject {
   return new CachedObject(key, 0, revisions, {} as Header, { json, versionAt: 0 })
 }
 
-/** Items have no kind. */
+/** List items have no kind, so it is removed. */
 const cut = '{"kind":"K",'.length
 const writeItem: WriteItem<CachedObject> = ({ json }, into, at) =>
   into.write(`{${json.toString('utf8', cut, json.length - 1)}`, at) + at
 
-/** Returns the items of the slice, and how many of them came from groups. */
+/** Returns the items of the slice, and the number of items that came from groups. */
 function itemsOf(joined: JoinedObjects, slice: readonly CachedObject[]) {
   const texts: string[] = []
   let grouped = 0
@@ -35,7 +37,7 @@ const shown = (slice: readonly CachedObject[]) => slice.map(({ key, revision }) 
 const named = (items: readonly { name: string; revision: number }[]) =>
   items.map(({ name, revision }) => ({ name, revision }))
 
-/** A small generator of pseudo-random numbers below `limit`. */
+/** Returns a generator of pseudo-random numbers below `limit`. */
 function numbers(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {

@@ -1,6 +1,6 @@
 /**
- * Caches that are added while the feed is running contain everything written before, during and after their list
- * exactly once, even if the list is ahead of the feed or the feed is interrupted.
+ * Tests of caches that are added while the feed is running. They contain everything that is written before, during and
+ * after their list exactly once, even if the list is ahead of the feed or the feed is interrupted.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -31,7 +31,7 @@ class HeldStore extends MemoryStore {
     const snapshot = await super.list(range)
     if (range.prefix !== prefix) return snapshot
     this.lists++
-    // The list was read before the wait, so it lacks later writes.
+    // The list was read before the delay, so it does not contain later writes.
     await this.holdList
     return snapshot
   }

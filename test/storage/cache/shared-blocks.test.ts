@@ -56,7 +56,7 @@ function textOf({ json }: CachedObject): string {
   return JSON.parse(String(json)).text
 }
 
-/** Whether both share the same memory, not only equal bytes. */
+/** Whether both objects share the same memory and do not just have equal bytes. */
 function areOne(one: CachedObject | undefined, other: CachedObject | undefined): boolean {
   if (one === undefined || other === undefined || one === other) return false
   if (!(one.json.buffer instanceof SharedArrayBuffer) || !(other.json.buffer instanceof SharedArrayBuffer)) return false
@@ -112,7 +112,7 @@ test('a sparse shared block is released', async (t) => {
   await untilTrue(async () => [...second.all()].every(({ key }) => areOne(first.get(key), second.get(key))))
   const before = blocks()
   assert.ok(before.size >= 6)
-  // One object remains in each block but the last.
+  // Keeps one object in each block except the last.
   const left = new Set([...before].map((block) => [...first.all()].find(({ json }) => json.buffer === block)!.name))
   for (const name of names) if (!left.has(name)) await remove(workers.store, name)
   await untilTrue(async () => first.size === left.size && blocks().size < before.size / 2)
@@ -136,7 +136,8 @@ test('bytes that differ or belong to another revision do not share memory', asyn
   }
   tell(Buffer.from(String(json).replace('mine', 'your')), revision)
   tell(Buffer.from(String(json)), revision - 1)
-  // Messages are processed in order, so the earlier ones have been processed when this one is.
+  // Messages are processed in order. When this message has been processed, all earlier messages have been processed
+  // too.
   tell(json, revision)
   await untilTrue(async () => cache.get(key)!.json.buffer instanceof SharedArrayBuffer)
   assert.equal(textOf(cache.get(key)!), 'mine')

@@ -1,6 +1,6 @@
 /**
- * Tests of clients that request much and read slowly: the server buffers a bounded amount for them, and their responses
- * are complete and consistent despite concurrent writes.
+ * Tests of clients that request a lot of data and read slowly. The server buffers only a limited amount for them, and
+ * their responses are complete and consistent despite concurrent writes.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { type Served, type ServerHandle, startServer } from '../../support/serve
 const mega = 1024 ** 2
 const large = 'x'.repeat(900_000)
 
-/** The end of the event of an object whose text is `the last one`. */
+/** The end of the event for the object whose text is `the last one`. */
 const lastWords = '"the last one"}}}\n'
 
 function bodyOf(name: string, i: number, text = large) {
@@ -78,7 +78,7 @@ function unchunked(text: string): string {
   }
 }
 
-/** Resolves to the peak memory of the server, once it has not grown for two seconds. */
+/** Returns the peak memory of the server after the memory has not grown for two seconds. */
 async function peakOf({ process }: ServerHandle): Promise<number> {
   let peak = 0
   for (let quiet = 0; quiet < 20; quiet++) {
@@ -129,7 +129,7 @@ test('unread watches from an old resourceVersion use little memory and report ev
   t.diagnostic(`12 unread watches, 36 MB behind: ${Math.round(held / mega)} MB`)
   assert.ok(held < 150 * mega, `${Math.round(held / mega)} MB are held for 12 unread watches`)
 
-  // Meanwhile more is written than the event buffer holds, for watches that have not been read yet.
+  // In the meantime, writes more than fits into the event buffer. Some watches have not been read yet.
   for (let i = changes + 1; i <= changes + 40; i++) await client.put(`${configMaps}/hot`, bodyOf('hot', i))
   await client.put(`${configMaps}/hot`, bodyOf('hot', changes + 41, 'the last one'))
   const { body } = await unread[3]!.readAll((chunk) => chunk.includes(lastWords))

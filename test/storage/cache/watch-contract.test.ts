@@ -1,8 +1,8 @@
 /**
  * Tests the promises of watches under load, through a real server. Each watch reports every selected change once and in
- * order, wherever it starts and however often it resumes. A bookmark never precedes the events that it covers. A watch
- * whose client does not read is closed without affecting others. The expected events are computed from the log.
- * ORCH_LONG=1 runs forty times as much.
+ * order, regardless of where the watch starts and how often it resumes. A bookmark never precedes the events that it
+ * covers. A watch whose client does not read is closed without affecting others. The expected events are computed from
+ * the log. ORCH_LONG=1 runs forty times as much.
  */
 import assert from 'node:assert/strict'
 import { connect, constants } from 'node:http2'
@@ -32,7 +32,9 @@ interface Told {
 interface Selection {
   readonly namespace?: string
   readonly name?: string
-  /** Only objects whose label `on` is yes, or is not. */
+  /**
+   * Selects only objects whose label `on` is `yes`, or only objects without this value. Undefined selects all objects.
+   */
   readonly on?: boolean
 }
 
@@ -56,12 +58,12 @@ test('watches under load report every event once and in order', { timeout: 300_0
     bookmarks: resumed.reduce((sum, reader) => sum + reader.bookmarks.length, 0),
     connections: resumed.reduce((sum, reader) => sum + reader.connections, 0),
   })
-  // A fast server may have sent everything before the first watch ends.
+  // A fast server may have sent all events before the first watch ends.
   const { bookmarks, connections } = await until(
     async () => count(),
     (counts) => counts.bookmarks >= resumed.length && counts.connections > resumed.length,
   )
-  // The last changes match every selector, so that each watch ends.
+  // The last changes match every selector, so that every watch ends.
   for (const on of [true, false])
     for (const namespace of namespaces) made.push(await put(client, `${namespace}/m-0`, `last ${on}`, on))
 
@@ -90,7 +92,7 @@ test('watches under load report every event once and in order', { timeout: 300_0
   await t.test('a watch whose client does not read is closed without affecting others', async () => {
     const reset = stopReadingHttp2(server)
     await stopReading(server.client(), client)
-    // Ended with an error, so that the incomplete stream cannot be taken for complete.
+    // The server ends the stream with an error, so that the incomplete stream cannot be mistaken for a complete stream.
     assert.equal(await reset, constants.NGHTTP2_INTERNAL_ERROR)
   })
 })
@@ -103,7 +105,9 @@ test('aborting a watch while it connects is not an error', async (t) => {
   assert.deepEqual(await first, { value: undefined, done: true })
 })
 
-/** Makes one writer's changes of names that no other writer uses, so that every write succeeds. Returns the changes. */
+/**
+ * Makes the changes of one writer. No other writer uses the same names, so every write succeeds. Returns the changes.
+ */
 async function write(client: HttpClient, writer: number, random: RandomSource): Promise<Told[]> {
   const made: Told[] = []
   const live = new Map<string, Told>()
@@ -246,7 +250,7 @@ const bulk = '/api/v1/namespaces/default/configmaps'
 const bulkWrites = 70
 const large = 'x'.repeat(500_000)
 
-/** Writes far more than all buffers between server and client can hold. */
+/** Writes far more data than all buffers between the server and the client can hold. */
 async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> {
   const body = (i: number) => ({ metadata: { name: 'bulk', labels: {} }, data: { value: `${i}`, large } })
   const made = await client.post(bulk, body(0))
@@ -260,7 +264,7 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
     versions.push((await client.put(`${bulk}/bulk`, body(i + 2))).body.metadata.resourceVersion)
   assert.deepEqual(await beside, versions)
 
-  // Only buffered events arrive now, and then the end of the stream, or a reset if the client read too late.
+  // Only buffered events arrive now, followed by the end of the stream, or by a reset if the client reads too late.
   try {
     for await (const event of stalled) seen.push(versionOf(event))
   } catch (error) {

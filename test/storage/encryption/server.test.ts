@@ -81,7 +81,7 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
   assert.ok(!existsSync(aside), 'what is only encrypted is not damaged')
   assert.match(check(flag).stdout, /all sound/)
 
-  // With a second key everything is still readable, and after a rewrite the first one is not needed.
+  // With a second key, everything is still readable. After a rewrite, the first key is not needed.
   configure('second', 'first')
   assert.match(rewrite(), /rewrote [1-9]\d* values; 0 were/)
   configure('second')
@@ -89,7 +89,7 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
   assert.equal((await server.client().get(path)).body.items.length, 2)
   await server.stop()
 
-  // With two keys of the same name it would be unclear which one is still needed.
+  // With two keys of the same name, it would be unclear which key is still needed.
   const shared = [randomBytes(32).toString('base64'), secrets.second!].map((secret) => ({ name: 'second', secret }))
   writeFileSync(config, readFileSync(config, 'utf8').replace(/"keys":\[[^\]]*\]/, `"keys":${JSON.stringify(shared)}`))
   assert.throws(rewrite, /two aesgcm keys have the name "second"/)

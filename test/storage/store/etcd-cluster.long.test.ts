@@ -18,7 +18,7 @@ const freshPrefix = () => `/space-${spaces++}/`
 const openRaw = ({ endpoints, tls }: Cluster, options: Partial<EtcdOptions> = {}) =>
   EtcdStore.open({ endpoints, tls: tls!, prefix: freshPrefix(), historyMs: 300_000, deadlineMs: 8_000, ...options })
 
-/** Returns the members, starting with another one. */
+/** Returns the members in an order that starts with another member. */
 const from = ({ endpoints }: Cluster, first: number) => endpoints.map((_, i) => endpoints[(first + i) % 3]!)
 
 describe('etcd store on three members with TLS', { timeout: 300_000 }, () => {
@@ -91,7 +91,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
     const load = Promise.all([one, two].map((store, i) => writeUntil(store, `k${i}`, stop.signal)))
     for (const member of [0, 1, 2]) {
       await cluster.kill(member)
-      // Both servers must be able to write again without the member before it returns.
+      // Both servers must be able to write again before the member returns.
       for (const [i, store] of [one, two].entries()) await writeOnce(store, `after-${member}-${i}`)
       await cluster.restart(member)
     }
@@ -189,7 +189,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
   })
 })
 
-/** Increments a counter this many times, retrying conflicts. Returns the revisions of the successful writes. */
+/** Increments a counter this many times and retries after conflicts. Returns the revisions of the successful writes. */
 async function increment(store: Store, key: string, times: number): Promise<Revision[]> {
   const wins: Revision[] = []
   let current = await store.get(key)
@@ -211,7 +211,7 @@ interface Written {
   readonly revision: Revision
 }
 
-/** Creates keys one after another. Those whose response is lost do not count. */
+/** Creates keys one after another. Keys whose response is lost do not count. */
 async function writeUntil(store: Store, stem: string, signal: AbortSignal): Promise<Written[]> {
   const written: Written[] = []
   for (let i = 0; !signal.aborted; i++) {
@@ -225,7 +225,7 @@ async function writeUntil(store: Store, stem: string, signal: AbortSignal): Prom
   return written
 }
 
-/** Creates a key, retrying while the cluster has no leader. Returns its revision. */
+/** Creates a key and retries while the cluster has no leader. Returns the revision of the key. */
 async function writeOnce(store: Store, key: string): Promise<Revision> {
   const deadline = performance.now() + 60_000
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Tests of lifetimes as etcd leases: leases that expire too early, that are not granted, and that survive a crash of
- * etcd.
+ * Tests of lifetimes as etcd leases: leases that expire too early, leases that are not granted, and leases that survive
+ * a crash of etcd.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -69,7 +69,7 @@ describe('etcd leases', { timeout: 300_000 }, () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     try {
       await using store = await open('/refused/', { endpoints: [proxy.endpoint], deadlineMs: 4_000 })
-      // A lease may be granted and its response lost. No key can result from that.
+      // A lease may be granted although its response is lost. No key may result from such a lease.
       for (const mode of ['mute', 'cut'] as const) {
         proxy.set(mode)
         const commit = store.commit({ key: 'a', expected: 0, value: bytes('1'), lifetimeSeconds: 1 })

@@ -1,8 +1,8 @@
 /**
- * Tests of the store over etcd in the workers of one server, with one thread that watches for all. Each worker keeps
- * the contract, and so do several together, also with another server on the same etcd. Neither a lost message, nor the
- * end of the watching thread, nor an etcd that is disconnected or goes back in time causes a stale read or a missing
- * change.
+ * Tests of the store over etcd in the workers of one server, with one thread that watches for all. Each worker fulfills
+ * the store contract, and so do several workers together, also next to another server on the same etcd. Neither a lost
+ * message, nor the end of the watching thread, nor an etcd that is disconnected or goes back in time causes a stale
+ * read or a missing change.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -141,7 +141,7 @@ describe('workers on etcd', { timeout }, () => {
       follower.changes.map(({ revision }) => revision),
       written.slice(0, 2),
     )
-    // It does not return the last received revision as the most recent one either.
+    // The store does not return the last received revision as the most recent revision either.
     await assert.rejects(async () => await deaf.revision())
   })
 
@@ -222,7 +222,7 @@ describe('workers on an etcd that is restored from a backup', { timeout }, () =>
     })
 })
 
-/** Calls fail until etcd serves again. */
+/** Calls fail until etcd responds again. */
 const reached = (look: () => Promise<boolean>) => untilTrue(() => look().catch(() => false))
 
 function disposable<T extends { close(): Promise<void> }>(it: T): T & AsyncDisposable {

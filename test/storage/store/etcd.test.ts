@@ -67,7 +67,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
       }),
     )
 
-  /** Writes around the store, like another user of the cluster. */
+  /** Writes directly to etcd, like another user of the cluster. */
   const put = async (key: string, value = '') => {
     const connection = new Connection({ endpoints: cluster.endpoints, deadlineMs: 5_000 })
     try {
@@ -114,7 +114,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     const { revision } = await store
       .commit({ key: 'secret/0', expected: entries[0]!.revision, value: secret })
       .then(assertCommitted)
-    // Larger than one etcd response, so that batches come in fragments.
+    // The data is larger than one etcd response, so that batches arrive in fragments.
     await using late = await open({ prefix })
     await using follower = new Follower(late, start)
     await follower.until((changes) => changes.at(-1)?.revision === revision)
@@ -340,7 +340,8 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     await follower.until((changes) => changes.some((change) => change.key === 'lost'))
     proxy.set('cut')
     await rejected
-    // The commit may also have reached its deadline before the disconnect. Later requests have noticed it.
+    // The commit may also have reached its deadline before the disconnect. Later requests fail because of the
+    // disconnect.
     await assert.rejects(store.revision(), StoreError)
     const unsent = store.commit({ key: 'unsent', expected: 0, value: bytes('') })
     await assert.rejects(unsent, { name: 'StoreError', ambiguous: false })
@@ -395,7 +396,7 @@ describe('etcd store with one member', { timeout: 300_000 }, () => {
     await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 4_000 })
     interface Race {
       readonly key: string
-      /** The values written on either side. Undefined deletes. */
+      /** The values that each side has written. Undefined stands for a deletion. */
       readonly ours: string | undefined
       readonly theirs: readonly (string | undefined)[]
       readonly isTold: boolean
@@ -567,7 +568,7 @@ function disposable<T extends { close(): Promise<void> }>(thing: T): T & AsyncDi
   return Object.assign(thing, { [Symbol.asyncDispose]: () => thing.close() })
 }
 
-/** Waits until the condition holds. A store that cannot answer yet counts as not having reached the state. */
+/** Waits until the condition holds. A store that cannot respond yet counts as not having reached the state. */
 async function untilReached(holds: () => Promise<boolean>): Promise<void> {
   await untilTrue(() => holds().catch(() => false))
 }

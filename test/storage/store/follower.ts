@@ -1,4 +1,4 @@
-/** Helpers for tests of stores: commits that must succeed, and a reader that records its changes. */
+/** Helpers for tests of stores: commits that must succeed, and a reader that records the changes it receives. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Change, Committed, Conflict, Revision, Store } from '../../../src/storage/store/store.ts'
@@ -29,7 +29,7 @@ const patienceMs = 60_000
 /** Follows a store from a revision until it is disposed. */
 export class Follower implements AsyncDisposable {
   readonly changes: Change[] = []
-  /** Everything up to this revision has been reported. */
+  /** The revision up to which all changes have been reported. */
   through: Revision = 0
   #error: unknown
   readonly #stop = new AbortController()

@@ -1,4 +1,4 @@
-/** A manual clock for the embedded store. */
+/** A clock for the embedded store that a test advances manually. */
 import type { StoreClock } from '../../../src/storage/store/lmdb/owned-directory.ts'
 
 /** A clock that advances only on request and runs the timers that are due. */

@@ -1,11 +1,11 @@
-/** Writes with notes, and reads them back from a journal. */
+/** Writes changes with notes, and reads the notes back from a journal. */
 import assert from 'node:assert/strict'
 import type { Journal, JournalChange, Store } from '../../../src/storage/store/store.ts'
 
 /** Greater than every revision. */
 export const latest = Number.MAX_SAFE_INTEGER
 
-/** Writes keys one after another, each replacing its previous value. */
+/** Writes keys one after another. Each write of a key replaces its previous value. */
 export class JournalWriter {
   readonly #revisions = new Map<string, number>()
   readonly #store: Store

@@ -1,5 +1,5 @@
 /**
- * Tests specific to the embedded store: its directory, its format, history by time, and clear errors for damage and
+ * Tests specific to the embedded store: its directory, its format, its history by time, and clear errors for damage and
  * crashes.
  */
 import assert from 'node:assert/strict'
@@ -192,7 +192,7 @@ describe('the data directory of the embedded store', () => {
     }))
 })
 
-/** Changes records underneath the store. */
+/** Changes records in the file without the store. */
 async function inTables(directory: string, change: (tables: Tables) => void): Promise<void> {
   const tables = openTables(directory)
   tables.root.transactionSync(() => change(tables))
@@ -271,7 +271,7 @@ describe('record checksums', () => {
     }))
 })
 
-/** Converts a directory to what the program wrote before checks existed. */
+/** Converts a directory to the format that the program wrote before checks existed. */
 function unchecked({ current, log, meta }: Tables): void {
   for (const table of [current, log]) {
     const records = [...table.getRange({})].map(({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const)
@@ -318,7 +318,8 @@ describe("the embedded store's thread", () => {
       const watching = assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
       const dead = worker.terminate()
       const commit = store.commit({ key: 'a', expected: 0, value: bytes('1') })
-      // The commit was sent before the crash was noticed, or not at all. It is ambiguous only in the first case.
+      // The commit was sent before the crash was detected, or not at all. The outcome is ambiguous only in the first
+      // case.
       await assert.rejects(commit, refusal(/store thread has exited/))
       await dead
       await watching

@@ -1,7 +1,7 @@
 /**
- * Tests of `page-file.ts`, `page-records.ts`, `page-check.ts`, `page-guard.ts` and `free-list.ts` read the file format
- * of lmdb by themselves. They are correct for the version of lmdb that they were compared with, so another version
- * needs another comparison.
+ * Tests that the installed version of lmdb is the version for which `page-file.ts`, `page-records.ts`, `page-check.ts`,
+ * `page-guard.ts` and `free-list.ts` were verified. These files read the file format of lmdb without lmdb, so another
+ * version of lmdb must be verified again.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../../support/server.ts'
 
-/** Change it only after the comparison that `whatToCheck` describes. */
+/** Change this version only after the comparison that `whatToCheck` describes. */
 const comparedVersion = '3.5.6'
 
 const whatToCheck = [

@@ -1,7 +1,7 @@
 /**
  * Tests of a store on a full device, a small tmpfs: writes that add data are rejected individually, deletes succeed
- * whatever is in the same batch, and a server on it can be restarted. The smallest values take the longest, so they get
- * the smallest device unless ORCH_LONG is 1.
+ * regardless of the other writes in the batch, and a server with such a store can be restarted. The smallest values
+ * take the longest, so they get the smallest device unless ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ async function withStore(
   }
 }
 
-/** Writes values until one is rejected. Returns the written keys. */
+/** Writes values until a write is rejected. Returns the written keys. */
 async function fill(
   store: LmdbStore,
   bytes: number,

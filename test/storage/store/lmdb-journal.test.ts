@@ -1,4 +1,7 @@
-/** Tests of the journal of the embedded store: the promises of every journal, and its removal when it is disabled. */
+/**
+ * Tests of the journal of the embedded store: the guarantees of every journal, and the removal of a journal that was
+ * disabled.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +18,7 @@ after(() => rmSync(root, { recursive: true, force: true }))
 
 const historyMs = 1000
 let directories = 0
-/** Starts above 0, which would mean no time. */
+/** Returns a clock that starts above 0, because 0 would mean that there is no time. */
 function newClock(): HandClock {
   const clock = new HandClock()
   clock.moveTo(1_000_000)

@@ -1,9 +1,9 @@
-/** The model must keep the contract too, because other stores are compared to the model. */
+/** Tests that the model fulfills the store contract too, because other stores are compared with the model. */
 import { after } from 'node:test'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import { storeSuite } from './suite.ts'
 
-// The store's timer does not keep the process alive, and nothing else may do so.
+// Keeps the process alive, because the store's timer must not do so.
 const alive = setInterval(() => {}, 1000)
 after(() => clearInterval(alive))
 

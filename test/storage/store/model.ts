@@ -1,6 +1,6 @@
 /**
  * Runs the same seeded random operations on a store and on the model, and compares every result. Revision numbers
- * differ, so each revision of the store is translated to the model's before it is compared.
+ * differ, so each revision of the store is translated to a revision of the model before it is compared.
  */
 import assert from 'node:assert/strict'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
@@ -20,7 +20,7 @@ import { type RandomSource, seeded } from './random-source.ts'
 const keys: Key[] = ['a', 'a/', 'a/b', 'a/b/c', 'ab', 'a\u{1f600}', 'a\uffff', 'b/1', 'b/2', 'b/3', 'c', 'é']
 const prefixes = ['', 'a', 'a/', 'a/b', 'b/', 'é', 'none']
 
-/** One revision, as numbered by the store and by the model. */
+/** A revision, with its number in the store and its number in the model. */
 interface Pair {
   readonly real: Revision
   readonly model: Revision
@@ -30,7 +30,7 @@ class Comparison {
   #store: Store
   readonly #model = new MemoryStore()
   readonly #random: RandomSource
-  /** All revisions so far, in order. The first is where both started. */
+  /** All revisions so far, in order. The first element contains the revisions at which both started. */
   readonly #pairs: Pair[] = []
   /** The index in `#pairs` of the oldest available revision. */
   #oldest = 0
@@ -67,7 +67,7 @@ class Comparison {
       : this.#random.pick([none, ...this.#pairs])
     const deletes = expected !== none && this.#random.chance(0.3)
     const value = deletes ? undefined : Buffer.from(`${this.#pairs.length}:${'x'.repeat(this.#random.below(200))}`)
-    // Too long to expire here: a lifetime changes nothing else.
+    // A lifetime that is too long to expire in this test, so that it changes nothing else.
     const lifetimeSeconds = !deletes && this.#random.chance(0.2) ? 3600 : undefined
     const other = this.#random.pick(keys)
     const rests = this.#random.chance(0.3)
@@ -132,7 +132,8 @@ class Comparison {
   }
 
   /**
-   * Translates a revision of the store to the model's. Between two commits, the store has the state of the earlier one.
+   * Translates a revision of the store to a revision of the model. Between two commits, the store has the state of the
+   * earlier commit.
    */
   #modelOf(real: Revision): Revision {
     return this.#pairs.findLast((pair) => pair.real <= real)!.model
@@ -183,7 +184,7 @@ export async function compareAcrossRestarts(
   }
 }
 
-/** Returns the result, or undefined if its revision is gone. */
+/** Returns the result, or undefined if the revision has expired. */
 async function answer<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
@@ -198,7 +199,7 @@ async function readTo(store: Store, after: Revision, prefix: string, last: Revis
   const seen: Change[] = []
   if (after === last) return seen
   const controller = new AbortController()
-  // Reads the whole log because the last change may not be of the prefix.
+  // Reads the whole log, because the last change may not belong to the prefix.
   for await (const { changes, through } of store.watch({ prefix: '', after, signal: controller.signal })) {
     seen.push(...changes)
     if (through >= last) controller.abort()

@@ -34,7 +34,7 @@ export async function writeHistory(store: Store): Promise<PlainChange[]> {
 /** An entry as key, revision and value as text. */
 export type Plain = [Key, Revision, string]
 
-/** A change as key, revision, new value (undefined: deleted) and previous entry. */
+/** A change as key, revision, new value (undefined if deleted) and previous entry. */
 export type PlainChange = [Key, Revision, string | undefined, Plain | undefined]
 
 export function plain({ key, revision, value }: Entry): Plain {
@@ -108,7 +108,10 @@ export function manyKeys(count: number): Key[] {
   return Array.from({ length: count }, (_, i) => `k/${String(i).padStart(6, '0')}`)
 }
 
-/** Processes a few hundred at a time, because a cluster on a busy machine takes too long for thousands at once. */
+/**
+ * Processes a few hundred keys at a time, because a cluster on a busy machine takes too long for thousands of
+ * concurrent writes.
+ */
 export async function inTurns<T>(keys: readonly Key[], write: (key: Key, i: number) => Promise<T>): Promise<T[]> {
   const atOnce = 300
   const results: T[] = []
@@ -121,7 +124,7 @@ export async function writeMany(store: Store, count: number, value: string): Pro
   return await inTurns(manyKeys(count), (key) => put(store, key, value, 0))
 }
 
-/** Reads `count` changes, then stops the watch. Fails if the last batch has more. */
+/** Reads `count` changes and then stops the watch. Fails if the last batch contains more changes. */
 export async function readChanges(
   store: Store,
   { after, count, prefix = '' }: { after: Revision; count: number; prefix?: string },

@@ -1,9 +1,9 @@
 /**
- * The test suite of the store contract, the same for every backend. Each part in `suite/` turns promises of
- * src/storage/store/store.ts into tests against a real store and can run alone. Seeded random operations are compared
- * with the model (MemoryStore) step by step. Revisions are compared by order and identity, never by number, because a
- * backend may leave gaps. `storeSuite` is the complete suite, with more seeds in the long form. `clusterSuite` is the
- * part in which several members could differ from one, and the complete suite in the long form.
+ * The test suite of the store contract, the same for every backend. Each part in `suite/` tests guarantees of
+ * src/storage/store/store.ts against a real store, and can run alone. Seeded random operations are compared with the
+ * model (MemoryStore) step by step. Revisions are compared by order and identity, never by number, because a backend
+ * may leave gaps. `storeSuite` is the complete suite, with more seeds in the long variant. `clusterSuite` contains only
+ * the tests for which the number of members could matter, and is the complete suite in the long variant.
  */
 import { describe } from 'node:test'
 import { long } from '../../support/long.ts'

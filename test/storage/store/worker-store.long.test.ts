@@ -1,7 +1,8 @@
 /**
- * Tests of the embedded store in the workers of one server: each keeps the contract, and so do several together, each
- * in place of a thread. Their additional promises: a commit of one is in the revision of all before it is acknowledged,
- * a read by one protects its revision from compaction by another, and a worker that ends blocks no other.
+ * Tests of the embedded store in the workers of one server: each store fulfills the store contract, and so do several
+ * stores together. Additional guarantees are tested too: a commit of one store is included in the revision of all
+ * stores before it is acknowledged, a read by one store protects its revision from compaction by another, and a worker
+ * that exits does not block other workers.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

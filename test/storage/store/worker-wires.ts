@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Batch, Store } from '../../../src/storage/store/store.ts'
 
-/** Sends each call to another worker in turn, as may happen to the requests of one client. */
+/** Sends each call to the next worker, because the requests of one client may also reach different workers. */
 export function inTurns(stores: readonly Store[]): Store {
   let calls = 0
   const next = () => stores[calls++ % stores.length]!

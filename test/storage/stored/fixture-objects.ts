@@ -1,6 +1,7 @@
 /**
- * The objects of the fixtures, created through the API: one of every kind, custom resources with their definition,
- * objects with a history, an encrypted Secret, and objects near the size limits. All of them have the label `fixture`.
+ * Creates the objects of the fixtures through the API: one object of every kind, custom resources with their
+ * definition, objects with a history, an encrypted Secret, and objects near the size limits. All of them have the label
+ * `fixture`.
  */
 import assert from 'node:assert/strict'
 import { kindsOfVersion } from '../../../src/api/kinds/of-version.ts'
@@ -121,7 +122,10 @@ async function createHistories(client: HttpClient): Promise<void> {
 
 const mebibyte = 1024 * 1024
 
-/** Creates ConfigMaps of the maximum size, which is also what etcd stores by default. The texts compress well. */
+/**
+ * Creates ConfigMaps of the maximum size, which is also the maximum size that etcd stores by default. The texts
+ * compress well.
+ */
 async function createLargeObjects(client: HttpClient): Promise<void> {
   const data = { a: 'x'.repeat(mebibyte / 2), b: 'y'.repeat(mebibyte / 2 - 2) }
   await create(client, `${core}/configmaps`, { metadata: { name: 'large', labels }, data })

@@ -28,7 +28,7 @@ const secret = derive('orch fixture').toString('base64')
 /** The key of continue tokens, which every store contains. */
 export const continueKey = derive('orch fixture continue tokens')
 
-/** One resource for each cipher. */
+/** Encrypts one resource with each cipher. */
 const encryption = {
   apiVersion: 'apiserver.config.orch.io/v1',
   kind: 'EncryptionConfiguration',

@@ -1,7 +1,7 @@
 /**
  * Tests that this version can read what earlier versions stored. Every set in `test/data/stored` is opened as a data
  * directory, as a backup and as an etcd snapshot, and the server's responses are compared with those of the original
- * version. A set is never changed. Each release adds one with `write-fixtures.ts`.
+ * version. A set is never changed. Each release adds a set with `write-fixtures.ts`.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -116,7 +116,7 @@ async function assertSame({ client }: FixtureServer, { lists }: Everything): Pro
   assert.ok(Object.keys(lists).length > 40)
   for (const [path, text] of Object.entries(lists)) {
     const found = await readList(client, path)
-    // The difference itself may be megabytes long.
+    // Does not print the difference, because it may be megabytes long.
     if (found !== text) assert.deepEqual(JSON.parse(found), JSON.parse(text), path)
     assert.ok(found === text, `${path} has the same values in another text`)
   }

@@ -8,7 +8,9 @@ import { namespace } from './fixture-objects.ts'
 
 /** A server's responses about a fixture. */
 export interface Everything {
-  /** The text of each list, by path. The version of the list itself is omitted because it grows with every write. */
+  /**
+   * The text of each list, by path. The version of the list itself is omitted, because it increases with every write.
+   */
   readonly lists: { readonly [path: string]: string }
   /** The status of each ObjectHistory, by resource and name. */
   readonly histories: { readonly [object: string]: unknown }
@@ -21,7 +23,7 @@ interface ServedResource {
   readonly verbs: readonly string[]
 }
 
-/** Reads the server's lists of the objects of a fixture, except empty ones. */
+/** Reads the server's lists of the objects of a fixture, except for empty lists. */
 export async function readEverything(client: HttpClient): Promise<Everything> {
   const lists: { [path: string]: string } = {}
   for (const path of await listPaths(client)) {
@@ -37,8 +39,8 @@ interface ServedGroup {
 }
 
 /**
- * Returns the path of each type in the preferred version of its group, or in the first version that has it. Custom
- * resources are in all versions.
+ * Returns the path of each type in the preferred version of its group, or in the first version that has the type.
+ * Custom resources are read in all versions.
  */
 async function listPaths(client: HttpClient): Promise<string[]> {
   const { groups }: { groups: ServedGroup[] } = (await client.get('/apis')).body

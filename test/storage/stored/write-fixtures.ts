@@ -106,7 +106,7 @@ async function writeEtcd(): Promise<void> {
   }
 }
 
-// A set is what its version wrote and is never overwritten.
+// A set contains the data that its version wrote, and is never overwritten.
 assert.ok(!existsSync(target), `${target} exists: remove it first if its version has not been released`)
 mkdirSync(target, { recursive: true })
 await writeDataDirectory()

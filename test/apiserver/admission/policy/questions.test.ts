@@ -1,4 +1,7 @@
-/** What policies ask other parts of the server: permissions with selectors, and parameters that the write depends on. */
+/**
+ * Tests of the data that policies request from other parts of the server: permissions with selectors, and parameters on
+ * which the write depends.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Lookup, StoredObject } from '../../../../src/api/model/lookup.ts'
@@ -33,7 +36,7 @@ function stored(name: string, labels = {}): StoredObject {
   return { key: name, revision: 7, object: { metadata: { name, namespace: 'a', labels } } } as unknown as StoredObject
 }
 
-/** Returns the names of the parameters, and the keys that the write depends on. */
+/** Returns the names of the parameters, and the keys on which the write depends. */
 async function parameters(ref: object, name: string) {
   const objects = [stored('one', { role: 'p' }), stored('two', { role: 'p' }), stored('three')]
   const find = (_: unknown, wanted: { name: string }) => objects.find(({ key }) => key === wanted.name)

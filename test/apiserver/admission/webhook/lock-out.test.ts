@@ -1,6 +1,6 @@
 /**
- * Webhooks cannot lock out their owners: circuit breakers, time shares, the server's own writes, break-glass access,
- * and several servers on one store.
+ * Tests that webhooks cannot lock out their owners: circuit breakers, time shares, the server's own writes, break-glass
+ * access, and several servers on one store.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Which labels a webhook's namespaceSelector is evaluated against, and whether the write depends on them. */
+/**
+ * Tests of the labels that a webhook's namespaceSelector is evaluated against. Also tests whether the write depends on
+ * these labels.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Lookup, StoredObject } from '../../../../src/api/model/lookup.ts'

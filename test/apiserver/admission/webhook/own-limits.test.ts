@@ -1,6 +1,6 @@
 /**
- * Tests of local limits on webhook calls: no webhook can, through its responses or delays, cause another one to be
- * skipped that would deny the request, not even with `failurePolicy: Ignore`.
+ * Tests of local limits on webhook calls. The responses or delays of a webhook must not cause the server to skip
+ * another webhook that would deny the request, not even with `failurePolicy: Ignore`.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -52,7 +52,7 @@ test('a request that finds no free connection to a webhook fails with a retryabl
   const patient = server.client()
   const hanging = Promise.allSettled(Array.from({ length: 64 }, () => create('hostile', patient)))
   await soon(() => webhooks.calls.length === 64)
-  // More calls than are needed to open a breaker.
+  // Makes more calls than are needed to open a breaker.
   const answers = await Promise.all(Array.from({ length: 10 }, () => create('denied')))
   for (const answer of [...answers, await create('denied')]) {
     assert.equal(answer.status, 429, answer.text)

@@ -1,4 +1,4 @@
-/** Reservations: a commit reserves free keys and releases others, atomically. */
+/** Tests of reservations: a commit reserves free keys and releases other keys, atomically. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {
@@ -64,7 +64,7 @@ async function claims(store: Store): Promise<void> {
   ])
 }
 
-/** Formats reserved keys as `+key holder` and released ones as `-key holder`. */
+/** Formats reserved keys as `+key holder` and released keys as `-key holder`. */
 async function claimChanges(store: Store, after: Revision): Promise<string[]> {
   const changes = await readChanges(store, { after, count: 11 })
   return changes

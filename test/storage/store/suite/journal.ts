@@ -1,6 +1,6 @@
 /**
- * The promises of a journal, for every store that keeps one across compaction and restarts: changes with their notes
- * and old states, bounded by age and size, without the values that it excludes.
+ * Tests of the guarantees of a journal, for every store that retains a journal across compaction and restarts: changes
+ * with their notes and old states, bounded by age and size, without the values that the journal excludes.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,10 @@ import { changesOf, JournalWriter, stateAt } from '../journal-writer.ts'
 export interface JournaledStore {
   readonly store: Store
   now(): number
-  /** Advances time, including the store's periodic work. After one second everything written before is compacted. */
+  /**
+   * Advances time and runs the store's periodic work. After one second, everything that was written before is
+   * compacted.
+   */
   pass(ms: number): Promise<void>
   /** Closes and reopens the store. */
   reopen(): Promise<JournaledStore>
@@ -24,8 +27,7 @@ export type OpenJournaled = (retention: Retention) => Promise<JournaledStore>
 export const hour: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: ['secret/'] }
 
 /**
- * Registers the tests of a journal. `rounds` is how often each of a hundred keys is written before compaction and a
- * restart.
+ * Registers the tests of a journal. Each of a hundred keys is written `rounds` times before compaction and a restart.
  */
 export function journalSuite(name: string, open: OpenJournaled, { rounds: count }: { rounds: number }): void {
   test(`${name}: the journal returns the changes of a key and old states`, async () => {
@@ -132,14 +134,14 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     const opened = await open({ ...hour, bytes })
     const { store } = opened
     const writer = new JournalWriter(store, () => opened.now())
-    // One value per page.
+    // A value that fills one page.
     const value = 'x'.repeat(3000)
     const keys = Array.from({ length: 100 }, (_, i) => `a/${i}`)
     const written: number[] = []
     for (let i = 0; i < 4; i++)
       for (const key of keys) written.push(await writer.write(key, `${value}${i}`, { note: 'n' }))
     await opened.pass(4000)
-    // While the journal is being trimmed, a state is complete or gone.
+    // While the journal is being trimmed, a state is either complete or not available.
     for (const at of written.slice(100)) {
       const found = await stateAt(store.journal!, at).catch((error) => error)
       assert.ok(found instanceof RevisionGone || found.length === 100, `${found.length ?? found} at ${at}`)

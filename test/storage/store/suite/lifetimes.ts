@@ -1,4 +1,4 @@
-/** Lifetimes: keys that expire. */
+/** Tests of lifetimes: keys that expire. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { maxLifetimeSeconds, type Store, StoreError } from '../../../../src/storage/store/store.ts'
@@ -20,7 +20,7 @@ import { type Open, provesOn } from './prove.ts'
 
 export function lifetimeSuite(name: string, open: Open): void {
   const prove = provesOn(open)
-  // These tests wait for time to pass, so they run concurrently.
+  // Runs these tests concurrently, because they wait for time to pass.
   describe(`${name}: lifetimes`, { concurrency: true }, () => {
     prove('an expired key is deleted and reported as deleted', expiry)
     prove('a commit that expects an expired key is a conflict', expiryConflicts)
@@ -60,7 +60,7 @@ async function lifetimeTakenAway(store: Store): Promise<void> {
   const rewritten = await put(store, 'a', '2', await putFor(store, 2, 'a', '1', 0))
   await remove(store, 'b', await putFor(store, 2, 'b', '1', 0))
   const remade = await put(store, 'b', '2', 0)
-  // Due one second after the obsolete lifetimes.
+  // The key is due one second after the obsolete lifetimes.
   const last = await putFor(store, 3, 'c', '1', 0)
   const seen = await readChanges(store, { after: last, count: 1 })
   assert.equal(seen[0]!.key, 'c')

@@ -1,4 +1,4 @@
-/** Lists: ranges of keys in byte order, at any revision in the history window. */
+/** Tests of lists: ranges of keys in byte order, at any revision in the history window. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import {
@@ -200,7 +200,7 @@ async function manyVersions(store: Store): Promise<void> {
   }
 }
 
-// More than one slice of everything, and more changes than are undone for counting.
+// Length of a list that needs more than one slice and has more changes than are undone for counting.
 const longList = 2100
 
 async function longListUnderWrites(store: Store): Promise<void> {

@@ -4,9 +4,9 @@ import type { Store } from '../../../../src/storage/store/store.ts'
 
 export interface Opened {
   readonly store: Store
-  /** Closes the store and opens another one on the same data, if the data outlives the store. */
+  /** Closes the store and opens another store on the same data. Undefined if the data does not outlive the store. */
   reopen?(): Promise<Store>
-  /** Closes and removes everything, whatever the test has already closed. */
+  /** Closes and removes everything that the test has not closed. */
   cleanup(): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export type OpenDurable = () => Promise<Opened & { reopen(): Promise<Store> }>
 type Proof = (store: Store) => Promise<void>
 type RestartProof = (store: Store, reopen: () => Promise<Store>) => Promise<void>
 
-/** No test takes this long. One that would wait forever fails instead. */
+/** Timeout of a test in milliseconds. No test takes this long unless it hangs. */
 export const timeout = 30_000
 
 /** Returns a function that registers a test for a promise of the contract. */

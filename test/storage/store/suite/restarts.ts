@@ -1,4 +1,4 @@
-/** Restarts: what they must not change, for every persistent backend. */
+/** Tests that restarts do not change the data, for every persistent backend. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { type Key, type Revision, RevisionGone, type Store } from '../../../../src/storage/store/store.ts'
