@@ -36,9 +36,9 @@ export interface Cluster {
   save(): Promise<void>
   /** Kills the only member of the cluster and restarts it on the saved data, so that later writes are lost. */
   restore(): Promise<void>
-  /** Waits for a leader and returns it. Only for clusters without TLS. */
+  /** Waits for a leader and returns it. The cluster must not use TLS. */
   leader(): Promise<number>
-  /** Disconnects a member from the other members, but not from clients. Only for a `divisible` cluster. */
+  /** Disconnects a member from the other members, but not from clients. The cluster must be `divisible`. */
   isolate(member: number): Promise<void>
   /** Reconnects all members. */
   heal(): void
@@ -58,8 +58,8 @@ export interface EtcdOptions {
 const readyMs = 60_000
 
 /**
- * Election timeout for members that are not stopped. A write during an election may be lost with an unknown outcome,
- * and on a busy machine, half a second of silence is normal.
+ * Election timeout in milliseconds for members that are not stopped. A write during an election may be lost with an
+ * unknown outcome, and on a busy machine, half a second of silence is normal.
  */
 export const steadyMs = 5_000
 
@@ -210,7 +210,7 @@ interface Member {
 }
 
 function launch(plan: Plan): Member {
-  // Test members run only for seconds, so they may keep more garbage.
+  // Lets the members keep more garbage, because they run only for seconds.
   const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch, GOGC: '400' }
   const child = spawn('etcd', plan.args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const killOnExit = () => child.kill('SIGKILL')

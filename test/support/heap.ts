@@ -7,7 +7,8 @@ import { runInNewContext } from 'node:vm'
 export async function heapInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // Waits for another turn first, because objects that a running callback holds are freed only after the callback.
+  // Waits for further turns first, because objects that a running callback references are freed only after the
+  // callback.
   for (let i = 0; i < 4; i++) {
     await setImmediate()
     collect()

@@ -5,7 +5,7 @@ import type { Transport, TransportRequest } from '../../src/client/requests/tran
 type Matches = (request: TransportRequest) => boolean
 
 export interface Hold {
-  /** Releases the waiting requests and all later ones. */
+  /** Releases the waiting requests and all later requests. */
   release(): void
   /** Number of matching requests so far. */
   readonly count: number

@@ -1,6 +1,6 @@
 /**
- * Builds single HTTP/2 frames that no client library would send: truncated streams, endless headers, closed windows.
- * `openFrames` opens a connection for such frames.
+ * Builds individual HTTP/2 frames that no client library would send, for truncated streams, endless headers, closed
+ * windows. `openFrames` opens a connection for such frames.
  */
 import type { TLSSocket } from 'node:tls'
 import { openSocket } from './raw-http.ts'

@@ -17,7 +17,7 @@ export interface IdentityOptions {
   readonly authority?: boolean
   /** Host names and addresses of a server. */
   readonly names?: AlternativeNames
-  /** Milliseconds from now. */
+  /** Start of the validity, in milliseconds from now. */
   readonly from?: number
   readonly to?: number
 }

@@ -1,8 +1,8 @@
 /**
  * A real server in the test's own process, over TLS, with its store in memory (`initial-store.ts`) unless its flags
  * configure etcd or history. `serve` is for tests that only send requests. It costs a tenth of a separate process
- * (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess` is for what flags
- * and responses do not cover: kinds created at run time, and the number of open watches.
+ * (`server.ts`), which is for tests that stop, kill, restart or measure the server. `startInProcess` is for tests that
+ * need more than flags and responses: kinds created at run time, and the number of open watches.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ export interface InProcess {
   stop(): Promise<void>
 }
 
-/** A server that can be restarted, also with other flags. It keeps its objects and its port. */
+/** A server that can be restarted, also with other flags. A restart preserves its objects and its port. */
 export interface Restartable extends Served {
   /**
    * Store of the server, for tests that change the store while the server is stopped. Not used if the flags name

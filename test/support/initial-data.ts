@@ -48,7 +48,7 @@ async function beginInMemory(dataDirectory: string): Promise<MemoryStore> {
 
 async function keepOnDisk(objects: MemoryStore, directory: string): Promise<void> {
   const { entries: all } = await objects.list({ prefix: '' })
-  // Keys are omitted, because each server has its own keys.
+  // Omits keys, because each server has its own keys.
   const entries = all.filter(({ key }) => !key.startsWith('meta/'))
   const store = await LmdbStore.open({ directory })
   // The entries are written in batches. Writing all entries at once would make the file several times as large.

@@ -1,8 +1,8 @@
 /**
- * Installs from Debian packages the programs that the tests need in addition to npm packages, as far as the selected
- * test files use them. If the installation fails, the run stops with the names of the missing programs. No test is
- * skipped. kubectl must have Debian's version, because the transcripts contain its output. If another version is
- * installed, it stays, and Debian's version is unpacked into `.tools/`, which comes first in the PATH of the tests.
+ * Installs from Debian packages the programs that the tests need in addition to npm packages, if the selected test
+ * files use them. If the installation fails, the run stops with the names of the missing programs. No test is skipped.
+ * kubectl must have Debian's version, because the transcripts contain its output. An installed kubectl of another
+ * version stays installed, and Debian's version is unpacked into `.tools/`, which comes first in the PATH of the tests.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -59,7 +59,7 @@ function giveUp(missing: readonly Tool[]): never {
   process.exit(1)
 }
 
-/** Installs missing programs for the whole machine. Installed programs with another version stay. */
+/** Installs missing programs for the whole machine. Installed programs of another version stay installed. */
 function install({ command, packages }: Tool): void {
   if (!isInstalled('apt-get')) return
   if (isInstalled(command)) unpack(packages)

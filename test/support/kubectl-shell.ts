@@ -1,7 +1,7 @@
 /**
- * Runs Debian's kubectl against a test server: a shell in a directory that is its home directory and contains no other
- * settings, and the results of commands with varying parts masked. The default user is the server's administrator.
- * `--kubeconfig=bob.kubeconfig` selects a user without permissions, and `nobody.kubeconfig` has an invalid token.
+ * Runs Debian's kubectl against a test server: a shell whose home directory contains no other settings. Parts of the
+ * results that vary are masked. The default user is the server's administrator. `--kubeconfig=bob.kubeconfig` selects a
+ * user without permissions, and `nobody.kubeconfig` has an invalid token.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ export interface Kubectl {
   start(...args: readonly string[]): Running
 }
 
-/** A running kubectl, with its lines of output and its lines of errors. */
+/** A running kubectl process, with the lines of its output and of its errors. */
 export interface Running {
   readonly output: AsyncIterator<string>
   readonly errors: AsyncIterator<string>

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { type Ran, runCommand } from './run-command.ts'
 import type { Served } from './server.ts'
 
-/** kubectl exits before garbage matters, and garbage collection would take a third of its CPU time. */
+/**
+ * Disables the garbage collector of kubectl. kubectl exits before garbage matters, and garbage collection would take a
+ * third of its CPU time.
+ */
 export const withoutCollector = { GOGC: 'off' }
 
 /** Runs kubectl with `input` as its standard input. Fails after 30 seconds. */

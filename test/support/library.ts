@@ -1,4 +1,4 @@
-/** The package in the form that users install: current bundles, in a project that depends on the package. */
+/** Installs the package in the same way as users do: with current bundles, in a project that depends on the package. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ import { Listener } from '../../src/apiserver/transport/listener.ts'
 import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
 import { makeIdentity } from './identities.ts'
 
-/** Timeouts that never expire within a test, so that a test sets only the timeout that it checks. */
+/** A timeout that never expires within a test, so that a test sets only the timeout that it checks. */
 export const long = 60_000
 const patient = { handshake: long, headers: long, request: long, idle: long, stall: long, check: 50 }
 

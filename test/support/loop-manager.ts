@@ -1,7 +1,7 @@
 /**
  * Control loops in the test's own process, with a real server that runs no loops. As in `orch up`, each loop has its
- * own service account. A test can kill a manager at any of its writes. From then on, nothing that the manager sends
- * reaches the server. If `answered` is false, the server has executed that write but the manager does not get the
+ * own service account. A test can kill a manager at any of its writes. From then on, no request of the manager reaches
+ * the server. If `answered` is false, the server has executed that write, but the manager does not receive the
  * response.
  */
 
@@ -82,7 +82,7 @@ export interface LoopServer {
   /** A client that acts as an administrator. */
   readonly client: Client
   readonly directory: string
-  /** Starts the given loops, whose names are those of `--controllers`. */
+  /** Starts the given loops. The names are the names in `--controllers`. */
   run(names: readonly string[], options?: ManagerOptions): Manager
   /** Stops the loops that were started last. */
   end(): Promise<void>
@@ -131,7 +131,7 @@ function dyingLine({ writes, answered }: Death, onKilled: () => void): (transpor
 }
 
 /**
- * Returns a transport that changes responses. It need not join chunks, because the in-process server sends whole events
+ * Returns a transport that changes responses. It does not join chunks, because the in-process server sends whole events
  * and lists.
  */
 function alteringLine(transport: Transport, alter: (text: string) => string): Transport {
@@ -145,7 +145,7 @@ function alteringLine(transport: Transport, alter: (text: string) => string): Tr
   }
 }
 
-/** Returns all ways to kill a manager that makes the given number of writes. */
+/** Returns all variants of killing a manager that makes the given number of writes. */
 export function deaths(writes: number): Death[] {
   return Array.from({ length: writes }, (_, i) => [
     { writes: i, answered: true },

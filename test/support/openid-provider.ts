@@ -37,7 +37,7 @@ export class OpenidProvider {
   readonly accounts = new Map<string, Account>()
   /** Paths that clients have requested. */
   readonly paths: string[] = []
-  /** Replaces the responses of the provider, if set. */
+  /** Replaces the responses of the provider. Undefined if the provider responds itself. */
   instead: RequestListener | undefined
   readonly #server: Server
   #handle: RequestListener = () => {}
@@ -121,7 +121,7 @@ export class OpenidProvider {
     }
   }
 
-  /** Answers requests for which `answer` returns a value. The response is this value in JSON. */
+  /** Responds to requests for which `answer` returns a value. The response is this value in JSON. */
   answerJson(answer: (path: string) => object | undefined): void {
     this.instead = (incoming, response) => {
       const value = answer(incoming.url ?? '')

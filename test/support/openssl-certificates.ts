@@ -1,4 +1,4 @@
-/** Certificates created with the `openssl` program, in a directory of the test. */
+/** Creates certificates with the `openssl` program, in a directory of the test. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CertifiedKey } from '../../src/api/pki/authority.ts'

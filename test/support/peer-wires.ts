@@ -1,5 +1,5 @@
 /**
- * Proxies between the members of an etcd cluster, with which a test can disconnect a member from the others. Each
+ * Proxies between the members of an etcd cluster. A test uses them to disconnect a member from the other members. Each
  * member has a proxy, whose address the other members use. The proxy identifies the sender of a connection by the head
  * of the first request.
  */
@@ -9,7 +9,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 export interface PeerWire {
   readonly url: string
   /**
-   * Breaks connections from members and rejects new connections, from all members or from those with the given
+   * Breaks connections from members and rejects new connections, from all members or from the members with the given
    * hexadecimal IDs.
    */
   refuse(from: 'all' | readonly string[]): void
@@ -48,7 +48,7 @@ export async function startPeerWire(targetPort: number): Promise<PeerWire> {
   }
 }
 
-/** Buffers the first bytes until they reveal the sender. */
+/** Buffers the first bytes until they identify the sender. */
 function carry(link: Link, targetPort: number, onFrom: () => void): void {
   const { client } = link
   const upstream = connect(targetPort, '127.0.0.1')

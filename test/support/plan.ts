@@ -43,7 +43,10 @@ export function commandsOf(file: string, commands: readonly string[]): readonly 
   return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))
 }
 
-/** Files that measure the heap of the process. Each of them needs a new process, without leftovers of other files. */
+/**
+ * Files that measure the heap of the process. Each of these files needs a new process, without leftovers of other
+ * files.
+ */
 const heap = join(import.meta.dirname, 'heap.ts')
 /** Files that measure time. They run first in their process, so that only other such files run before them. */
 const effort = join(import.meta.dirname, 'effort.ts')
@@ -53,8 +56,8 @@ const usualMs = 1_000
 
 /**
  * Returns lists of files with which a process may start. Files in the last list may follow any other file. In each
- * list, files that start programs come first, because starting a program gets slower as the process grows. Slower files
- * come before faster files.
+ * list, files that start programs come first, because starting a program becomes slower as the process grows. Slower
+ * files come before faster files.
  */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
   const byTime = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))

@@ -26,8 +26,8 @@ export class ProtobufClient {
   }
 
   /**
-   * Reads an object. `message` is the expected type, such as `core.v1.ConfigMap`. `as` contains further parameters of
-   * the media type.
+   * Reads an object. `message` is the expected type, such as `core.v1.ConfigMap`. `as` contains additional parameters
+   * of the media type.
    */
   async get(path: string, message: string, as = ''): Promise<ProtobufAnswer> {
     return this.#read(await this.#client.get(path, { accept: `${this.mediaType}${as}` }), message)

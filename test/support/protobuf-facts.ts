@@ -122,8 +122,8 @@ function typeOf(text: string, within: string): FieldType {
 }
 
 /**
- * Returns the full name of a type. Some facts refer to a type in the same package or a shared package by its last word
- * only.
+ * Returns the full name of a type. Some facts contain only the last word of a type in the same package or in a shared
+ * package.
  */
 function fullName(type: string, within: string): string {
   if (facts[type] !== undefined) return type

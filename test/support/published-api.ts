@@ -1,9 +1,8 @@
 /**
- * The published API: every kind in every version with its fields, their types and allowed values. Stored in
- * `test/data/published-api.txt`, one line per kind and type, so that changes are visible in a review:
+ * The published API: every kind in every version with its fields, their types and allowed values.
+ * `test/data/published-api.txt` contains it with one line per kind and type, so that changes are visible in a review:
  *
- *   apps/v1 deployments: Deployment Namespaced status,scale = T12
- *   T12 Deployment: apiVersion string; spec T13; ...
+ * apps/v1 deployments: Deployment Namespaced status,scale = T12 T12 Deployment: apiVersion string; spec T13; ...
  *
  * Type numbers are local to the file. `bin/node test/support/published-api.ts > test/data/published-api.txt` rewrites
  * it.
@@ -14,7 +13,7 @@ import type { ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
 
 export interface PublishedKind {
   readonly head: string
-  /** API levels of deprecation and removal, or an empty string if there is none. */
+  /** The API levels of deprecation and removal. Empty if the type is not deprecated. */
   readonly until: string
   readonly subresources: readonly string[]
   readonly type: string
@@ -94,7 +93,7 @@ export function readApi(text: string): PublishedApi {
 }
 
 /**
- * Returns everything that was published `before` but is not published `now`, and that the deprecation rules do not
+ * Returns everything that was published in `before` and is missing in `now`, and that the deprecation rules do not
  * allow to be removed at an API level such as `v1.23`.
  */
 export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {

@@ -1,4 +1,4 @@
-/** Kinds whose status the server writes shortly after an object changes. */
+/** Kinds whose status the server writes shortly after an object has changed. */
 import assert from 'node:assert/strict'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import type { Answer, HttpClient } from './http-client.ts'
@@ -9,10 +9,7 @@ export function hasServerWrittenStatus({ kind }: Kind): boolean {
   return judgedKinds.includes(kind)
 }
 
-/**
- * Returns the object once the server has written its status. For kinds without such a status, returns the object at
- * once.
- */
+/** Returns the object after the server has written its status. Objects of other kinds are returned at once. */
 export async function readWithStatus(client: HttpClient, kind: Kind, path: string): Promise<Answer> {
   const ends = Date.now() + 30_000
   for (;;) {

@@ -107,7 +107,7 @@ const written = (text: string) => text
 const loop: Recipe = {
   added: {
     'src/cluster/controllers/greeting.ts': dedented(`
-      /** Greets every ConfigMap once, by an annotation. */
+      /** Adds a greeting to every ConfigMap once, as an annotation. */
       import type { ConfigMap } from '../../api/kinds/core/config-map.ts'
       import type { Informer } from '../../client/informers/informer.ts'
       import type { Loop } from '../../client/reconcile/loop.ts'
@@ -286,7 +286,7 @@ const metric: Recipe = {
 const authenticator: Recipe = {
   added: {
     'src/apiserver/authn/visitor.ts': dedented(`
-      /** Authenticates visitors: requests whose header \`Visitor\` names them. For demonstrations. */
+      /** Authenticates visitors by the name in their header \`Visitor\`. For demonstrations. */
       import { type Authenticator, none } from './authenticator.ts'
 
       /** Authenticates visitors. Every visitor is the user \`visitor:<name>\`. */

@@ -1,4 +1,4 @@
-/** A short notation for a cluster in the form that the scheduler sees, without a server. */
+/** A short notation for a cluster in the form that the scheduler uses, without a server. */
 
 import type { Node } from '../../src/api/kinds/core/node.ts'
 import type { PersistentVolume } from '../../src/api/kinds/core/persistent-volume.ts'
@@ -44,7 +44,7 @@ export interface PodParts {
   readonly priority?: number
   readonly startTime?: string
   readonly isTerminating?: boolean
-  /** Further fields of the spec. */
+  /** Additional fields of the spec. */
   readonly [field: string]: unknown
 }
 

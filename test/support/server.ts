@@ -1,7 +1,8 @@
 /**
  * A real server for a test: `startServer` runs `orch apiserver` in a separate process, and `startUp` runs `orch up`,
- * which includes the control loops. The server uses a free port and its own directory, and the module provides clients
- * for it. The test may call `stop`, `kill` and `restart`. Everything is removed when the test ends.
+ * which includes the control loops. The server uses a free port and a separate directory, and the module provides
+ * clients for the server. The test may call `stop`, `kill` and `restart`. The server and its files are removed when the
+ * test ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +27,7 @@ alice-token,alice,alice-uid,"dev,ops"
 bob-token,bob,bob-uid
 `
 
-/** Access to a server, in this process or in a separate one. */
+/** Access to a server, either in this process or in a separate process. */
 export interface Served {
   readonly directory: string
   readonly url: string
@@ -51,13 +52,13 @@ export interface ServerHandle extends Served {
   /** Restarts the server on the same directory and port. */
   restart(flags?: readonly string[]): Promise<void>
   /**
-   * Restarts the server on the same directory and port. Kills it after the given number of milliseconds, whether it is
-   * ready or not.
+   * Restarts the server on the same directory and port. Kills the server after the given number of milliseconds, even
+   * if it is not ready yet.
    */
   restartAndKill(afterMs: number): Promise<void>
   /**
-   * Restarts the server on the same directory and port. Sends SIGTERM once the condition holds, whether the server is
-   * ready or not.
+   * Restarts the server on the same directory and port. Sends SIGTERM as soon as the condition holds, even if the
+   * server is not ready yet.
    */
   restartAndStop(isTime: () => boolean): Promise<{ readonly code: number | null; readonly output: string }>
 }
@@ -94,10 +95,12 @@ export async function startWithFew(t: Ending, openFiles: number, flags: readonly
   return await start(t, { command: 'apiserver', flags, env: {}, openFiles })
 }
 
-/** For tests that list all ConfigMaps of a namespace: prevents the server from creating ConfigMaps of its own. */
+/** Prevents the server from creating ConfigMaps itself, for tests that list all ConfigMaps of a namespace. */
 export const withoutRootCa = '--controllers=*,bootstrapsigner,tokencleaner,-root-ca-cert-publisher'
 
-/** Flags of `orch up` for a test that does not request nodes, because most tests check only their own objects. */
+/**
+ * Returns flags of `orch up` for a test that does not request nodes, because most tests check only their own objects.
+ */
 export function noNodes(flags: readonly string[]): string[] {
   return flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']
 }

@@ -21,7 +21,7 @@ export class TestContainer implements ContainerRuntime {
   isRunning = true
   readonly last = new ContainerLog()
   previous: ContainerLog | undefined
-  /** Attached clients. Their input is printed, and they receive the output. */
+  /** Attached clients. Their input is printed to the output, which they also receive. */
   readonly attached = new Set<ContainerStreams>()
   readonly sizes: string[] = []
   readonly directory: string

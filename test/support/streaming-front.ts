@@ -18,7 +18,7 @@ export interface Front {
   readonly config: string
   /** Requests such as `exec web?command=ls`, newest last. */
   readonly asked: string[]
-  /** Output of the next `exec`, in place of the output of a program. */
+  /** Output of the next `exec`. Replaces the output of a program. */
   sends: Buffer | undefined
   /** Number of connections to break immediately, starting with the next connection. */
   breaks: number
@@ -193,7 +193,7 @@ function forwardPort(socket: Duplex, port: number, send: Send): void {
   })
 }
 
-/** Sends two frames with a ping in between, which is allowed but rare. */
+/** Sends two frames with a ping between them, which is allowed but rare. */
 function sendMessage(socket: Duplex, message: Buffer): void {
   if (socket.destroyed) return
   const half = Math.floor(message.length / 2)

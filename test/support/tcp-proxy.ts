@@ -1,7 +1,7 @@
 /**
- * A TCP proxy on 127.0.0.1 in front of a server, which simulates faults between two processes. `pass` forwards bytes in
- * both directions, `slow` delays responses, `mute` forwards requests and drops responses, `deaf` drops both, and `cut`
- * breaks open connections and rejects new ones.
+ * A TCP proxy on 127.0.0.1 in front of a server, which simulates faults between two processes. The mode `pass` forwards
+ * bytes in both directions. `slow` delays responses, `mute` forwards requests and drops responses, `deaf` drops
+ * requests and responses, and `cut` breaks open connections and rejects new connections.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -58,7 +58,7 @@ export async function startProxy(target: string): Promise<Proxy> {
 
 function join(from: Socket, to: Socket, pass: (carry: () => void) => void): void {
   from.on('data', (chunk) => pass(() => to.writable && to.write(chunk)))
-  // Each side sees an end or error of the other side as the end of its own socket.
+  // Each socket reports an end or error of the other side as its own end.
   from.on('error', () => to.destroy())
   from.on('close', () => to.destroy())
 }

@@ -1,6 +1,7 @@
 /**
- * The last run time of each test file on this machine, or otherwise known times of slow files (`usual-times.json`). The
- * slowest files start first, so that no process works alone at the end of a run. The times affect only the order.
+ * The last run time of each test file on this machine. For other files, the usual times of slow files
+ * (`usual-times.json`). The slowest files start first, so that no process works alone at the end of a run. The times
+ * affect only the order.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,7 +27,7 @@ function readKept(): Times {
   try {
     return JSON.parse(readFileSync(timesFile, 'utf8'))
   } catch {
-    // No run times are stored yet, or another run is writing them.
+    // No run times are stored yet, or another run is currently writing them.
     return {}
   }
 }

@@ -50,7 +50,9 @@ export function parseTranscript(text: string): Step[] {
   })
 }
 
-/** Returns the last heading in a block. It belongs to the steps below it, not to the block that it ends. */
+/**
+ * Returns the last heading in a block. The heading belongs to the steps below the block, not to the block that it ends.
+ */
 function headingIn(block: string): Heading | undefined {
   const line = block.match(/^[#+] .*/gm)?.at(-1)
   return line === undefined ? undefined : { heading: line.slice(2), isLong: line.startsWith('+') }

@@ -1,7 +1,10 @@
 /** Polls for conditions that cause no events. Fails after a timeout. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** The pauses grow with the waiting time, because polling costs more than a small delay. */
+/**
+ * Pauses between polls in milliseconds. The pauses grow with the waiting time, because polling costs more than a small
+ * delay.
+ */
 const pauseMs = { first: 20, most: 100, part: 5 }
 
 /** Polls until the result matches, and returns the result. Fails with the last result after a timeout. */

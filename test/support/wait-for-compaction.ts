@@ -1,4 +1,6 @@
-/** Waits until a server has compacted an old version of the ConfigMaps, which have changed since that version. */
+/**
+ * Waits until a server has compacted a version of the ConfigMaps. The ConfigMaps must have changed since that version.
+ */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../src/client/requests/client.ts'
@@ -6,7 +8,7 @@ import { isExpired } from '../../src/client/requests/status-error.ts'
 import { TransportError } from '../../src/client/requests/transport.ts'
 import { configMaps } from './resource-types.ts'
 
-/** Uses lists, because a watch would make the server keep versions that its store has not compacted yet. */
+/** Polls with lists, because a watch would make the server keep versions that its store has not compacted yet. */
 export async function waitForCompaction(client: Client, resourceVersion: string): Promise<void> {
   const exactly = { resourceVersion, resourceVersionMatch: 'Exact', limit: 0 } as const
   await assert.rejects(async () => {

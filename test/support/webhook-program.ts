@@ -1,7 +1,7 @@
 /**
  * An HTTPS server with admission webhooks as a separate process, which `webhooks.ts` starts. The path of a call
- * determines the response, and the server reports every call to its parent process. The server can behave like good
- * webhooks or like hostile ones.
+ * determines the response, and the server reports every call to its parent process. The server can behave like
+ * well-behaved or like hostile webhooks.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -98,7 +98,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     if (call.review.request.object.metadata.labels?.crash !== undefined) call.response.socket?.destroy()
     else reply(call, { allowed: false, status: { code: 403, message: 'no' } })
   },
-  // Never answers for some objects and denies all other objects.
+  // Never responds for some objects and denies all other objects.
   'hang-or-deny': (call) => {
     if (call.review.request.object.metadata.labels?.hang === undefined)
       reply(call, { allowed: false, status: { code: 403, message: 'no' } })

@@ -11,10 +11,10 @@ import { controllerOf } from '../../src/cluster/controllers/workloads/ownership.
 import { until } from './until.ts'
 
 export const namespace = 'default'
-/** For servers without the loops that create service accounts or mark new nodes as ready. */
+/** Flags for servers without the loops that create service accounts or mark new nodes as ready. */
 export const withoutAccounts = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition']
 
-/** Returns a pod template with the label `app`. Another image results in a different template. */
+/** Returns a pod template with the label `app`. A different image results in a different template. */
 export function template(app: string, image = 'one') {
   return { metadata: { labels: { app } }, spec: { containers: [{ name: 'c', image }] } }
 }
@@ -27,7 +27,7 @@ export async function podsOf(client: Client, owner: ObjectBase): Promise<Pod[]> 
   return items.filter((pod) => controllerOf(pod)?.uid === owner.metadata.uid)
 }
 
-/** Returns the pods with a label `app` once the given number of pods exist. */
+/** Returns the pods with a label `app` as soon as the given number of pods exist. */
 export async function untilPods(client: Client, app: string, count: number): Promise<Pod[]> {
   return await until(
     async () => (await client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items,
@@ -35,7 +35,7 @@ export async function untilPods(client: Client, app: string, count: number): Pro
   )
 }
 
-/** Returns the object once it exists and matches. */
+/** Returns the object as soon as it exists and matches. */
 export async function untilObject<T extends ObjectBase>(
   client: Client,
   type: ResourceType<T>,

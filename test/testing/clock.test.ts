@@ -1,6 +1,6 @@
 /**
- * Tests of parts that use the clock of a test server: tokens, lifetimes in both stores, control loops and certificate
- * requests.
+ * Tests of the features that use the clock of a test server: tokens, lifetimes in both stores, control loops and
+ * certificate requests.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Tests of snapshots, resets and forks: restored state, increasing versions, and watches that see the changes. */
+/** Tests of snapshots, resets and forks: restored state, increasing versions, and watches that report the changes. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { Informer } from '../../src/client/informers/informer.ts'
@@ -37,7 +37,7 @@ test('resetting a test server deletes new objects and restores changed and delet
   assert.equal(back.metadata.uid, deleted.metadata.uid)
   assert.ok(Number(back.metadata.resourceVersion) > Number(deleted.metadata.resourceVersion))
   assert.equal((await client.get(namespaces, { name: 'kept' })).metadata.deletionTimestamp, undefined)
-  // An update based on the state before the reset conflicts.
+  // An update based on the state before the reset causes a conflict.
   await assert.rejects(client.update(configMaps, deleted), { code: 409 })
   await server.reset()
   assert.deepEqual(await namesNow(), [])

@@ -1,4 +1,6 @@
-/** Tests of test servers: clients of both transports, users, kubeconfigs, loops, many at once, and no leftovers. */
+/**
+ * Tests of test servers: clients of both transports, users, kubeconfigs, loops, many servers at once, and no leftovers.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -79,7 +81,7 @@ test('two test servers with the same options start with the same objects', async
   await using first = await startTestServer()
   await using second = await startTestServer()
   const began = await second.snapshot()
-  // The loops start a little later. Their effect on this shows that they run.
+  // The loops start a little later. Their effect on this object shows that they run.
   await second.client.create(namespaces, namespace('a'))
   await second.calls.next({ user: 'system:serviceaccount:kube-system:service-account-controller', verb: 'create' })
   await second.reset()

@@ -61,8 +61,8 @@ async function reconcile(parts: EphemeralVolumeParts, pod: Pod, signal: AbortSig
 }
 
 /**
- * Creates the claim if it is missing. Returns the reason if the Pod has no claim that it owns, or undefined if the
- * claim exists.
+ * Creates the claim if it is missing. Returns the reason if the claim belongs to another owner, or undefined if the Pod
+ * owns the claim.
  */
 async function ensureClaim(
   { client, claims: informer }: EphemeralVolumeParts,

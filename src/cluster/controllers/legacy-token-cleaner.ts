@@ -43,7 +43,7 @@ export interface LegacyTokenCleanerParts {
 
 const dayMs = 24 * 60 * 60_000
 
-/** The clean-up period if none is set: a year. */
+/** The clean-up period if no period is set: a year. */
 export const defaultUnusedTokenMs = 365 * dayMs
 
 /** Dependencies of the loop, including the pods by the keys of the Secrets to which the pods refer. */

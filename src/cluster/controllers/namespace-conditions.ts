@@ -37,8 +37,8 @@ interface Finding {
 }
 
 /**
- * Returns the five namespace conditions of the API. Each condition contains the findings of the pass, or its healthy
- * state if there are none.
+ * Returns the five namespace conditions of the API. Each condition contains the findings of the pass, or the healthy
+ * state if there are no findings.
  */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [

@@ -1,6 +1,6 @@
 /**
- * Determines whether a Node exists and its agent is alive, as far as the API shows. The agent reports its Ready
- * condition as True or False, and the loop nodelifecycle sets it to Unknown once the agent is silent. A recently
+ * Determines whether a Node exists and its agent is alive, according to the API. The agent reports its Ready condition
+ * as True or False, and the loop nodelifecycle sets the condition to Unknown when the agent is silent. A recently
  * renewed Lease counts too, because an agent may renew it before it reports its first status.
  */
 

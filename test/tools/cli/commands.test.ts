@@ -1,8 +1,8 @@
 /**
  * Runs every command of orchctl. `--help` lists the commands, and a command without a row in `rows/` fails. Each row
  * compares stdout, stderr and the exit code. The first row of each part runs the real program, as does the first row
- * that sets its environment. The long form runs the first row of each command and all rows that set the environment
- * this way. All other rows run inside this process, which only skips the program start.
+ * that sets its environment. The long variant runs the first row of each command and all rows that set the environment
+ * in the real program. All other rows run inside this process, which only skips the program start.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -19,10 +19,12 @@ import type { Part, Row } from './rows/row.ts'
 
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const rows = parts.flatMap((part) => part.rows)
-// A failed edit keeps its file for the user. Here the file is deleted with the server's directory.
+// A failed edit keeps its file for the user. In this test, the file is deleted together with the server's directory.
 process.env.TMPDIR = server.directory
 
-/** Where the rows of a part run: a directory, and a namespace that is shown as the default one. */
+/**
+ * The location where the rows of a part run: a directory, and a namespace that is displayed as the default namespace.
+ */
 interface Place {
   readonly directory: string
   readonly namespace: string

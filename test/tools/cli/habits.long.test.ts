@@ -174,7 +174,7 @@ test('kubectl and orchctl can apply the same object alternately, and server-side
     'configmap/shared serverside-applied\n',
   )
   assert.deepEqual(await data(), { a: '1' })
-  // The server keeps the last-applied annotation up to date, so kubectl can take over again.
+  // The server keeps the last-applied annotation up to date, so kubectl can take over the object again.
   const back = await kubectl(server, ['apply', '-f', '-'], config('a'))
   assert.match(back.stdout, /configured|unchanged/)
   assert.equal(back.stderr, '')
@@ -338,7 +338,7 @@ test('watches of orchctl continue without a gap after a server restart', async (
         assert.equal(await Promise.race([more, watch.ended]), undefined)
       }
   }
-  // The first object may arrive in the list or as a change. In both cases the watch is established afterwards.
+  // The first object may arrive in the list or as a change. In both cases, the watch is established afterwards.
   await create('before')
   await seen('before')
   await server.kill()

@@ -1,6 +1,7 @@
 /**
- * Kustomizations: builds them, compares the result with kubectl in the long form if its version supports the fields,
- * and checks invalid ones. No server is needed: `rows/apply.ts` covers `apply -k` and similar commands.
+ * Tests of kustomizations. The test builds valid and invalid kustomizations. In the long variant, it compares the
+ * results with kubectl if the kubectl version supports the fields. No server is needed: `rows/apply.ts` covers
+ * `apply -k` and similar commands.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -98,7 +98,7 @@ const asKubectl = [
 for (const line of asKubectl) {
   test(`orchctl prints the same as kubectl: ${line}`, async () => {
     const args = line.split(' ')
-    // This kubectl version does not hide managed fields yet.
+    // This version of kubectl does not hide managed fields yet.
     const shown = /json|yaml/.test(line) ? ['--show-managed-fields'] : []
     const [ours, theirs] = await Promise.all([orchctl([...args, ...shown], inKube), kubectl(kube, args)])
     assert.equal(masked(ours.stdout), masked(theirs.stdout))
@@ -201,7 +201,7 @@ test('orchctl reports an invalid token and missing permissions', async () => {
   assert.equal((await run('wrong', 'get', 'cm')).stderr, 'error: You must be logged in to the server (Unauthorized)\n')
 })
 
-/** All runnable commands, with the words that lead to nested ones. */
+/** All runnable commands, with the words that precede subcommands. */
 const allCommands = commandsIn(commands, [])
 
 function commandsIn(
@@ -349,7 +349,7 @@ test('orchctl prints which server it uses if another server was started in the s
   const ask = (args: string[], surroundings: object) =>
     orchctl([...args, 'get', 'ns', 'default', '-oname'], surroundings)
   assert.deepEqual(await ask([], { home, directory }), { code: 0, stdout: 'namespace/default\n', stderr: expectedNote })
-  // No note is printed if the user chose a server or has no choice.
+  // No note is printed if the user has chosen a server or has no choice.
   for (const [args, surroundings] of [
     [[`--kubeconfig=${configOf(kube)}`], { home, directory }],
     [[`--server=${kube.url}`], { home, directory }],

@@ -1,6 +1,7 @@
 /**
- * Tests of rollout history of workloads: the test creates the revisions that controllers would keep, and kubectl and
- * orchctl read them and roll back side by side. The progress of a rollout is tested on statuses without a server.
+ * Tests of the rollout history of workloads. The test creates the revisions that controllers would create. kubectl and
+ * orchctl then read the revisions and roll back side by side. The progress of a rollout is tested with statuses,
+ * without a server.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Runs kubectl and orchctl side by side: both run each line in order, each in its own namespace on the same server, and
- * must print the same. A row that differs by decision names the reason. The last test counts the rows.
+ * Runs kubectl and orchctl side by side. Both run each line in order, each in its own namespace on the same server, and
+ * must print the same output. A row whose output differs intentionally names the reason. The last test counts the rows.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -101,8 +101,8 @@ function masked(text: string): string {
 }
 
 /**
- * Lines in order. A line that differs on purpose has a reason. Lines with a plus run only in the long form: they change
- * nothing and repeat what another line covers.
+ * Lines in order. A line whose output differs intentionally has a reason. Lines with a plus run only in the long
+ * variant, because they change nothing and repeat the test of another line.
  */
 const rows: readonly (string | readonly [line: string, why: string])[] = [
   'create -f FILE:maps.yaml',

@@ -86,7 +86,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const existing = state.byService.get(key)
   const waitMs = state.writes.waitMs(key, existing)
-  // The expected change triggers the key again when it arrives. The delay covers changes that never arrive.
+  // The change triggers the key again when it arrives. The delay is for changes that never arrive.
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)

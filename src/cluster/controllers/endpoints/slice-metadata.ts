@@ -66,8 +66,8 @@ export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin
 }
 
 /**
- * Returns the labels of a Service's slices: the labels of the Service without the reserved ones, and the labels that
- * this loop sets.
+ * Returns the labels of a Service's slices: the labels of the Service without reserved labels, and the labels that this
+ * loop sets.
  */
 function labelsFor(service: Service, vendor: Vendor): Record<string, string> {
   const own = [headlessLabel(vendor), serviceLabel(vendor), managerLabel(vendor)]

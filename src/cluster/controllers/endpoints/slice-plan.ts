@@ -59,7 +59,7 @@ export async function planSlices(parts: SlicePlanParts): Promise<SlicePlan> {
   return { create, update, remove: [...unused, ...foreign] }
 }
 
-/** Distributes the endpoints of a group over the existing slices and as few new ones as necessary. */
+/** Distributes the endpoints of a group over the existing slices and as few new slices as necessary. */
 async function draftsOf(
   parts: SlicePlanParts,
   group: EndpointGroup,

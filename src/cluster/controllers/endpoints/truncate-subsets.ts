@@ -31,8 +31,8 @@ export function truncateSubsets(subsets: readonly Subset[], maxAddresses: number
 }
 
 /**
- * Returns how many items of each list to keep, `max` in total, in proportion to the lengths of the lists. The remainder
- * from rounding goes to the first lists.
+ * Returns the number of items of each list to keep, `max` in total, in proportion to the lengths of the lists. The
+ * remainder from rounding goes to the first lists.
  */
 function shares(lengths: readonly number[], max: number): number[] {
   const total = lengths.reduce((sum, length) => sum + length, 0)

@@ -129,7 +129,7 @@ interface Definition extends ApiObject {
 
 /**
  * Returns custom types that are established but missing from discovery, because the responding server may lag behind
- * another one.
+ * another server.
  */
 async function undiscovered(
   client: Client,

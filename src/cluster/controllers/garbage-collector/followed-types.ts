@@ -1,6 +1,7 @@
 /**
  * Maintains the owner graph: discovers the server's types and watches the metadata of their objects. Discovery runs
- * periodically, whenever a custom resource definition or APIService changes, and once these have been listed.
+ * periodically, whenever a custom resource definition or APIService changes, and after the definitions and APIServices
+ * have been listed.
  *
  * The graph is complete when every type has been discovered and listed. It becomes incomplete when a new type appears,
  * or when a type is listed again because its watch cannot be resumed. No decision may rely on an incomplete graph. When
@@ -146,7 +147,7 @@ export class FollowedTypes implements Feed {
       beginList: () => {
         if (++listing > 1) this.#parts.onRelist()
         followed.isListed = false
-        // Only adds missing types. `#look` alone marks the graph complete and then examines all objects.
+        // Only adds missing types. `#look` alone marks the graph as complete, and then examines all objects.
         if (!followed.isLeaving) this.#missing = [...this.#missing, typeName(type)]
       },
       endList: async () => {

@@ -100,8 +100,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // Either the object has been deleted, which its watch will report, or the server does not serve its type at the
-    // moment.
+    // Either the object was deleted, which its watch will report, or the server currently does not serve its type.
     collector.types.refreshSoon()
     return 'later'
   }

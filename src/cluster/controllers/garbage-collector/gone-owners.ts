@@ -1,7 +1,7 @@
 /**
  * Remembers custom objects that were deleted together with their definition. Their kind is not served any more, so they
  * cannot be read, but their dependents must be deleted. Two observations prove that such an owner is absent: the
- * collector saw its deletion, and the server confirms that nothing defines its kind.
+ * collector received its deletion, and the server confirms that nothing defines its kind.
  *
  * Entries expire after one hour, and all are dropped when a type is listed again, because a restore of the store may
  * have brought back the owner and its definition. Dependents of forgotten owners are kept, and `orch check` reports
@@ -17,7 +17,7 @@ import { type DiscoveredType, discover } from '../../../client/requests/discover
 import type { OwnerNode } from './owner-graph.ts'
 
 const rememberedMs = 60 * 60_000
-/** Maximum number of remembered objects. If there are more, the oldest are dropped. */
+/** Maximum number of remembered objects. If there are more objects, the oldest are dropped. */
 const maxRemembered = 8192
 
 export class GoneOwners {
@@ -31,7 +31,7 @@ export class GoneOwners {
     this.#clock = clock
   }
 
-  /** Records that the collector saw the deletion of this object. */
+  /** Records that the collector received the deletion of this object. */
   note({ type, namespace, name, uid }: OwnerNode): void {
     const { group, kind } = type!
     this.#expiryTimes.set(keyOf({ group, kind, namespace, name, uid }), this.#clock.monotonic() + rememberedMs)
@@ -41,7 +41,7 @@ export class GoneOwners {
     this.#expiryTimes.clear()
   }
 
-  /** Whether the collector saw the deletion of an owner that an object in this namespace references. */
+  /** Whether the collector received the deletion of an owner that an object in this namespace references. */
   wasSeen(reference: OwnerReference, namespace: string | undefined): boolean {
     const { kind, name, uid } = reference
     const owner = { group: groupOf(reference.apiVersion), kind, name, uid }

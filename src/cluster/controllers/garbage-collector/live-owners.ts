@@ -2,7 +2,7 @@
  * Reads the state of owners from the server for each decision. Nothing is cached: a restore from a backup brings back
  * deleted objects with their UIDs and undoes unfinished deletions.
  *
- * Callers share a read of the same owner only if the read starts after they ask. A caller that reads the dependent
+ * Callers share a read of the same owner only if the read starts after their call. A caller that reads the dependent
  * first therefore knows that no restore happened between the dependent's version and the owner's absence, because the
  * server rejects versions from before a restore.
  */
@@ -24,8 +24,8 @@ export interface Individual {
 }
 
 /**
- * The state of an owner. `absent`: no object has this name and UID. `unserved`: the server does not serve the type, so
- * the object may exist. All other values describe what the object's deletion waits for.
+ * The state of an owner. `absent` means that no object has this name and UID. `unserved` means that the server does not
+ * serve the type, so the object may exist. All other values describe the objects for which the owner's deletion waits.
  */
 export type OwnerState = 'absent' | 'unserved' | Waits
 
@@ -76,8 +76,8 @@ export class LiveOwners {
 }
 
 /**
- * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as that of a
- * removed version or a changing definition, does not prove that.
+ * Whether an error proves that the named object does not exist. A 404 for a path that is not served, such as the path
+ * of a removed version or of a changing definition, proves nothing.
  */
 export function saysAbsent(error: unknown, name: string): boolean {
   return isNotFound(error) && error instanceof StatusError && error.status.details?.name === name

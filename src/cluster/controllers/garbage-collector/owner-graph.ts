@@ -4,7 +4,7 @@
  * it.
  *
  * The graph passes the UID of every object that may need an action to `onAttention`, and the collector decides. The
- * graph is never proof of an owner's state. `live-owners.ts` reads that from the server.
+ * graph is never proof of an owner's state. `live-owners.ts` reads the state from the server.
  */
 
 import { groupOf } from '../../../api/model/api-version.ts'
@@ -26,7 +26,7 @@ export interface Owner {
   readonly blocks: boolean
 }
 
-/** What the deletion of an object waits for. `no` means that the object is not being deleted. */
+/** The objects for which the deletion of an object waits. `no` means that the object is not being deleted. */
 export type Waits = 'no' | 'dependents deleted' | 'dependents orphaned' | 'others'
 
 export class OwnerNode {
@@ -243,7 +243,7 @@ export function describes(node: OwnerNode, { node: { type, name, namespace }, ..
   return !type.namespaced || namespace === node.namespace
 }
 
-/** Returns what the deletion of an object waits for, based on its metadata. */
+/** Returns the objects for which the deletion of an object waits, based on its metadata. */
 export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits {
   if (deletionTimestamp === undefined) return 'no'
   if (finalizers.includes(orphanFinalizer)) return 'dependents orphaned'

@@ -1,7 +1,7 @@
 /**
  * Creates the Jobs of CronJobs when they are due. The name of a Job contains its scheduled minute, so no Job is created
- * twice, even by concurrent managers. Of the runs missed while no manager ran or the CronJob was suspended, only the
- * latest is started, unless it is older than `startingDeadlineSeconds`.
+ * twice, even by concurrent managers. If runs were missed while no manager ran or while the CronJob was suspended, only
+ * the latest missed run is started, unless it is older than `startingDeadlineSeconds`.
  *
  * The status lists the active Jobs. Finished Jobs beyond the history limits are deleted, oldest first. Schedules
  * without a time zone use the time zone of this process.

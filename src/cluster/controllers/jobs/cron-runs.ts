@@ -18,7 +18,7 @@ import type { CronJobParts } from './cron-parts.ts'
 import type { CronStatus } from './cron-status.ts'
 import { CronTimes } from './cron-times.ts'
 
-/** The run to start now, if any, and the time until the next run. */
+/** The run to start now, or undefined if no run is due, and the time until the next run. */
 export interface Due {
   readonly at?: number
   readonly waitMs?: number

@@ -1,7 +1,7 @@
 /**
- * Computes the run times of a schedule: the next run after a time, and the latest run before it. Schedules use the wall
- * clock of a time zone. A time that is skipped when clocks go forward does not run, and a time that is repeated when
- * clocks go back runs twice. All times are milliseconds since 1970, in whole seconds.
+ * Computes the run times of a schedule: the next run after a given time, and the latest run before that time. Schedules
+ * use the wall clock of a time zone. A time that is skipped when clocks go forward does not run, and a time that is
+ * repeated when clocks go back runs twice. All times are milliseconds since 1970, in whole seconds.
  */
 import type { ParsedSchedule, ScheduleField } from '../../../api/model/cron-expression.ts'
 

@@ -68,7 +68,9 @@ export function changedStatus(step: JobStep, { job, counters, mayEnd, now }: Sta
   return { status, events: changes.flatMap(({ event }) => event ?? []) }
 }
 
-/** Returns the uncounted pods for the status. Like Kubernetes, returns an object even if there are none. */
+/**
+ * Returns the uncounted pods for the status. Like Kubernetes, returns an object even if there are no uncounted pods.
+ */
 function uncountedStatus({ uncounted }: Counters, { features }: JobState): Status['uncountedTerminatedPods'] {
   if (!features.tracksPods) return undefined
   const { succeeded, failed } = uncounted

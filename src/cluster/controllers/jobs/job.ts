@@ -130,7 +130,7 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
   loop.outdated.delete(uid)
   const spacingMs = loop.spacing.waitMs(key)
   if (spacingMs > 0) return { afterMs: spacingMs }
-  // The cache does not show all pod writes yet. The update of the cache triggers the Job again.
+  // The cache does not contain all pod writes yet. The update of the cache triggers the Job again.
   const unseenMs = Math.max(loop.expectations.waitMs(uid), loop.releases.waitMs(uid))
   if (unseenMs > 0) return { afterMs: unseenMs }
   const pods = await claimPods(loop, job, signal)

@@ -1,8 +1,8 @@
 /**
  * Limits how fast pods are evicted from nodes that are not ready. The default is one node every ten seconds in each
  * zone. If many nodes of a zone are not ready at once, the zone itself is probably at fault. A large zone is then
- * evicted more slowly, and a small zone not at all. If no node in any zone is ready, the monitoring is probably at
- * fault and nothing is evicted.
+ * evicted more slowly, and a small zone is not evicted at all. If no node in any zone is ready, the monitoring is
+ * probably at fault and nothing is evicted.
  */
 
 import type { Node } from '../../../api/kinds/core/node.ts'

@@ -57,8 +57,8 @@ export class TaintEviction {
   }
 
   /**
-   * Returns the start of the pod's toleration time: the latest `timeAdded` of the taints, or the first observation if
-   * one has none.
+   * Returns the start of the pod's toleration time: the latest `timeAdded` of the taints, or the first observation if a
+   * taint has no `timeAdded`.
    */
   #began({ metadata: { uid = '' } }: Pod, taints: readonly Taint[], now: number): number {
     const added = Math.max(...taints.map(({ timeAdded }) => Date.parse(timeAdded ?? '')))

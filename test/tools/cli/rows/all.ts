@@ -1,4 +1,4 @@
-/** All parts. */
+/** The test rows of all parts. */
 import { applying } from './apply.ts'
 import { changing } from './change.ts'
 import { configuring } from './config.ts'

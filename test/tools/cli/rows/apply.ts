@@ -1,4 +1,4 @@
-/** Commands that apply files or show what apply would change. */
+/** Test rows for commands that apply files or show what apply would change. */
 import { map, type Part, r, web } from './row.ts'
 
 const job = (image: string) =>
@@ -8,7 +8,7 @@ metadata: {name: forced}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: ${image}}]}}}
 `
 
-/** A custom resource, an object of an undefined kind, and then the definition of the first. */
+/** A custom resource, an object of an undefined kind, and then the definition of the custom resource. */
 const custom = `apiVersion: rows.example.com/v1
 kind: Widget
 metadata: {name: w}
@@ -169,7 +169,7 @@ To resolve the conflict, do one of the following:
       code: 1,
     }),
     r('apply', '-f job.yaml --force', { stdout: 'job.batch/forced configured\n' }),
-    // A new object that would be rejected does not delete the existing one.
+    // A new object that would be rejected does not cause the existing object to be deleted.
     r('apply', '-f job.yaml --force', {
       files: { 'job.yaml': job('""') },
       stderr: /^Error from server \(Invalid\): .*image: Required value\n {2}job\.yaml:\d+:\d+: .*\n$/,

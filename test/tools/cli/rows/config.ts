@@ -1,4 +1,4 @@
-/** Commands that write the kubeconfig. */
+/** Test rows for commands that write the kubeconfig. */
 import { type Part, r } from './row.ts'
 
 const own = '--kubeconfig=own.kubeconfig'

@@ -1,4 +1,4 @@
-/** Commands that create objects from files and flags. */
+/** Test rows for commands that create objects from files and flags. */
 import { map, type Part, r, web } from './row.ts'
 
 const refused = `apiVersion: v1
@@ -356,7 +356,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       stderr: 'error: -i/--stdin is required for containers with -t/--tty=true\n',
       code: 1,
     }),
-    // No node runs the pod. Waiting for its deletion would not end, so it requires a flag.
+    // No node runs the pod, so waiting for its deletion would not end. The command therefore needs a flag.
     r(
       'run',
       `rm1 --image=x --limits=cpu=1m --attach --rm --pod-running-timeout=1ms '--overrides={"metadata":{"finalizers":["example.com/x"]}}'`,

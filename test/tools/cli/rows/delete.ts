@@ -1,4 +1,4 @@
-/** Commands that delete objects and wait for their end. */
+/** Test rows for commands that delete objects and wait until they are deleted. */
 import { map, type Part, r, web } from './row.ts'
 
 const shut = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shut}\n'

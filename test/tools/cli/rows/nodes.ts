@@ -1,4 +1,4 @@
-/** Commands for nodes: taints, cordon and drain. */
+/** Test rows for commands for nodes: taints, cordon and drain. */
 import { type Part, r } from './row.ts'
 
 const node = 'apiVersion: v1\nkind: Node\nmetadata: {name: drained, labels: {rows: nodes}}\n'
@@ -11,7 +11,7 @@ spec:
   containers: [{name: a, image: x}]
 ${more}`
 
-/** A pod that a finalizer keeps. */
+/** A pod that a finalizer keeps from being removed. */
 const stuck = pod('stuck').replace('labels:', 'finalizers: [example.com/kept], labels:').replace('drained', 'lost')
 
 export const nodes: Part = {

@@ -1,4 +1,7 @@
-/** Commands for containers, on a pod without a node. `streaming.test.ts` covers commands that reach a node. */
+/**
+ * Test rows for commands for containers, on a pod without a node. `streaming.test.ts` covers commands that connect to a
+ * node.
+ */
 import { type Part, r } from './row.ts'
 
 const pod = `apiVersion: v1

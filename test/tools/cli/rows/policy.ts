@@ -1,4 +1,4 @@
-/** `orchctl policy test`, which needs no server. */
+/** Test rows for `orchctl policy test`, which needs no server. */
 import { type Part, r } from './row.ts'
 
 const policy = `apiVersion: admissionregistration.orch.io/v1
@@ -66,7 +66,7 @@ cases:
     expect: allow
 `
 
-/** The policy matches another version than the objects have, and reads a default. */
+/** The policy matches another version than the version of the objects, and uses a default. */
 const custom = `apiVersion: apiextensions.orch.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.com}

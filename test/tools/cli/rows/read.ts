@@ -1,4 +1,4 @@
-/** Read-only commands. */
+/** Test rows for read-only commands. */
 import { map, type Part, r, web } from './row.ts'
 
 const edited = map('one').replace('{k: v}', '{name: edited}')

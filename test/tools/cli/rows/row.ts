@@ -1,6 +1,6 @@
 /**
  * Building blocks of `commands.test.ts`: each row is one command line, and the rows of a part build on each other. A
- * part starts with its `given` objects and nothing of other parts, so that it can run alone.
+ * part starts with its `given` objects and without the objects of other parts, so that the part can run alone.
  */
 export interface Row {
   /** The command under test. */
