@@ -1,6 +1,6 @@
 /**
  * Selects the loops to run from the `--controllers` flag: `*` selects all loops that are on by default, `name` adds a
- * loop and `-name` excludes one. Without a cluster, `*` excludes the cluster loops.
+ * loop, and `-name` excludes a loop. Without a cluster, `*` excludes the cluster loops.
  */
 import { closestMatch, UsageError } from '../../base/flags/flags.ts'
 import type { ControlLoop } from './control-loop.ts'

@@ -1,6 +1,6 @@
 /**
- * Finds pods by selector, and objects by the pods they select. Indexes make the cost of a lookup depend on the number
- * of pods that share a label with the selector, not on the number of all pods.
+ * Finds pods by selector, and objects by the pods that they select. Indexes make the cost of a lookup depend on the
+ * number of pods that share a label with the selector, not on the number of all pods.
  */
 
 import type { Pod } from '../../api/kinds/core/pod.ts'

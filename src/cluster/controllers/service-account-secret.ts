@@ -6,7 +6,7 @@
  *
  * Another manager may briefly run this loop at the same time, and an account may be deleted and recreated. Therefore
  * the loop reads the account from the store before it fills a Secret, and fills only Secrets that name this account's
- * UID or none. A UID that another server wrote is kept.
+ * UID or no UID. A UID that another server wrote is kept.
  */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'

@@ -64,7 +64,7 @@ export class Admittance {
     if (certificateIdentity !== undefined) return certificateIdentity
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (token === undefined) return undefined
-    // The cache contains only the hashes of tokens.
+    // Uses the hash of the token as the key, so that the cache contains no tokens.
     const key = createHash('sha256').update(token).digest('base64')
     return await this.#users.get(key, async () => {
       const value = await reviewToken(this.#reviewer, token)

@@ -1,10 +1,8 @@
 /**
- * The paths of a node's port, which are those of a kubelet:
+ * The paths of a node's port, which are the same as in a kubelet:
  *
- *   /containerLogs/{namespace}/{pod}/{container}
- *   /exec, /attach, /run    /{namespace}/{pod}[/{uid}]/{container}
- *   /portForward            /{namespace}/{pod}[/{uid}]
- *   /pods, /healthz, /stats/summary, /metrics/resource
+ * /containerLogs/{namespace}/{pod}/{container} /exec, /attach, /run /{namespace}/{pod}[/{uid}]/{container} /portForward
+ * /{namespace}/{pod}[/{uid}] /pods, /healthz, /stats/summary, /metrics/resource
  */
 import type { Duplex } from 'node:stream'
 import type { ApiObject } from '../../api/model/object.ts'

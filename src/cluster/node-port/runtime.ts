@@ -75,7 +75,7 @@ export interface ContainerRuntime {
   readonly isRunning: boolean
   /**
    * Returns the log of the previous instance, or of the last instance, which may still be running. Returns undefined if
-   * there was no such instance.
+   * there is no such instance.
    */
   log(instance: 'last' | 'previous'): ContainerLog | undefined
   /** Runs a command and resolves with its exit code. Rejects if the command cannot be started. */

@@ -33,13 +33,16 @@ export interface Environment {
   /** Whether the server creates a default StorageClass. Defaults to false. */
   readonly defaultStorageClass?: boolean
   /**
-   * Access to the console, which lets the administrator sign in with a link. Without it, the server accepts no sign-in
-   * link.
+   * Access to the console, which lets the administrator sign in with a link. If undefined, the server accepts no
+   * sign-in link.
    */
   readonly console?: ConsoleAccess | undefined
   /** The context of a worker. Set if this server is one of several workers in the process. */
   readonly worker?: WorkerContext
-  /** Aborts when the server is about to stop, even while the server starts. From then on, the server is not ready. */
+  /**
+   * A signal that aborts when the server is about to stop, even while the server starts. From then on, the server is
+   * not ready.
+   */
   readonly stopping?: AbortSignal
 }
 

@@ -1,7 +1,7 @@
 /**
- * Explains to the user why the program failed: one line for errors that the user can fix, and a stack for all others.
- * The text may contain the message of an untrusted server, for example when a node joins. Control characters are
- * therefore escaped.
+ * Explains to the user why the program failed: one line for errors that the user can fix, and a stack trace for all
+ * other errors. The text may contain the message of an untrusted server, for example when a node joins. Control
+ * characters are therefore escaped.
  */
 
 import { PkiFileError } from '../../api/pki/files.ts'
@@ -21,7 +21,7 @@ const explainedFailures = [
   ...[StatusError, TransportError],
 ]
 
-/** Returns the message of an error that the user can fix, and the stack of any other error. */
+/** Returns the message of an error that the user can fix, and the stack trace of any other error. */
 export function explainFailure(error: unknown): string {
   return escapeText(isError(error) ? textOf(error) : String(error))
 }

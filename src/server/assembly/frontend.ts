@@ -93,7 +93,7 @@ async function openPipeline(
   })
 }
 
-/** How a worker moves its clients to the other workers. Clients reconnect when their connection ends. */
+/** Moves clients of a worker to the other workers. Clients reconnect when their connection ends. */
 export interface ClientMoving {
   /** Ends each connection with this probability as soon as its running requests are complete. */
   moveClients(chance: number): void

@@ -199,10 +199,10 @@ class Conversation implements ServerTransport {
     this.#wakeWriter()
   }
 
-  /** Ends the request on the server's side, whether or not the response is complete. */
+  /** Ends the request on the server's side, even if the response is not complete. */
   finish(error: unknown): void {
     this.#forget()
-    // This check comes first, because creating an error is expensive.
+    // Checks this first, because creating an error is expensive.
     if (!this.isOver) this.leave(new TransportError("the server's response is incomplete", { cause: error }))
   }
 

@@ -28,7 +28,7 @@ export interface ListenerParts {
   readonly portSharing?: PortSharing | undefined
 }
 
-/** How a worker shares the port with other workers. */
+/** Determines how a worker shares the port with other workers. */
 export interface PortSharing {
   /** Whether no other worker listens on the port yet. If so, the port must be free. */
   readonly isAlone: boolean

@@ -22,7 +22,7 @@ export interface ReadinessParts {
   readonly notice: StoreNotice
   readonly missingRights: MissingRights
   readonly backups: { note(): string | undefined }
-  /** Aborts when the server is about to stop. */
+  /** A signal that aborts when the server is about to stop. */
   readonly stopping: AbortSignal
 }
 

@@ -93,7 +93,7 @@ export function openWays(
 
 const flag = 'kubelet-certificate-authority'
 
-/** Returns a function that returns the current content of the file, or undefined if the flag names no file. */
+/** Returns a function that returns the current content of the file. Returns undefined if the flag names no file. */
 function followAuthority(file: string, reloading: Reloading): () => string | undefined {
   if (file === '') return () => undefined
   const read = () => readAuthorities(flag, file).join('')

@@ -1,7 +1,7 @@
 /**
- * `orch backup`, `restore`, `check` and `migrate`: administration of a whole store. Each command reports progress on
- * standard error and results on standard output. The commands never overwrite data. An incompletely loaded store cannot
- * be opened.
+ * Implements `orch backup`, `restore`, `check` and `migrate`, which process a whole store. Each command reports
+ * progress on standard error and results on standard output. The commands never overwrite data. An incompletely loaded
+ * store cannot be opened.
  */
 import { version } from '../../api/model/version.ts'
 import { oldestVersion } from '../../api/versions/emulated-version.ts'
@@ -30,7 +30,7 @@ import { makeBackup } from './make-backup.ts'
 import { assertOneStore, loadIntoStore, openCommandStore } from './open-command-store.ts'
 import { bytesText, countText, ProgressLine, type Terminal } from './progress-line.ts'
 
-/** `orch backup`: backs up a running server, or a store if one is named. */
+/** Runs `orch backup`: backs up a running server, or a store if the flags name a store. */
 export async function backup(options: OptionsOf<typeof backupFlags>, terminal: Terminal): Promise<void> {
   const { to, kubeconfig } = options
   const isDirect = options.dataDir !== '' || options.etcdServers.length > 0
@@ -96,11 +96,11 @@ function unwritten({ message }: Error): BackupError {
   return new BackupError(`the backup is incomplete: cannot write to standard output: ${message}`)
 }
 
-/** `orch restore`: loads a backup into an empty store. */
+/** Runs `orch restore`: loads a backup into an empty store. */
 export async function restore(options: OptionsOf<typeof restoreFlags>, terminal: Terminal): Promise<void> {
   const { from, profile } = options
   assertOneStore(options, ['data-dir', 'etcd-servers'])
-  // The command reads the whole file first, so that a damaged backup leaves the store unchanged.
+  // Reads the whole file first, so that a damaged backup leaves the store unchanged.
   const sha = from === '-' ? '' : (await readContents(from)).sha256
   const reader = await openBackup(from)
   const { header } = reader
@@ -147,7 +147,7 @@ export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, t
   }
 }
 
-/** `orch check`: checks a store. Returns whether it found no fault. */
+/** Runs `orch check`: checks a store. Returns whether the store has no fault. */
 export async function check(options: OptionsOf<typeof checkFlags>, terminal: Terminal): Promise<boolean> {
   const { backup: file, setAside } = options
   const isBackup = file !== ''
@@ -203,7 +203,7 @@ async function checkAll(pages: AsyncIterable<readonly Entry[]>, terminal: Termin
 
 /** Copies damaged entries to a file in backup format, then deletes them from the store unless they have changed. */
 async function moveAside(store: Store, damaged: readonly Fault[], file: string): Promise<void> {
-  // The stored bytes are read again, because the check may have decrypted the entries.
+  // Reads the stored bytes again, because the check may have decrypted the entries.
   const damagedEntries = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
   const entries = damagedEntries.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
   const header = {

@@ -1,4 +1,6 @@
-/** `orch migrate`: copies a store into an empty one. The source may be the etcd of a kube-apiserver. */
+/**
+ * Implements `orch migrate`, which copies a store into an empty store. The source may be the etcd of a kube-apiserver.
+ */
 
 import { type EmulatedVersion, oldestVersion } from '../../api/versions/emulated-version.ts'
 import { KubeSnapshot } from '../../apiserver/backup/kube-snapshot.ts'

@@ -2,8 +2,8 @@
  * Scheduled backups. In each interval, the server writes a backup to a directory, and keeps only the newest backups.
  * The server makes the first backup immediately, unless the directory contains a backup younger than the interval, so
  * restarts neither skip nor add backups. The server ignores files with other names, and deletes an old backup only
- * after a new one is complete. Partial files of a killed server are deleted when no server can still be writing them. A
- * failure is logged, shown in `/readyz?verbose` until a backup succeeds, and retried after the next interval.
+ * after a new backup is complete. Partial files of a killed server are deleted when no server can still be writing
+ * them. A failure is logged, shown in `/readyz?verbose` until a backup succeeds, and retried after the next interval.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp
  */
 const untouchedMs = 600_000
 
-/** Writes a backup at every interval and deletes old ones. */
+/** Writes a backup at every interval and deletes old backups. */
 export class ScheduledBackups {
   readonly #options: Pick<ServerOptions, 'backupDir' | 'backupInterval' | 'backupKeep'>
   readonly #source: BackupSource

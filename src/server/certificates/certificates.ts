@@ -55,7 +55,7 @@ export interface CertificateParts {
   readonly log: Log
 }
 
-/** Reads or creates the certificates of this server, and renews the self-signed ones before they expire. */
+/** Reads or creates the certificates of this server, and renews self-signed certificates before they expire. */
 export async function openCertificates(options: ServerOptions, parts: CertificateParts): Promise<Certificates> {
   const { clock, authorities, reloading, log } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
@@ -112,7 +112,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
   }
 }
 
-/** Returns the certificates to renew: the serving certificate, then the administrator's. */
+/** Returns the certificates to renew: the serving certificate, followed by the administrator's certificate. */
 function renewedPairs(
   authority: Authority,
   names: AlternativeNames,

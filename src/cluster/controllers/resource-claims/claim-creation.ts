@@ -93,7 +93,7 @@ function wantedClaims({ spec }: Pod): Wanted[] {
   )
 }
 
-/** Whether the status of the pod names the claim and the claim exists, or the status says that no claim is needed. */
+/** Whether the status of the pod names the claim and the claim exists, or the status shows that no claim is needed. */
 function isRecorded({ claims }: Parts, pod: Pod, { name }: Wanted): boolean {
   const status = pod.status?.resourceClaimStatuses?.find((each) => each.name === name)
   if (status === undefined) return false
@@ -157,7 +157,7 @@ function claimOf({ metadata: { name = '', namespace = '', uid = '' } }: Pod, { w
 }
 
 const suffixLength = 5
-/** Leaves room for a hyphen and the suffix in a name of 63 characters. */
+/** Maximum length of a prefix, which leaves room for a hyphen and the suffix in a name of 63 characters. */
 const maxPrefix = 63 - 1 - suffixLength
 
 /** Returns `<pod>-<claim>-`. Shortens both names if they are too long, so that neither ends with a dot. */

@@ -176,7 +176,7 @@ function volumeOf({ volumes }: AttachDetachParts, { spec }: VolumeAttachment): P
   return volumes.get({ name: spec?.source?.persistentVolumeName ?? '' })
 }
 
-/** Whether the node has unmounted the volume, or has exceeded the time limit for it. */
+/** Whether the node has unmounted the volume, or has exceeded the time limit for unmounting. */
 function mayDetach(state: State, nodeName: string, attachment: VolumeAttachment): boolean {
   const { uid = '', deletionTimestamp } = attachment.metadata
   if (deletionTimestamp !== undefined) return false

@@ -16,7 +16,8 @@ export class VolumeDirectories {
   }
 
   pathOf(name: string): string {
-    // Names come from API objects. A name such as `..` must not lead out of the root directory.
+    // Rejects invalid names, because names come from API objects. A name such as `..` must not lead out of the root
+    // directory.
     if (!isVolumeName(name))
       throw new Error(`${JSON.stringify(name)} is not the name of a volume from this provisioner`)
     return join(this.#root, name)

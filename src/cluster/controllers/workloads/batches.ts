@@ -10,7 +10,7 @@ const maxAtOnce = 16
 /** The result of several writes. */
 export interface BatchOutcome {
   readonly succeeded: number
-  /** The first failure among the writes, if any. */
+  /** The first failure among the writes. Undefined if all writes succeeded. */
   readonly error?: unknown
 }
 
@@ -28,7 +28,7 @@ export async function slowStart(count: number, write: (i: number) => Promise<voi
   return { succeeded }
 }
 
-/** Performs `count` writes. A failure does not stop the others. */
+/** Performs `count` writes. A failure of one write does not stop the others. */
 export async function writeAll(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
   const slice = new TimeSlice()
   const errors: unknown[] = []

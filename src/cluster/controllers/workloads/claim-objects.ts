@@ -21,7 +21,7 @@ export interface ClaimParts<T extends ObjectBase, O extends ObjectBase> {
   readonly owner: O
   readonly ownerType: ResourceType<O>
   readonly selects: (labels: Labels) => boolean
-  /** Additional condition that a selected object must meet. By default, every object meets it. */
+  /** Additional condition that a selected object must meet. By default, there is no additional condition. */
   readonly fits?: (object: T) => boolean
   /** Finalizers that are added to an adopted object. Defaults to none. */
   readonly adoptedFinalizers?: readonly string[]

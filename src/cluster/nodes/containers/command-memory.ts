@@ -1,7 +1,7 @@
 /**
  * Memory limits for commands in simulated containers. Users decide how much memory a command uses, so each environment
- * is limited, as are all environments of one simulation together. The limits of one environment are those of Linux: 128
- * KiB per variable and 2 MiB in total.
+ * is limited, and so are all environments of one simulation together. The limits of one environment are the same as on
+ * Linux: 128 KiB per variable and 2 MiB in total.
  */
 import { ReadLimit } from '../volumes/read-limit.ts'
 

@@ -1,4 +1,4 @@
-/** Files visible in a simulated container: only those of the mounted volumes, and `/etc/hostname`. */
+/** Files that are visible in a simulated container: only the files of the mounted volumes, and `/etc/hostname`. */
 import { createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * How long the program of a simulated container runs, and its exit code: for `sleep 30`, `true`, `false` and a shell
- * that runs such commands (`sh -c "echo started; sleep 30; exit 3"`). Other programs are unknown. Nothing is executed.
+ * Determines how long the program of a simulated container runs, and its exit code. Known programs are `sleep 30`,
+ * `true`, `false` and a shell that runs such commands (`sh -c "echo started; sleep 30; exit 3"`). All other programs
+ * are unknown. Nothing is executed.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import { parseDuration } from '../../../base/time/duration.ts'
@@ -77,7 +78,7 @@ function commandsIn(script: string): PlainCommand[] {
   }
 }
 
-/** This word is not the name of a program. */
+/** A word that is not the name of a program. */
 const unknown = '$'
 
 function withoutVariables(text: string): string {

@@ -63,7 +63,7 @@ export async function runCommand(command: readonly string[], place: ShellPlace):
 
 /** Maximum nesting depth of shells. */
 const maxDepth = 16
-/** Maximum number of commands that one line may run, including those of nested shells. */
+/** Maximum number of commands that one line may run, including the commands of nested shells. */
 const maxCommands = 10_000
 
 /**

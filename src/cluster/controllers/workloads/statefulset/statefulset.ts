@@ -41,7 +41,7 @@ export function statefulSetLoop(parts: StatefulSetParts): Loop {
     sources: [
       fromInformer(parts.sets),
       fromPods({ pods: parts.pods, ownerKind, adopters: (pod) => selecting.of(pod) }),
-      // The loop only looks up claims and revisions. Changes of claims and revisions trigger nothing.
+      // The loop only looks up claims and revisions, so changes of claims and revisions trigger nothing.
       fromInformer(parts.claims, () => []),
       fromInformer(parts.revisions, () => []),
     ],
@@ -144,7 +144,7 @@ interface Findings {
   readonly isWhole: boolean
 }
 
-/** Writes the status. If the rollout is complete, its revision becomes the current one. */
+/** Writes the status. If the rollout is complete, the updated revision becomes the current revision. */
 async function writeStatus(step: SetStep, { counts, collisions, isWhole }: Findings): Promise<void> {
   const { set, parts, signal, current, update } = step
   const { replicas, updatedReplicas, readyReplicas } = counts
