@@ -20,7 +20,7 @@ export interface StoredSnapshot extends Snapshot {
 }
 
 const metaPrefix = 'meta/'
-/** Maximum number of attempts to write objects that others change at the same time. */
+/** Maximum number of attempts to write objects that other clients change at the same time. */
 const maxRounds = 20
 
 /** Returns the complete current content of the store. */
@@ -38,8 +38,8 @@ export function withoutMeta({ entries, ...snapshot }: StoredSnapshot): StoredSna
 }
 
 /**
- * Restores a snapshot. Open watches see the changes. History is compacted, so that a watch that resumes from an earlier
- * version gets 410.
+ * Restores a snapshot. Open watches receive the changes. The history is compacted, so a watch that resumes from an
+ * earlier version gets a 410.
  */
 export async function restore(store: Store, { entries }: StoredSnapshot, eventTtlMs: number): Promise<void> {
   const snapshotEntries = new Map(entries.map((entry) => [entry.key, entry]))
@@ -80,8 +80,8 @@ const expiring = allKinds
   .map(({ group, plural }) => prefixOf(group, plural))
 
 /**
- * Returns the lifetime of an entry. The lifetime of objects that expire starts again, because only the store knows how
- * much of it was left.
+ * Returns the lifetime of an entry. The lifetime of an object that expires starts again, because only the store knows
+ * the remaining lifetime.
  */
 export function lifetimeOf(key: string, eventTtlMs: number): { lifetimeSeconds?: number } {
   return expiring.some((prefix) => key.startsWith(prefix)) ? { lifetimeSeconds: Math.ceil(eventTtlMs / 1000) } : {}

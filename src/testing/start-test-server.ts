@@ -167,7 +167,7 @@ async function runLoops(
 /** Delay in milliseconds before the loops start, so that the first requests of a test come first. */
 const loopsLaterMs = 10
 
-/** Starts the loops later, so that the caller need not wait for them. For a state that is already reconciled. */
+/** Starts the loops later, so that the caller need not wait for them. Used for a state that is already reconciled. */
 function runLoopsLater(server: ApiServer, { flags, opened }: Pick<TestServerContext, 'flags' | 'opened'>): void {
   const running = new AsyncDisposableStack()
   const timer = setTimeout(() => void runLoops(server, { flags, opened: running }).catch(() => {}), loopsLaterMs)

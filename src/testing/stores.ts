@@ -81,7 +81,7 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
 /** Lease of an API server: its name contains a hash of the port. */
 const identityLease = `${prefixOf('coordination', 'leases')}kube-system/apiserver-`
 
-/** The only IPAddress of a new server is that of its own Service. */
+/** The only IPAddress of a new server is the IPAddress of its own Service. */
 const addresses = prefixOf('networking', 'ipaddresses')
 
 /**

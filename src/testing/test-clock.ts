@@ -1,6 +1,6 @@
 /**
- * The clock of a test server. It runs with the system clock, and a test can advance it. Timers, such as that of a
- * control loop that deletes an object in an hour, fire in both cases.
+ * The clock of a test server. It runs with the system clock, and a test can advance it. Timers fire in both cases, for
+ * example the timer of a control loop that deletes an object in an hour.
  *
  * The clock never goes back, because stored and returned times would then be in the future.
  */

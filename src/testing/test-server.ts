@@ -18,7 +18,7 @@ export interface TestServerOptions {
   readonly emulatedVersion?: EmulatedVersion
   /**
    * Control loops to run, such as namespace deletion, garbage collection and service accounts: `true` (the default) for
-   * those of `orch up`, `false` for an API server alone, or names as for `--controllers`.
+   * the loops of `orch up`, `false` for an API server without loops, or names as in `--controllers`.
    */
   readonly controlLoops?: boolean | readonly string[]
   /** Store for objects: `memory` (the default), or the embedded store in a `temporary` directory. */
@@ -54,7 +54,7 @@ export interface TestUser {
   readonly client: Client
   /** Transport below the client, for custom clients: `connect({ transport })`. */
   readonly transport: Transport
-  /** For kubectl, client-go and all other programs. */
+  /** A kubeconfig for kubectl, client-go and all other programs. */
   readonly kubeconfig: TestKubeconfig
   /** Bearer token of the user. */
   readonly token: string
@@ -73,7 +73,7 @@ export interface TestServer extends AsyncDisposable {
   readonly url: string
   /** A client with all permissions. */
   readonly client: Client
-  /** Transport of that client. */
+  /** The transport of `client`. */
   readonly transport: Transport
   /** A kubeconfig with all permissions, for kubectl, client-go and all other programs. */
   readonly kubeconfig: TestKubeconfig
@@ -114,7 +114,7 @@ export interface TestServer extends AsyncDisposable {
    */
   settled(): Promise<void>
 
-  /** Starts another server from the current state of this one. The two are independent afterwards. */
+  /** Starts another server from the current state of this server. The two servers are independent afterwards. */
   fork(options?: Omit<TestServerOptions, 'from' | 'profile' | 'emulatedVersion'>): Promise<TestServer>
 
   /** Stops the server and its clients and removes its files. */

@@ -1,6 +1,6 @@
 /**
  * Sign-in to the console without a token: `orch up` prints a link that works once and expires after a few minutes. The
- * link is exchanged for a session, which is a bearer token of the administrator for some hours.
+ * link is exchanged for a session, which is a bearer token that authenticates the administrator for some hours.
  *
  * Nothing is stored, so links and sessions end with the process. The workers of a process share the secret, and a mark
  * that the link was used, so that the link works only once.

@@ -1,7 +1,7 @@
 /**
- * Serves the console under `/console/`: its files, and the exchange of the one-time link for a session. This step runs
- * before authentication, because the page must load before a user can sign in. The files are public and contain no data
- * of the cluster. The page uses only the API, as the user who signed in.
+ * Serves the console under `/console/`: its files, and the exchange of the one-time link for a session. This pipeline
+ * step runs before authentication, because the page must load before a user can sign in. The files are public and
+ * contain no data of the cluster. The page uses only the API, as the user who signed in.
  */
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
@@ -41,7 +41,7 @@ const safety: readonly (readonly [name: string, value: string])[] = [
 ]
 
 export interface ConsoleParts {
-  /** The one-time link. Undefined if this process printed none. */
+  /** The one-time link. Undefined if this process printed no link. */
   readonly access: ConsoleAccess | undefined
   readonly log: Log
 }

@@ -28,7 +28,7 @@ const fileName = /^[A-Za-z0-9][\w-]*\.(html|js|css|svg)$/
 
 const filesByPath = new Map<string, Promise<ConsoleFile | undefined>>()
 
-/** Returns the file with this name, or undefined if there is none. */
+/** Returns the file with this name, or undefined if there is no such file. */
 export async function readConsoleFile(name: string): Promise<ConsoleFile | undefined> {
   if (name === indexName) return await read(name)
   const reading = filesByPath.get(name) ?? read(name)

@@ -113,7 +113,8 @@ export async function subjectsOf(session: Session, manifests: readonly Manifest[
 }
 
 /**
- * Like `subjectsOf`, for a single object. Throws UsageError, or UnknownKindError if the server does not serve its kind.
+ * Does the same as `subjectsOf`, but for a single object. Throws UsageError, or UnknownKindError if the server does not
+ * serve its kind.
  */
 export async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
   const type = await session.types.ofKind(object.apiVersion, object.kind)

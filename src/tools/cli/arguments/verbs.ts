@@ -10,7 +10,7 @@ export const resourceVerbs = [
 /** Verbs for non-resource paths. */
 export const pathVerbs = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options']
 
-/** Returns a known verb that is similar to the given one. */
+/** Returns a known verb that is similar to the given verb. */
 export function nearVerb(verb: string, knownVerbs: readonly string[]): string | undefined {
   return closestMatch(verb.toLowerCase(), knownVerbs, maxTypos(verb))
 }

@@ -1,7 +1,8 @@
 /**
- * Writes objects of files in dependency order: namespaces and custom resource definitions first, then all others in the
- * order of the files. If the server does not know a kind, the same files may define it, so the kind is looked up again
- * after the definitions are established. A kind that is still unknown is reported, and the other objects are written.
+ * Writes objects of files in dependency order: namespaces and custom resource definitions first, then all other objects
+ * in the order of the files. If the server does not know a kind, the same files may define it, so the kind is looked up
+ * again after the definitions are established. A kind that is still unknown is reported, and the other objects are
+ * written.
  */
 
 import { type Subject, subjectOf } from '../arguments/subjects.ts'
@@ -23,7 +24,10 @@ export interface OrderedWork {
   readonly lasting: boolean
 }
 
-/** Writes the objects and returns them. If any failed, processes the others first and then throws SeveralErrors. */
+/**
+ * Writes the objects and returns them. If a write fails, processes the other objects first and then throws
+ * SeveralErrors.
+ */
 export async function writeInOrder(
   session: Session,
   manifests: readonly Manifest[],

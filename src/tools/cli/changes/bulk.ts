@@ -30,7 +30,7 @@ const atOnce = 16
 /** Minimum number of items for which progress is shown. */
 const longWork = 20
 
-/** Processes all items. Throws SeveralErrors if any of them failed. */
+/** Processes all items. Throws SeveralErrors if an item failed. */
 export async function inBulk<T>(context: Context, items: readonly T[], work: BulkWork<T>): Promise<void> {
   const errors: unknown[] = []
   const progress = progressOf(context, items.length, work.done)

@@ -1,7 +1,7 @@
 /**
- * Edits objects or their recorded configurations in the user's editor. A single object is shown unchanged, several
- * objects as one List. Each changed object is saved separately. If one is rejected, the others are still saved, and
- * saved objects are not sent again while the user corrects the rejected ones.
+ * Edits objects or their recorded configurations in the user's editor. A single object is shown unchanged, and several
+ * objects are shown as one List. Each changed object is saved separately. If an object is rejected, the other objects
+ * are still saved. Saved objects are not sent again while the user corrects the rejected objects.
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import { asJson } from '../../../api/model/object.ts'

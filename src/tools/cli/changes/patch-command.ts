@@ -35,7 +35,7 @@ export interface Change {
   readonly next: ApiObject
 }
 
-/** Changes the objects. If any of them fails, processes the others first and then throws. */
+/** Changes the objects. If a change fails, processes the other objects first and then throws. */
 export async function changeSubjects(
   session: Session,
   words: readonly string[],
@@ -48,7 +48,7 @@ export async function changeSubjects(
       OptionsOf<typeof writeFlags> &
       NoteOptions & { readonly resourceVersion?: string }
     readonly changeOf: (live: ApiObject, subject: Subject) => Change | Promise<Change>
-    /** Message for an object that needs no change. Undefined for none. */
+    /** Message for an object that needs no change. Undefined means that no message is printed. */
     readonly unchanged: string | undefined
   },
 ): Promise<void> {

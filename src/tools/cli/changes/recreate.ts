@@ -1,7 +1,7 @@
 /**
  * Deletes and recreates an object to change immutable fields: `replace --force`, `apply --force`. A dry run with
  * another name first checks whether the server would accept the new object. If the server would reject the new object,
- * the old one is not deleted.
+ * the old object is not deleted.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -22,7 +22,7 @@ export interface Recreation {
   readonly former?: ApiObject
 }
 
-/** Deletes the existing object, waits until it no longer exists, and creates the new one. */
+/** Deletes the existing object, waits until it no longer exists, and creates the new object. */
 export async function recreate(
   session: Session,
   subject: Subject,

@@ -1,7 +1,7 @@
 /**
- * The list of commands. Each command is loaded when it is called, so that the others cost nothing. A command is one
- * file in this folder, or a subfolder if it is long. Related commands have the same first word, such as those of
- * `orchctl config`.
+ * The list of commands. Each command is loaded when it is called, so that the other commands cost nothing. A command is
+ * one file in this folder, or a subfolder if the command is long. Related commands have the same first word, such as
+ * the commands of `orchctl config`.
  */
 import { configCommands } from './config/all.ts'
 import { createCommands } from './create/all.ts'

@@ -1,4 +1,4 @@
-/** `orchctl api-resources`: lists the resource types that the server serves. */
+/** Implements `orchctl api-resources`, which lists the resource types that the server serves. */
 import { flag, type OptionsOf, oneOf, readBoolean, refusedFlag, text, toggle } from '../../../base/flags/flags.ts'
 import { type DiscoveredType, discover } from '../../../client/requests/discovery.ts'
 import { typeName } from '../../../client/requests/resource-type.ts'

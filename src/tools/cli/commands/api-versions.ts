@@ -1,4 +1,4 @@
-/** `orchctl api-versions`: lists the API versions that the server serves. */
+/** Implements `orchctl api-versions`, which lists the API versions that the server serves. */
 import { groupVersions } from '../../../client/requests/discovery.ts'
 import { withConnection } from '../connection/connect.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'

@@ -1,6 +1,6 @@
 /**
- * Escapes text from a server, because it must not control the user's terminal. Control characters and characters that
- * change the writing direction become visible.
+ * Escapes text from a server, because such text must not control the user's terminal. Control characters and characters
+ * that change the writing direction become visible.
  */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 

@@ -1,4 +1,7 @@
-/** Formats events as table rows for `events` and `describe`: what happened to which object, when and how often. */
+/**
+ * Formats events as table rows for `events` and `describe`: the object, the reason, the time and the number of
+ * occurrences.
+ */
 
 import type { ApiObject } from '../../../api/model/object.ts'
 import { humanDuration } from '../../../base/time/human-duration.ts'

@@ -1,4 +1,4 @@
-/** Supports Go templates, with the two functions that kubectl adds. */
+/** Supports Go templates, including the two functions that kubectl adds. */
 
 import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
 import { elementOf, goFunctions, only, type TemplateFunctions, text } from '../../../api/gotemplate/functions.ts'

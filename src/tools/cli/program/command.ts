@@ -10,7 +10,7 @@ import type { Output } from '../printers/output.ts'
 
 export interface Context {
   readonly out: (text: string | Uint8Array) => void
-  /** Resolves when all written output has been consumed. Commands with unbounded output wait for it. */
+  /** Resolves when all output has been consumed. Commands with unbounded output wait for this promise. */
   readonly drained: () => Promise<void>
   readonly err: (text: string) => void
   /** Reads all of standard input. */
@@ -25,8 +25,8 @@ export interface Context {
   /** Calls `onSize` with the terminal size, now and after each change. Returns a function that stops the calls. */
   readonly followSize: (onSize: (size: { readonly columns: number; readonly rows: number }) => void) => () => void
   /**
-   * Which streams are terminals, and how wide they are. Colors and progress are only shown on terminals, and prompts
-   * require that the input is a terminal.
+   * Describes which streams are terminals, and the width of the terminal. Colors and progress are only shown on
+   * terminals, and prompts require that the input is a terminal.
    */
   readonly terminal: {
     readonly out: boolean
@@ -41,7 +41,7 @@ export interface Context {
   readonly directory: string
   /** The command line as the user typed it, such as `orchctl get pods`. */
   readonly commandLine: string
-  /** Aborts when the user interrupts the command. */
+  /** A signal that aborts when the user interrupts the command. */
   readonly signal: AbortSignal
 }
 
@@ -122,7 +122,7 @@ ${examples.map((example) => `  ${example}`).join('\n')}
 ${flagsHelp(flags)}`
 }
 
-/** Lists the command's own flags. `orchctl options` lists the global ones. */
+/** Lists the command's own flags. `orchctl options` lists the global flags. */
 function flagsHelp(flags: Flags): string {
   const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
   const entries = Object.entries(flags)
@@ -157,7 +157,7 @@ export class Failure extends Error {
   }
 }
 
-/** Rejects all arguments. Used by commands that take none. */
+/** Rejects all arguments, for commands that accept none. */
 export function refuseWords(words: readonly string[]): void {
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}`)
 }

@@ -38,7 +38,7 @@ function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
   if (userErrorTypes.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
-  // A bug in this program: the stack trace helps to fix it.
+  // The error is a bug in this program, and the stack trace helps to fix it.
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
 }
 

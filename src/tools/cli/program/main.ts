@@ -68,12 +68,12 @@ async function ranPlugin(context: Context, args: readonly string[]): Promise<boo
   return true
 }
 
-/** Global flags may precede `help`, like any command. They have no effect there. */
+/** Global flags may precede `help`, as they may precede any command. They have no effect there. */
 function wordsOf(args: readonly string[]): readonly string[] {
   return parseCommandLine(connectionFlags, args).words
 }
 
-/** Called by shells for completion: see `orchctl completion`. */
+/** Completes a command line. Shells call this function: see `orchctl completion`. */
 async function complete(context: Context, words: readonly string[]): Promise<void> {
   const { candidates } = await import('../commands/completion/candidates.ts')
   context.out((await candidates(context, commands, words)).map((word) => `${word}\n`).join(''))
@@ -101,7 +101,7 @@ async function runEntry(context: Context, entry: Entry, call: Call): Promise<voi
   if (!call.asksHelp) throw new ExitCode(1)
 }
 
-/** Returns the next word that is not a flag. Returns nothing if a flag of the command itself precedes it. */
+/** Returns the next word that is not a flag, or undefined if a flag of the command itself precedes it. */
 function wordAfter(args: readonly string[]): { command: string | undefined; rest?: string[] } {
   try {
     return splitCommand(connectionFlags, args)

@@ -1,8 +1,8 @@
-/** Formats an error response of the server as kubectl does, and adds a hint if orchctl knows one. */
+/** Formats an error response of the server in the same way as kubectl, and adds a hint if orchctl has one. */
 import { refusedAction } from '../../../client/requests/refused-action.ts'
 import type { StatusError } from '../../../client/requests/status-error.ts'
 
-/** Formats an error. `doing` describes the failed action, unless the error already makes it clear. */
+/** Formats an error. `doing` describes the failed action, unless the error already describes it. */
 export function statusSentence(error: StatusError, doing = ''): string {
   const { reason, message } = error
   if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`
@@ -13,10 +13,7 @@ export function statusSentence(error: StatusError, doing = ''): string {
 /** Matches words that need no quotes in a shell. */
 const plain = /^[\w/][\w.:@/-]*$/
 
-/**
- * Suggests that an administrator run `auth why`. For users who may run the command themselves, the server already
- * suggests it.
- */
+/** Suggests that an administrator run `auth why`. If the user may run the command, the server already suggests it. */
 function authWhyHint(message: string): string {
   const refused = message.includes('auth why') ? undefined : refusedAction(message)
   if (refused === undefined) return ''

@@ -1,7 +1,7 @@
 /**
  * Selects the pod and container of a command, which are given as `POD`, `TYPE/NAME` of an object with pods, and `-c`.
  * Without `-c`, the default-container annotation of the pod determines the container. Without that annotation, the
- * first container is selected, and reported if there are several.
+ * first container is selected. If there are several containers, the selection is reported.
  */
 
 import type { ApiObject } from '../../../api/model/object.ts'
@@ -38,7 +38,7 @@ export const podRunningTimeoutFlag = flag({
   help: 'maximum time to wait until a pod runs',
 })
 
-/** Finds the pod for `NAME`, `TYPE/NAME` or `TYPE NAME`. For an object with pods, waits until one runs. */
+/** Finds the pod for `NAME`, `TYPE/NAME` or `TYPE NAME`. For an object with pods, waits until one of its pods runs. */
 export async function findPod(session: Session, words: readonly string[], waitMs = 0): Promise<Pod> {
   const { pods, owner } = await podsOnce(isRunning, session, { words, waitMs })
   const [pod] = pods
@@ -50,7 +50,7 @@ export async function findPod(session: Session, words: readonly string[], waitMs
 
 const lookMs = 500
 
-/** Returns all pods of the named object. Waits until at least one exists. */
+/** Returns all pods of the named object. Waits until at least one pod exists. */
 export async function podsOnceThere(session: Session, words: readonly string[], waitMs: number): Promise<FoundPods> {
   return await podsOnce(() => true, session, { words, waitMs })
 }
@@ -149,8 +149,8 @@ export function containersOf({ spec = {} }: Pod): Container[] {
 }
 
 /**
- * Returns the container with this name. Throws UsageError if there is none. The name '' selects the default container,
- * which is reported unless `quiet` is set.
+ * Returns the container with this name. Throws UsageError if no such container exists. The name '' selects the default
+ * container, which is reported unless `quiet` is set.
  */
 export function chooseContainer(
   { context }: Pick<Session, 'context'>,

@@ -62,7 +62,7 @@ async function feed(channels: Channels, input: AsyncIterable<Uint8Array>): Promi
   await channels.end(streams.stdin)
 }
 
-/** Reads the output. Returns the final status from the server, or undefined if the server sent none. */
+/** Reads the output. Returns the final status from the server, or undefined if the server sent no status. */
 async function readOutput(
   { context }: Session,
   channels: Channels,

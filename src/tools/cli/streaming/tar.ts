@@ -91,7 +91,7 @@ export class TarReader {
   #take: ((data: Buffer) => Promise<void>) | undefined
   #longName = ''
   #inEntry = false
-  /** The first error. After it, nothing more is read. */
+  /** The first error. After an error, nothing more is read. */
   #fault: { readonly error: unknown } | undefined
 
   constructor(unpacker: Unpacker) {

@@ -119,7 +119,7 @@ export class TypePrinter {
     return `{ [key: string]: ${isObject(values) ? this.#type(values, indent) : 'unknown'} }`
   }
 
-  /** A definition without fields, such as a time, is printed inline. */
+  /** Prints a definition without fields, such as a time, inline. */
   #reference(name: string, indent: string): string {
     if (name.endsWith('.ObjectMeta')) return 'ObjectMeta'
     const schema = this.#definitions[name]

@@ -1,7 +1,7 @@
 /**
- * `orchctl apply`: creates or updates objects from files. Client-side apply, the default, stores the last applied
- * configuration in an annotation and computes a three-way merge that preserves fields set by other clients. With
- * `--server-side`, the server merges and tracks the owner of each field.
+ * Implements `orchctl apply`, which creates or updates objects from files. Client-side apply, the default, stores the
+ * last applied configuration in an annotation and computes a three-way merge that preserves fields set by other
+ * clients. With `--server-side`, the server merges and tracks the owner of each field.
  */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import type { Subject } from '../../arguments/subjects.ts'

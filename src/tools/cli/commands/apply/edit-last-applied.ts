@@ -1,6 +1,6 @@
 /**
- * `orchctl apply edit-last-applied`: edits the last applied configurations in the user's editor, several of them as one
- * List. The objects themselves remain unchanged.
+ * Implements `orchctl apply edit-last-applied`, which opens the last applied configurations in the user's editor.
+ * Several configurations open as one List. The objects themselves remain unchanged.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'

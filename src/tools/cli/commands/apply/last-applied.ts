@@ -27,7 +27,7 @@ export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
 
 /**
  * Returns the object without the annotation, which a file contains if it was read from a server. Keeps an `annotations`
- * map even if it is empty, because recorded configurations contain one.
+ * map even if it is empty, because recorded configurations contain such a map.
  */
 export function withoutRecord(object: ApiObject, vendor: Vendor): ApiObject {
   const { [lastAppliedKey(vendor)]: _, ...annotations } = object.metadata.annotations ?? {}

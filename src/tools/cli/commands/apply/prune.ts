@@ -1,6 +1,7 @@
 /**
- * `apply --prune`: deletes objects that an earlier apply created (they have the last-applied annotation), that match
- * the selector, and that this apply does not contain. Considers only common kinds and only the namespaces of the files.
+ * Implements `apply --prune`, which deletes objects that an earlier apply created (they have the last-applied
+ * annotation), that match the selector, and that this apply does not contain. Considers only common kinds and only the
+ * namespaces of the files.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'

@@ -1,6 +1,7 @@
 /**
- * `orchctl apply set-last-applied`: records a file as the last applied configuration of an object and changes nothing
- * else. This prepares objects that were not created by apply, so that the next apply knows which fields it may remove.
+ * Implements `orchctl apply set-last-applied`, which records a file as the last applied configuration of an object and
+ * changes nothing else. This prepares objects that were not created by apply, so that the next apply knows which fields
+ * it may remove.
  */
 import { type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../arguments/subjects.ts'

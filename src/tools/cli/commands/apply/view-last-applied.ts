@@ -1,4 +1,4 @@
-/** `orchctl apply view-last-applied`: prints the last applied configurations of objects. */
+/** Implements `orchctl apply view-last-applied`, which prints the last applied configurations of objects. */
 import { flag, type OptionsOf, oneOf, UsageError } from '../../../../base/flags/flags.ts'
 import { findSubjects, type Subject, subjectFlags } from '../../arguments/subjects.ts'
 import { inBulk } from '../../changes/bulk.ts'

@@ -1,6 +1,6 @@
 /**
- * `orchctl get`: parses the requested types and names, fetches them in order, and prints tables or documents. If a
- * request fails, the results of the other requests are still printed, and the errors follow at the end.
+ * Implements `orchctl get`: parses the requested types and names, fetches them in order, and prints tables or
+ * documents. If a request fails, the results of the other requests are still printed, and the errors follow at the end.
  */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { findTargets, readTargetWords, type Target, type TargetWord } from '../../arguments/targets.ts'

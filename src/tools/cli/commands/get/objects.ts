@@ -1,4 +1,4 @@
-/** `orchctl get` for programs: prints objects as JSON or YAML, or fills templates. */
+/** Implements `orchctl get` for programs, which prints objects as JSON or YAML, or fills templates. */
 
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
@@ -17,7 +17,7 @@ import { fillTemplate, type TemplateOptions } from '../../printers/templates.ts'
 import { SeveralErrors } from '../../program/explain-error.ts'
 import type { Getting } from './get-flags.ts'
 
-/** Prints objects as documents: a single object as is, several as a List. */
+/** Prints objects as documents. A single object is printed unchanged, and several objects are printed as a List. */
 export async function getObjects(getting: Getting, targets: readonly Target[], output: Output): Promise<void> {
   const { context, options } = getting
   const { foundObjects, errors } = await fetchAll(getting, targets)

@@ -1,4 +1,7 @@
-/** `--sort-by`: sorts objects by one field. Compares numbers and quantities by value and text in natural order. */
+/**
+ * Implements `--sort-by`, which sorts objects by one field. Compares numbers and quantities by value and text in
+ * natural order.
+ */
 
 import type { Json } from '../../../../api/json/json.ts'
 import { parsePath, plainText, valuesAt } from '../../../../api/jsonpath/templates.ts'

@@ -1,4 +1,7 @@
-/** `orchctl get` as tables: one table for each run of objects of the same type, separated by empty lines. */
+/**
+ * Implements `orchctl get` with tables. Each run of objects of the same type has one table, and tables are separated by
+ * empty lines.
+ */
 
 import { asJson } from '../../../../api/model/object.ts'
 import type { DiscoveredType } from '../../../../client/requests/discovery.ts'

@@ -1,6 +1,6 @@
 /**
  * Additional columns of wide tables: the decoded content of certificate signing requests. The server prints only the
- * columns of Kubernetes, so orchctl computes these from the objects.
+ * columns of Kubernetes, so orchctl computes these additional columns from the objects.
  */
 
 import type { CertificateSigningRequest } from '../../../../api/kinds/certificates/certificate-signing-request.ts'

@@ -1,6 +1,6 @@
 /**
- * Labels and annotations on the command line: `key=value` sets one, `key-` removes one. `orchctl label` and `orchctl
- * annotate` share this code and differ in the metadata field.
+ * Labels and annotations on the command line: `key=value` sets a label or annotation, and `key-` removes it.
+ * `orchctl label` and `orchctl annotate` share this code and differ in the metadata field.
  */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
@@ -82,7 +82,7 @@ export async function runMarks(
   })
 }
 
-/** Lists the values of a single object, or those of several objects below their names. */
+/** Lists the values of a single object, or the values of several objects below their names. */
 async function list(session: Session, subjects: readonly Subject[], { map }: MarkSort): Promise<void> {
   const one = subjects.length === 1
   for (const { type, name } of subjects) {

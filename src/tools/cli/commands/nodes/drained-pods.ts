@@ -1,4 +1,4 @@
-/** Decides which pods of a node `drain` evicts, which it ignores, and which prevent it. */
+/** Decides which pods of a node `drain` evicts, which pods it ignores, and which pods prevent the drain. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
@@ -27,7 +27,7 @@ interface Choice {
 
 export interface Chosen {
   readonly pods: readonly DrainedPod[]
-  /** The reasons why the drain must not start: one message per reason, with the pods it applies to. */
+  /** The reasons why the drain must not start: one message per reason, with the affected pods. */
   readonly refusals: readonly string[]
   readonly warnings: readonly string[]
 }
@@ -96,7 +96,7 @@ async function isThere({ client, context }: Session, { metadata }: ApiObject, na
   }
 }
 
-/** Writes a line such as `REASON: a/b, c/d` for each reason, with the pods it applies to. */
+/** Writes a line such as `REASON: a/b, c/d` for each reason, with the affected pods. */
 function sentences(judged: readonly { pod: DrainedPod; verdict: Verdict }[], which: 'refusal' | 'warning'): string[] {
   const groups = Map.groupBy(
     judged.filter(({ verdict }) => verdict[which] !== undefined),

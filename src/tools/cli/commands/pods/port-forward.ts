@@ -132,7 +132,7 @@ async function listen(
       server.listen(port, host)
       await once(server, 'listening')
     } catch (error) {
-      // A machine may support only one of the two addresses of localhost, so the failure of one is ignored.
+      // A machine may support only one of the two addresses of localhost, so the failure of one address is ignored.
       if (addresses.includes('localhost') && servers.length > 0) continue
       throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(error)}`)
     }

@@ -255,9 +255,9 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
 const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
 /**
- * Returns why the proxy rejects a request caused by a web page, or undefined if the request is allowed. The server
- * cannot decide this, because it receives every request with the user's credentials and without the headers of the
- * page.
+ * Returns the reason why the proxy rejects a request caused by a web page, or undefined if the request is allowed. The
+ * server cannot decide this, because it receives every request with the user's credentials and without the headers of
+ * the page.
  */
 function pageRefusal(request: IncomingMessage): { readonly status: number; readonly text: string } | undefined {
   const { method = 'GET', headers, rawHeaders } = request

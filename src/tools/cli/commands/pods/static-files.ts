@@ -1,6 +1,6 @@
 /**
  * Serves files of a directory for `orchctl proxy --www`. Nothing outside the directory is served, even through links.
- * The response for a directory is its index.html, otherwise a listing.
+ * The response for a directory is its index.html, or a listing if there is no index.html.
  */
 import { createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'

@@ -16,7 +16,7 @@ import { type OfflineObject, type OfflineTypes, storedTypeOf } from './offline-t
 import type { AllowedCheck, CaseUser, PolicyCase } from './test-file.ts'
 
 export interface EvaluationResult {
-  /** Message of the rejection; undefined if the request is allowed. */
+  /** Message of the rejection. Undefined if the request is allowed. */
   readonly denial: string | undefined
   readonly warnings: readonly string[]
 }

@@ -39,7 +39,7 @@ export class OfflineLookup implements Lookup {
       .map((object) => storedObject(type, object))
   }
 
-  /** There is nothing to follow, because the objects never change. */
+  /** Does nothing, because the objects never change. */
   follow(): boolean {
     return true
   }

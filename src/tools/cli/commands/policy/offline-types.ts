@@ -37,7 +37,7 @@ export class OfflineTypes {
   readonly #namespace: string
   readonly #types = new Map<string, OfflineType>()
 
-  /** `namespace` applies to objects that specify no namespace. */
+  /** Creates the list of types. `namespace` applies to objects that specify no namespace. */
   constructor(vendor: Vendor, namespace: string) {
     this.vendor = vendor
     this.#namespace = namespace

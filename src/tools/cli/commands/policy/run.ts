@@ -98,7 +98,7 @@ async function runCases(evaluator: PolicyEvaluator, cases: readonly TestCase[]) 
   return { lines, passed: failed === 0 }
 }
 
-/** Describes how the result differs from the expected result. Returns undefined if it does not. */
+/** Describes how the result differs from the expected result. Returns undefined if the results are equal. */
 function mismatchOf(result: EvaluationResult, expected: ExpectedResult): string | undefined {
   const { denial, warnings } = result
   if ((denial === undefined ? 'allow' : 'deny') !== expected.result)

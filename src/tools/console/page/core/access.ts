@@ -1,6 +1,6 @@
 /**
- * Asks the server why a user may or may not do something, and who may do it. Asking why requires a permission. For
- * users without the permission, the reason is derived from their own rules, which everyone may read.
+ * Asks the server why a user may or may not perform an action, and who may perform it. The question why requires a
+ * permission. For users without this permission, the reason is derived from their own rules, which all users may read.
  */
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
 import type { PolicyRule } from '../../../../apiserver/authz/rbac/rule.ts'
@@ -77,8 +77,8 @@ export interface Asked {
 }
 
 /**
- * Explains why a user may or may not do something. For the signed-in user, an explanation is always possible, because
- * it can be derived from the user's own rules.
+ * Explains why a user may or may not perform an action. For the signed-in user, an explanation is always possible,
+ * because it can be derived from the user's own rules.
  */
 export async function explainAccess(
   consoleContext: Asking,

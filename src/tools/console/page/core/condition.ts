@@ -9,7 +9,7 @@ export interface Condition {
   readonly lastTransitionTime?: string
 }
 
-/** Returns the conditions of an object. The list is empty if the status has none. */
+/** Returns the conditions of an object. The list is empty if the status has no conditions. */
 export function conditionsOf(object: ApiObject): readonly Condition[] {
   const { status } = object as { status?: { conditions?: readonly Condition[] } }
   return Array.isArray(status?.conditions) ? status.conditions : []

@@ -71,7 +71,7 @@ export function startExec(
   return new ExecSession(openSocket(`${path}?${query}`, protocols), handlers)
 }
 
-/** Returns why the command could not run. Returns '' if it ran, regardless of its exit code. */
+/** Returns the reason why the command could not run. Returns '' if the command ran, regardless of its exit code. */
 function failureOf(text: string): string {
   try {
     const { status, reason, message } = JSON.parse(text) as { status?: string; reason?: string; message?: string }
