@@ -24,7 +24,9 @@ export const quietToken = 'quiet-token'
 
 export interface Side {
   readonly pid: number
-  /** Other processes that the server needs, such as its store. Their CPU time is added to that of the server. */
+  /**
+   * Other processes that the server needs, such as its store. Their CPU time is added to the CPU time of the server.
+   */
   readonly helpers?: readonly number[]
   readonly port: number
   /** https://127.0.0.1:port */

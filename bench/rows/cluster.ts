@@ -3,7 +3,7 @@
  * another version and deleted. The rates depend on the machine. The CPU time per pod, and the latency of other short
  * requests during the run, are comparable across machines. If ORCH_KUBE_BINARIES names a folder with
  * kube-controller-manager and kube-scheduler (1.20 to 1.23), the row runs again with these programs instead of the
- * built-in control loops and scheduler. The CPU time and the memory are then those of all three programs.
+ * built-in control loops and scheduler. The CPU time and the memory then include all three programs.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -63,7 +63,10 @@ const boundVariablesSince = 33
 export interface EstimateOptions {
   /** Minor version of Kubernetes 1 whose estimate is returned. Defaults to the newest version. */
   readonly version?: number | undefined
-  /** Whether the sizes of computed values are unknown. Otherwise, they are those of the value that a rule validates. */
+  /**
+   * Whether the sizes of computed values are unknown. Otherwise, they equal the sizes of the value that a rule
+   * validates.
+   */
   readonly hasUnknownSizes?: boolean | undefined
 }
 

@@ -13,8 +13,8 @@ const tokensPerSlice = 2000
 
 export interface ExactOptions {
   /**
-   * Whether objects with the same key are merged. If false, the last object replaces the earlier ones, as for all other
-   * values.
+   * Whether objects with the same key are merged. If false, the last object replaces the earlier objects, as for all
+   * other values.
    */
   readonly mergesObjects?: boolean
 }

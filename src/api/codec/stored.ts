@@ -299,8 +299,8 @@ export class HeaderReader {
 }
 
 /**
- * Whether bytes are an intact stored value, in this format or a newer one. Bytes that were decrypted with a wrong key
- * are not intact.
+ * Whether bytes are an intact stored value, in this format or in a newer format. Bytes that were decrypted with a wrong
+ * key are not intact.
  */
 export function isStoredForm(key: string, bytes: Buffer): boolean {
   return bytes.length >= headerStart && (matches(format, key, bytes) || matches(1, key, bytes))

@@ -230,8 +230,8 @@ class Reader {
 }
 
 /**
- * Adds the members of a merge key to a map. The members of the map itself take precedence, followed by those of the
- * first merged map.
+ * Adds the members of a merge key to a map. The members of the map itself take precedence, followed by the members of
+ * the first merged map.
  */
 function mergeInto(map: JsonObject, source: Json): void {
   if (!isObject(source)) throw badRequest('the value of a YAML merge key (<<) must be a map or a list of maps')

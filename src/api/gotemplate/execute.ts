@@ -155,7 +155,7 @@ class Run {
     return value
   }
 
-  /** Executes a command. `piped` contains the result of the preceding command, if there is one. */
+  /** Executes a command. `piped` contains the result of the preceding command. It is empty for the first command. */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
     if (first.kind === 'function') return this.#function(first, args, { scope, piped })
     if (first.kind === 'nil') throw templateError(this.#template.text, first.at, 'nil is not a command')

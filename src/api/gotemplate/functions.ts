@@ -44,7 +44,7 @@ function some(args: readonly Value[]): readonly Value[] {
   return args
 }
 
-/** Returns the only argument of a function. Throws TypeError if there is not exactly one. */
+/** Returns the only argument of a function. Throws TypeError unless there is exactly one argument. */
 export function only(args: readonly Value[]): Value {
   if (args.length !== 1) throw new TypeError(`wrong number of arguments: want 1 got ${args.length}`)
   return args[0]

@@ -12,7 +12,7 @@ interface Templated {
   status?: object
 }
 
-/** The `status` subresource of kinds whose labels default to those of their pod template. */
+/** The `status` subresource of kinds whose labels default to the labels of their pod template. */
 export const statusKeepingLabels: Subresource<Templated> = {
   ...plainStatus,
   prepareForUpdate: (next, previous) => {

@@ -2,7 +2,7 @@
  * Conflicts: fields that an apply would change and that other managers own. Conflicts are returned as values, and
  * `applyConflict` creates the response. For each field, the response contains the owner and the time of its last
  * change, the current and the requested value, and how to resolve the conflict. An object can have thousands of
- * conflicts. They are found in linear time, and the response lists only the first ones.
+ * conflicts. They are found in linear time, and the response lists only the first conflicts.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { startOfJson } from '../codec/json.ts'
@@ -35,7 +35,9 @@ export interface Contest {
   readonly fields: FieldSet
 }
 
-/** Returns conflicts sorted by path: the members of one level precede those of deeper levels. Yields periodically. */
+/**
+ * Returns conflicts sorted by path: the members of one level precede the members of deeper levels. Yields periodically.
+ */
 export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, requested, manager, fields } = contest
   if (fields.children.size === 0) return []

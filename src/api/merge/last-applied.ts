@@ -64,8 +64,8 @@ function readConfig(text: string): JsonObject | undefined {
 }
 
 /**
- * Updates the annotation of the object, if it has one, to the given configuration. Removes the annotation if it would
- * be too large.
+ * Sets the annotation of the object to the given configuration if the object already has the annotation. Removes the
+ * annotation if it would be too large.
  */
 export function withLastApplied(object: JsonObject, config: JsonObject, vendor: Vendor): JsonObject {
   if (lastAppliedOf(object, vendor) === undefined) return object

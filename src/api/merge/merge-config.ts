@@ -1,13 +1,13 @@
 /**
- * Merges a configuration into an object. Fields in the configuration replace those of the object. All other fields of
- * the object are preserved.
+ * Merges a configuration into an object. Fields in the configuration replace the fields of the object. All other fields
+ * of the object are preserved.
  *
  * Unchanged parts are the same value in memory, up to the whole object. The order of lists is determined as follows.
  * Elements that both lists contain have the order of the configuration. An element of only the object stays before the
  * element that follows it. An element of only the configuration has its position in the configuration, after the
  * object's elements at that position.
  *
- *   object [a b c], configuration [z b]: [a z b c]
+ * object [a b c], configuration [z b]: [a z b c]
  */
 import { runToCompletion } from '../../base/concurrency/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../json/json.ts'

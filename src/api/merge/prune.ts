@@ -71,8 +71,8 @@ function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owne
 }
 
 /**
- * Restores owned fields that were removed from `whole`. The value in `whole` is used even if `pruned` has one: the
- * field was removed in another version, and conversion may have changed the missing field to zero.
+ * Restores owned fields that were removed from `whole`. The value in `whole` is used even if `pruned` has a value,
+ * because the field was removed in another version, and conversion may have changed the missing field to zero.
  */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole

@@ -54,7 +54,7 @@ export interface ApiObject extends ObjectBase {
   [field: string]: unknown
 }
 
-/** Returns an API object, or a part of one, as plain JSON. Only the static type changes, not the value. */
+/** Returns an API object, or a part of an API object, as plain JSON. Only the static type changes, not the value. */
 export function asJson(object: object): JsonObject {
   return object as JsonObject
 }

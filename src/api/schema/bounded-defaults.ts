@@ -12,7 +12,7 @@ import type { ObjectSchema } from './schema.ts'
 
 /**
  * Applies defaults to `value` in place. Returns an error if the value would exceed a limit, in which case the value
- * must not be used. Yields wherever the work can be interrupted.
+ * must not be used. Yields at every point at which the work can be interrupted.
  */
 export function* fillWithinLimits(
   schema: ObjectSchema,

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, own } from '../json/json.ts'
 
-/** Compares the parts of a new value with those of the previous value. */
+/** Compares the parts of a new value with the parts of the previous value. */
 export class Changes {
   readonly #known = new Map<object, { readonly previous: Json | undefined; readonly isSame: boolean }>()
 

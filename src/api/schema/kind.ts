@@ -257,7 +257,7 @@ export interface Kind extends KindNames, KindAvailability {
   readonly views: KindViews<ApiObject>
   readonly reservations?: KindReservations<ApiObject>
   readonly deprecated?: Deprecation
-  /** Maps field selector names of this version to those of the stored version. */
+  /** Maps field selector names of this version to the names of the stored version. */
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
   /** The conversion of this version. Undefined for the stored version. */
   readonly conversion?: Conversion & { readonly stored: Kind }
@@ -393,16 +393,16 @@ function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
 }
 
 export interface VersionDefinition<F extends Fields, S> extends Partial<Conversion<ObjectOf<F>, S>>, KindAvailability {
-  /** The short ID of the group, if it differs from that of the stored version. */
+  /** The short ID of the group, if it differs from the group of the stored version. */
   readonly group?: string
   readonly version: string
   readonly fields: F
   readonly deprecated?: Deprecation
-  /** The default propagation policy, if it differs from that of the stored version. */
+  /** The default propagation policy, if it differs from the policy of the stored version. */
   readonly lifecycle?: Pick<KindLife<S>, 'orphansByDefault'>
-  /** Maps field selector names to those of the stored version, if they differ. */
+  /** Maps field selector names to the names of the stored version, if they differ. */
   readonly selectable?: { readonly [path: FieldPath]: FieldPath }
-  /** Applies the defaults of this version, in addition to those of the stored version. */
+  /** Applies the defaults of this version, in addition to the defaults of the stored version. */
   readonly fillDefaults?: (object: ObjectOf<F>, context: RuleContext) => void
 }
 

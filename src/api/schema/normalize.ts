@@ -1,9 +1,9 @@
 /**
- * Converts JSON to a complete object. All objects pass through this module before they are stored: those in requests,
+ * Converts JSON to a complete object. All objects pass through this module before they are stored: objects in requests,
  * the results of patch and apply, JSON changes by admission plugins, and writes of the server itself.
  *
  * A complete object is in the normal form of its schema (known fields of the right types, see decode.ts), lists each
- * owner once and has all defaults. The defaults of the schema are applied before those of the kind. Objects are
+ * owner once and has all defaults. The defaults of the schema are applied before the defaults of the kind. Objects are
  * validated and stored in the stored version, and they are also complete in that version. This module does not validate
  * objects. The caller checks the kind and handles unknown fields.
  *

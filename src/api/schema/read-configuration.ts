@@ -15,7 +15,7 @@ import { decode } from './decode.ts'
 import { type Fields, type InferFields, s } from './schema.ts'
 import { validate } from './validate.ts'
 
-/** An error in a configuration. The message contains the path of the field, if there is one. */
+/** An error in a configuration. The message contains the path of the field if the error belongs to a field. */
 export class ConfigurationFault extends Error {
   override readonly name = 'ConfigurationFault'
   readonly path: FieldPath

@@ -1,4 +1,4 @@
-/** Validation of labels and annotations, wherever they occur. Errors contain the path of the map, not of the key. */
+/** Validation of labels and annotations, in objects of any kind. Errors contain the path of the map, not of the key. */
 import { type FieldError, type FieldPath, invalid, maxFaults, tooLong } from '../model/field-error.ts'
 import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 

@@ -31,7 +31,8 @@ export type EmulatedVersion = keyof typeof patches
 export const emulatedVersions = Object.keys(patches) as readonly EmulatedVersion[]
 
 /**
- * The oldest version that the server can emulate. Definitions without `since` exist in this version and all later ones.
+ * The oldest version that the server can emulate. Definitions without `since` exist in this version and in all later
+ * versions.
  */
 export const oldestVersion: EmulatedVersion = '1.23'
 

@@ -1,6 +1,6 @@
 /**
- * Tracks which webhooks or policies run again in the second round of admission: those that allow reinvocation and have
- * not received the current object.
+ * Tracks which webhooks or policies run again in the second round of admission: webhooks and policies that allow
+ * reinvocation and have not received the current object.
  */
 import { sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'

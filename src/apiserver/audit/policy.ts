@@ -1,6 +1,6 @@
 /**
  * The audit policy determines at which level and at which stages a request is recorded. The first matching rule
- * decides. A request that matches no rule is not recorded. The rules are those of kube-apiserver 1.23.
+ * decides. A request that matches no rule is not recorded. The rules are the same as in kube-apiserver 1.23.
  */
 import type { User } from '../../api/model/user.ts'
 

@@ -1,10 +1,10 @@
 /**
  * A log file with rotation. A full file is renamed: `audit.log` becomes `audit-2026-01-31T10-00-00.000.log`. Rotated
- * files may be compressed and are deleted by count and age. The names match those of kube-apiserver. Only the owner can
- * read the files.
+ * files may be compressed and are deleted by count and age. The names are the same as in kube-apiserver. Only the owner
+ * can read the files.
  *
- * Several workers may append to one file. One of them rotates it, and the others detect that and reopen the file. A
- * single process also reopens the file within a second if another program moved or removed it.
+ * Several workers may append to one file. One worker rotates the file, and the other workers detect the rotation and
+ * reopen the file. A single process also reopens the file within a second if another program moved or removed it.
  */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'

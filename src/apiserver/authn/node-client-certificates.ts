@@ -3,8 +3,8 @@
  * user who can set the address of a Node could make the server send requests to an API server with the server's own
  * identity.
  *
- * A certificate is recognized by a reserved common name, so that every server recognizes the certificates of the
- * others. A certificate is also recognized if its key or full subject is that of the certificate in
+ * A certificate is recognized by a reserved common name, so that every server recognizes the certificates of the other
+ * servers. A certificate is also recognized if its key or full subject equals the key or subject of the certificate in
  * `--kubelet-client-certificate`.
  */
 import { X509Certificate } from 'node:crypto'

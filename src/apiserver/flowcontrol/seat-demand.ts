@@ -50,7 +50,7 @@ export class SeatDemand {
     if (this.#seats > this.#high) this.#high = this.#seats
   }
 
-  /** Ends the period and begins the next one. Returns the demand in the ended period. */
+  /** Ends the period and begins the next period. Returns the demand in the ended period. */
   endPeriod(): DemandOfPeriod {
     this.#integrate()
     const ms = this.#since - this.#began

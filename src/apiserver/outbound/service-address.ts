@@ -2,7 +2,7 @@
  * Resolves a Service to an address for calls from this server. The server has no access to cluster IPs and connects to
  * an endpoint directly. For an ExternalName Service, the address is the external name. For other Services, the address
  * is the target port of a ready address in the EndpointSlices, or in the Endpoints if no slice contains a ready
- * address. If there are several addresses, each call uses a random one.
+ * address. If there are several addresses, each call uses a random address.
  */
 import { isIP } from 'node:net'
 import type { JsonObject } from '../../api/json/json.ts'

@@ -17,7 +17,7 @@ export interface HistorySubject {
 }
 
 /**
- * The history that the caller may read: that of all objects that ever had the name, or only that of the existing
+ * The history that the caller may read: the history of all objects that ever had the name, or only of the existing
  * object.
  */
 export interface HistoryAccess {

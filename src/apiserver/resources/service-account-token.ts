@@ -95,8 +95,8 @@ function metadataOf(
 }
 
 /**
- * Throws an error if the request body contains another name than that of the account. Versions before 1.24 do not check
- * the name.
+ * Throws an error if the name in the request body differs from the name of the account. Versions before 1.24 do not
+ * check the name.
  */
 function assertName({ emulation }: ServiceAccountTokenParts, { object, name }: EndpointRequest<TokenRequest>): void {
   const { name: sent = '' } = object.metadata

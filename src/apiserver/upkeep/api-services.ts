@@ -146,8 +146,8 @@ class Registrations {
   }
 
   /**
-   * Records the versions that a definition serves. Returns the versions that it served before together with those that
-   * it serves now.
+   * Records the versions that a definition serves. Returns the versions that the definition serves now or has served
+   * before.
    */
   #note(definition: string): Set<string> {
     const before = this.#served.get(definition) ?? []

@@ -42,7 +42,7 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   const { object } = runToCompletion(normalizeSliced(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
     // Another server may have created the object first. Until the other object is in the cache of this server, its
-    // reservations can conflict with those of the new object.
+    // reservations can conflict with the reservations of the new object.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }

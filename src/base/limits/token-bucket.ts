@@ -2,9 +2,9 @@
  * A token bucket, which allows a burst and limits the average rate. Token buckets limit HTTP/2 frames, batches of audit
  * events, Events and work-queue keys.
  *
- * Three methods remove tokens. `take` removes a token only if the bucket has one. `reserve` removes a token in advance.
- * `spend` reads the clock only when the bucket is empty and is meant for hot paths. Workers that share a rate use
- * `rate-buckets.ts`.
+ * Three methods remove tokens. `take` removes a token only if the bucket is not empty. `reserve` removes a token in
+ * advance. `spend` reads the clock only when the bucket is empty and is meant for hot paths. Workers that share a rate
+ * use `rate-buckets.ts`.
  */
 
 /** A rate limit: an average rate, and a burst that is allowed after a quiet period. */

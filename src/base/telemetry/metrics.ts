@@ -5,7 +5,7 @@
  * once, keeps a reference and increments it. The text is created only at a scrape (`exposition.ts`).
  *
  * Label values come from fixed sets, never from clients, and no metric has more than `maxSeries` series. Further series
- * are combined into one, so that clients cannot fill the memory with arbitrary names.
+ * are combined into one series, so that clients cannot fill the memory with arbitrary names.
  */
 export interface Sample {
   /**

@@ -28,7 +28,7 @@ export interface ConfigChoice {
   readonly server?: string | undefined
   /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to such a server. */
   readonly plain?: boolean
-  /** Fields that override those of the cluster or the user, in kubeconfig format. */
+  /** Fields that override the fields of the cluster or the user, in kubeconfig format. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
   /** Directory at which relative paths in the overriding fields start. */

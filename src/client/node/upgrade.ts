@@ -12,7 +12,7 @@ import { joinHeaders } from './join-headers.ts'
 export interface UpgradeRequest {
   /** The path and query of the request. */
   readonly path: string
-  /** Headers, including `upgrade`, `connection` and those of the protocol. */
+  /** Headers, including `upgrade`, `connection` and the headers of the protocol. */
   readonly headers: { readonly [name: string]: string }
   readonly signal: AbortSignal
 }

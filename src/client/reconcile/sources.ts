@@ -81,7 +81,8 @@ export interface CacheSourceOptions {
 }
 
 /**
- * Returns a source of the keys of all objects in a loaded cache of this server, followed by those of changed objects.
+ * Returns a source of the keys of all objects in a loaded cache of this server, followed by the keys of changed
+ * objects.
  */
 export function fromCache(
   cache: FollowedCache,

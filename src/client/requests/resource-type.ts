@@ -98,7 +98,7 @@ export function objectPath(
 
 /**
  * Returns the path for creating an object. Throws TypeError if the namespace is missing. The object may omit its name,
- * because the server can generate one.
+ * because the server can generate a name.
  */
 export function creationPath(
   type: AnyType,

@@ -1,9 +1,9 @@
 /**
- * Creates a token Secret for each service account that has none, and lists the Secret in the account's `secrets`. Runs
- * only with `--create-token-secrets`, because these tokens never expire.
+ * Creates a token Secret for each service account that has no token Secret, and lists the Secret in the account's
+ * `secrets`. Runs only with `--create-token-secrets`, because these tokens never expire.
  *
  * The Secret is created before it is listed. If the process is killed between the two writes, the next pass lists the
- * existing Secret instead of creating a second one.
+ * existing Secret instead of creating a second Secret.
  */
 
 import type { Secret } from '../../api/kinds/core/secret.ts'

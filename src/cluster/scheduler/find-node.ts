@@ -100,7 +100,7 @@ function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[
   return totals
 }
 
-/** Chooses a random node among those with the highest score. */
+/** Chooses a random node among the nodes with the highest score. */
 function bestOf(nodes: readonly NodeInfo[], scores: readonly number[], random: () => number): NodeInfo {
   let best = 0
   let equal = 1

@@ -1,8 +1,8 @@
 /**
  * Resource amounts as whole numbers, rounded up: millicores for CPU, and bytes or units for all others. The requests of
- * a Pod are the sum over its containers and sidecars or the maximum while it starts, whichever is greater, plus its
- * overhead. An init container runs next to the sidecars before it. Requests of the Pod itself replace those of its
- * containers. While a container is resized, the greater of its actual and its desired requests counts.
+ * a Pod are its overhead plus the greater of two amounts: the sum over its containers and sidecars, or the maximum
+ * while it starts. An init container runs next to the sidecars before it. Requests of the Pod itself replace the
+ * requests of its containers. While a container is resized, the greater of its actual and its desired requests counts.
  */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { ContainerStatus } from '../../api/kinds/core/types/pod-status.ts'

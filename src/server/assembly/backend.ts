@@ -168,8 +168,8 @@ interface ApiParts
 }
 
 /**
- * Returns the authenticators: for service account tokens and bootstrap tokens, for the console, and those of the
- * caller.
+ * Returns the authenticators for service account tokens, bootstrap tokens and the console, and the authenticators of
+ * the caller.
  */
 function strategiesOf(
   options: EmulatedOptions,
@@ -194,7 +194,9 @@ function strategiesOf(
   ]
 }
 
-/** Opens the catalogue, access control and admission in this order, because each depends on the previous one. */
+/**
+ * Opens the catalogue, access control and admission in this order, because each of them depends on the previous part.
+ */
 async function openApi(options: EmulatedOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
   const nodeCaller = new HttpsCaller('orch-metrics')

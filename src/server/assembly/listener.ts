@@ -34,7 +34,7 @@ export interface PortSharing {
   readonly isAlone: boolean
 }
 
-/** Assumed limit of open files if the operating system does not report one. */
+/** Assumed limit of open files if the operating system does not report a limit. */
 const usualOpenFiles = 1024
 
 type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'goawayChance' | 'httpEngine'>

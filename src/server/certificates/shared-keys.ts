@@ -81,7 +81,8 @@ export async function shareAuthority(options: ServerOptions, store: Store, clock
 }
 
 /**
- * Like `shareAuthority`, but for the front-proxy CA. Backends trust a single CA, whichever server proxies a request.
+ * Does the same as `shareAuthority`, but for the front-proxy CA. Backends trust a single CA, regardless of the server
+ * that proxies a request.
  */
 export async function shareProxyAuthority(
   options: ServerOptions,

@@ -133,8 +133,8 @@ export const endpointSlice = defineKind({
 })
 
 /**
- * Requires IPv4 addresses in canonical form, except those that the stored slice already has. IPv6 addresses are always
- * required to be canonical.
+ * Requires IPv4 addresses in canonical form, except for addresses that the stored slice already has. IPv6 addresses are
+ * always required to be canonical.
  */
 function checkSpelling(next: EndpointSlice, previous: EndpointSlice | undefined, context: RuleContext): FieldError[] {
   if (next.addressType !== 'IPv4' || !emulationOf(context).gates.has('StrictIPCIDRValidation')) return []

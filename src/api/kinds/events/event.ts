@@ -101,7 +101,7 @@ const conversion = {
 
 const parts = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
-/** Field selector names in the `events` group, mapped to those of the core kind. */
+/** Field selector names in the `events` group, mapped to the names of the core kind. */
 const selectable = {
   ...Object.fromEntries(parts.map((part) => [`regarding.${part}`, `involvedObject.${part}`])),
   reason: 'reason',

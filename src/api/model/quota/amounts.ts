@@ -51,7 +51,7 @@ export function negative(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].map(([name, { nanos, form }]) => [name, { nanos: -nanos, form }]))
 }
 
-/** Raises each amount of the first list to that of the second list if the second is larger. */
+/** Raises each amount of the first list to the amount in the second list if the second amount is larger. */
 export function raiseTo(result: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const currentAmount = result.get(name)

@@ -54,7 +54,7 @@ export function hasPodResources({ spec = {} }: CountedPod): boolean {
 
 /**
  * Returns the amounts that a pod needs at the same time. Init containers run one after the other, next to the sidecars
- * that started before them. Amounts specified for the pod itself replace those of its containers.
+ * that started before them. Amounts specified for the pod itself replace the amounts of its containers.
  */
 export function podAmounts({ spec = {} }: CountedPod, list: keyof Resources): Map<string, Quantity> {
   const running = new Map<string, Quantity>()

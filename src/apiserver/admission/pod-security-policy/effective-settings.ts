@@ -1,6 +1,6 @@
 /**
  * Parses the policy and the pod, and determines the effective settings of a container: the container's own settings, or
- * else those of the pod.
+ * else the settings of the pod.
  */
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'

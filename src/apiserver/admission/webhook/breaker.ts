@@ -2,16 +2,16 @@
  * Circuit breaker of a webhook. The breaker opens after five consecutive failures. While the breaker is open, the
  * failure policy applies at once, and a few calls every ten seconds probe whether the webhook responds again. Only
  * failures to reach the webhook count (timeout, connection, certificate). Any response closes the breaker, even an
- * invalid one.
+ * invalid response.
  *
- * A webhook may hang because of the object of one client. Each probe is therefore for a tenant other than those whose
- * calls failed earlier: one tenant can neither open the breaker for the others nor keep it open.
+ * A webhook may hang because of the object of one client. Each probe is therefore for a tenant other than the tenants
+ * whose calls failed earlier. A tenant can neither open the breaker for other tenants nor keep it open.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 
 const maxFailures = 5
 const probeEveryMs = 10_000
-/** Maximum number of tenants whose calls may fail in one interval, including those that opened the breaker. */
+/** Maximum number of tenants whose calls may fail in one interval, including the tenants that opened the breaker. */
 const maxProbers = 4
 
 export interface BreakerState {

@@ -1,10 +1,10 @@
 /**
- * Serves custom resources. Watches the stored definitions, whichever server wrote them, and reconciles each of them:
+ * Serves custom resources. Watches the stored definitions, which any server may have written, and reconciles each of
+ * them:
  *
- *   new            creates the kinds, loads and serves their objects, then sets the condition Established
- *   changed        creates the kinds again and replaces the old ones
- *   terminating    rejects new objects, deletes the existing ones, then removes the finalizer
- *   deleted        stops serving the kinds and frees their memory
+ * new creates the kinds, loads and serves their objects, then sets the condition Established changed creates the kinds
+ * again and replaces the old ones terminating rejects new objects, deletes the existing ones, then removes the
+ * finalizer deleted stops serving the kinds and frees their memory
  *
  * Each step reads the current state and can be repeated at any time, so that restarts and concurrent servers are
  * harmless.

@@ -34,8 +34,8 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
 
 /**
  * Returns the names in a status without those that the server cannot have accepted. The server never accepts a name of
- * a built-in kind. It never accepts another plural or kind than the requested one, because both are immutable once
- * accepted.
+ * a built-in kind. It never accepts a plural or kind that differs from the requested plural or kind, because both are
+ * immutable once accepted.
  */
 export function credibleNames(reported: DefinitionNames, requested: DefinitionNames, own: TakenNames): DefinitionNames {
   const names: DefinitionNames = { ...reported }

@@ -169,7 +169,7 @@ const watch: readonly QueryName[] = [
 
 const extensions: readonly QueryName[] = ['count', 'fields', 'sort']
 
-/** The query parameters of each verb, including those that this server may not support. */
+/** The query parameters of each verb, including parameters that this server may not support. */
 export const queryOf = {
   get: ['pretty'],
   list: [...watch, ...extensions].sort(),

@@ -285,7 +285,10 @@ function subresourceEntries(served: Served): JsonObject[] {
   }))
 }
 
-/** Returns the kind of a subresource. The group and version are included if they differ from those of the list. */
+/**
+ * Returns the kind of a subresource. The group and version are included if they differ from the group and version of
+ * the list.
+ */
 function typeEntry({ group, version, kind }: Kind, served: Served): JsonObject {
   if (apiVersionOf(served.vendor, group, version) === served.apiVersion) return { kind }
   return { group: groupName(served.vendor, group), version, kind }

@@ -5,7 +5,7 @@
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Exchange } from '../request/exchange.ts'
 
-/** Warns kubectl that the server's API group names differ from those in Kubernetes manifests. */
+/** Warns kubectl that the server's API group names differ from the names in Kubernetes manifests. */
 export function warnKubectl(exchange: Exchange, { profile, groupDomain }: Vendor): void {
   if (profile === 'kubernetes' || !exchange.headers.first('user-agent')?.startsWith('kubectl')) return
   exchange.warn(

@@ -1,4 +1,4 @@
-/** Chooses the response format: the client's preferred format among those that the server supports. */
+/** Chooses the response format: the client's preferred format among the formats that the server supports. */
 import { ApiError, notAcceptable } from '../../../api/model/api-error.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { RequestHeaders } from '../request/headers.ts'
@@ -179,7 +179,7 @@ function formOf(type: string, clause: Clause, input: NegotiationInput): Form | u
   return !input.watch && isPretty(clause, input) ? prettyForm : jsonForm
 }
 
-/** The values of the parameter `pretty` that mean true. They differ from those of other boolean parameters. */
+/** The values of the parameter `pretty` that mean true. Other boolean parameters have different values. */
 const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
 /** Whether to indent the response. True if the client requests it, and by default for curl, wget and browsers. */

@@ -40,7 +40,7 @@ export async function sendFields(exchange: Exchange, resource: Resource, { page,
 /** Returns the selected fields of an object as JSON. The result is valid until the next call. */
 type FieldReader = (object: CachedObject) => Buffer
 
-/** Returns a function that reads the fields. List items have no apiVersion and kind, except those of custom kinds. */
+/** Returns a function that reads the fields. List items have no apiVersion and kind, except for custom kinds. */
 function fieldReader(resource: Resource, cut: Cut): FieldReader {
   const cutter = new Cutter(cut)
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)

@@ -18,7 +18,7 @@ export class Catalogue {
   /** The types that clients can access. Reset to undefined when the types change. */
   #all: readonly ServedType[] | undefined
   /**
-   * All types by group, version and plural, including those that clients cannot access. `find` uses this map once per
+   * All types by group, version and plural, including types that clients cannot access. `find` uses this map once per
    * request.
    */
   readonly #owners = new Map<string, ServedType>()
@@ -56,7 +56,7 @@ export class Catalogue {
     return this.#stored.get(group)?.get(plural)
   }
 
-  /** Returns all types, including those that clients cannot access. */
+  /** Returns all types, including types that clients cannot access. */
   everyType(): readonly ServedType[] {
     return this.#types
   }
@@ -73,7 +73,7 @@ export class Catalogue {
 
   /**
    * Replaces types with other types in one step. Throws an error and changes nothing if a new type conflicts with a
-   * remaining type, including those that clients cannot access.
+   * remaining type, including types that clients cannot access.
    */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)

@@ -1,7 +1,7 @@
 /**
- * Lists objects at an older revision than that of the cache. The objects come from the store, which provides exact
- * snapshots within its history window. Each step reads about a megabyte. A list without a limit is streamed to its
- * client, and a page is read until it is full.
+ * Lists objects at a revision that is older than the revision of the cache. The objects come from the store, which
+ * provides exact snapshots within its history window. Each step reads about a megabyte. A list without a limit is
+ * streamed to its client, and a page is read until it is full.
  */
 
 import { expired } from '../../../api/model/api-error.ts'

@@ -25,7 +25,8 @@ export class ReadyRanges {
   }
 
   /**
-   * Returns the ranges, with those of the default ServiceCIDR first. Undefined if there is no default ServiceCIDR yet.
+   * Returns the ranges, starting with the ranges of the default ServiceCIDR. Undefined if there is no default
+   * ServiceCIDR yet.
    */
   current(): readonly IpRange[] | undefined {
     const resource = this.#find()

@@ -228,7 +228,7 @@ export function assertNamesVersion(context: WriteContext, object: ApiObject): vo
 }
 
 /**
- * Throws an error if the uid in the request differs from that of the stored object. A different uid means that the
+ * Throws an error if the uid in the request differs from the uid of the stored object. A different uid means that the
  * object was deleted and created again.
  */
 function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
@@ -276,7 +276,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   return { result: 'lost' }
 }
 
-/** Returns the result of a dry run, which is the same as that of a real write. */
+/** Returns the result of a dry run, which is the same as the result of a real write. */
 async function judged(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
   const { resource, timeSlice } = context
   const ready = await asStored(resource, next, timeSlice)

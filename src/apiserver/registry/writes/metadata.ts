@@ -94,9 +94,7 @@ function nameFaults(format: NameCheck, name: string): string[] {
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
-/**
- * Validates owner references. As in Kubernetes, errors contain the path of the list and not that of the list element.
- */
+/** Validates owner references. As in Kubernetes, errors contain the path of the list and not of the list element. */
 function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   const path = 'metadata.ownerReferences'
   const errors = owners.flatMap((owner) => [

@@ -11,7 +11,9 @@ import { type Guard, type Key, type ReservedKey, StoreError } from '../../../sto
 import type { Settle, WriteOutcome } from '../../admission/admission.ts'
 import type { Ending, KeyReservations } from '../../admission/commit-terms.ts'
 
-/** Preconditions and reservations that a commit has in addition to those of the object itself. */
+/**
+ * Preconditions and reservations of a commit, in addition to the preconditions and reservations of the object itself.
+ */
 export interface CommitTerms {
   readonly guards: readonly Guard[]
   readonly reserves: readonly ReservedKey[]

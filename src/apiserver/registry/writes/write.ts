@@ -109,7 +109,7 @@ function trackedVersion(context: WriteContext): Resource {
   return isView(context) ? context.resource : versionOf(context)
 }
 
-/** Returns the group and kind for error messages: those of the storage version, or those of the view. */
+/** Returns the group and kind for error messages: the group and kind of the storage version or of the view. */
 export function writtenKind(context: WriteContext): { group: string; kind: string } {
   const { resource } = context
   return kindRef(isView(context) && resource.kind.origin === 'built-in' ? versionOf(context) : resource)
@@ -181,7 +181,7 @@ export interface Replaced {
    * The revision that the key must have for the commit to succeed. The revision 0 means that the key must be absent.
    */
   readonly expected: number
-  /** Preconditions and reservations in addition to those of the object itself. */
+  /** Preconditions and reservations, in addition to the preconditions and reservations of the object itself. */
   readonly terms: CommitTerms
 }
 

@@ -101,7 +101,7 @@ export function hasBody({ length, isChunked }: RequestHead): boolean {
 
 const versionLength = ' HTTP/1.1'.length
 
-/** Collects the headers of a request, and interprets those that control the connection. */
+/** Collects the headers of a request, and interprets the headers that control the connection. */
 class Headers {
   readonly raw: string[] = []
   hosts = 0

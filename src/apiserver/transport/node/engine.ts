@@ -1,6 +1,6 @@
 /**
  * Implements the engine `node`, in which Node's modules read and write HTTP on connections that the listener has
- * accepted. The timeouts of these modules are disabled, because those in `connection-limits.ts` apply.
+ * accepted. The timeouts of these modules are disabled, because the timeouts in `connection-limits.ts` apply.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

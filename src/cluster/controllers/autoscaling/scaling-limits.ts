@@ -74,8 +74,8 @@ function within(moments: readonly Moment[], since: number): number[] {
 }
 
 /**
- * Returns the default scaling limits. They allow scaling up to twice the current number of replicas or to four
- * replicas, whichever is greater, and scaling down without limit.
+ * Returns the default scaling limits. They allow scaling up to twice the current number of replicas or to four replicas
+ * if four is greater, and scaling down without limit.
  */
 function usualLimits({ current }: LimitQuestion): [number, number] {
   return [0, Math.max(2 * current, 4)]

@@ -1,6 +1,7 @@
 /**
  * Finds the time of the change that triggered an update of a Service's endpoints. Endpoints and slices carry this time
- * in an annotation, from which clients compute the propagation delay. The rules are those of kube-controller-manager.
+ * in an annotation, from which clients compute the propagation delay. The rules are the same as in
+ * kube-controller-manager.
  *
  * The time of a pod is the last transition of its Ready condition. The time of a Service is its creation.
  */

@@ -102,7 +102,8 @@ async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: 
 }
 
 /**
- * Reports why no volume matches the claim and sets the provisioner that should create one. Returns the updated claim.
+ * Reports why no volume matches the claim, and sets the provisioner that should create a volume. Returns the updated
+ * claim.
  */
 async function askForVolume(
   binder: Binder,

@@ -1,6 +1,6 @@
 /**
- * Allocates IP addresses for the pods of one node from the node's pod CIDR. The addresses in use are those in the
- * statuses of pods, plus recent allocations. No other state is stored, so a restart results in the same state.
+ * Allocates IP addresses for the pods of one node from the node's pod CIDR. The addresses in use are the addresses in
+ * the statuses of pods, plus recent allocations. No other state is stored, so a restart results in the same state.
  */
 import { createHash } from 'node:crypto'
 import type { Pod } from '../../../api/kinds/core/pod.ts'

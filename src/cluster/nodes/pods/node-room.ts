@@ -1,8 +1,8 @@
 /**
  * Admission of pods on a node. Tracks the requests of admitted pods, and checks whether resources are left and whether
- * the pod's node selection matches. A node checks every pod bound to it, whichever client bound the pod. The admitted
- * pods are those that their statuses show, plus recent admissions. No other state is stored, so a restart results in
- * the same state.
+ * the pod's node selection matches. A node checks every pod that any client has bound to it. The admitted pods are the
+ * pods whose status shows the admission, plus recent admissions. No other state is stored, so a restart results in the
+ * same state.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { SelectableNode } from '../../../api/selectors/node-selector.ts'

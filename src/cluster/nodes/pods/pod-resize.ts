@@ -67,7 +67,7 @@ function differs(container: Container | undefined, { resources, state }: Contain
 
 type Amounts = { readonly [resource: string]: unknown }
 
-/** Whether two lists have the same amounts, in whatever form the server stores them. */
+/** Whether two lists have the same amounts, regardless of the form in which the server stores them. */
 function sameAmounts(a: Amounts = {}, b: Amounts = {}): boolean {
   const nanos = (list: Amounts, name: string) => parseQuantity(String(list[name]))?.nanos
   const names = Object.keys(a)

@@ -1,7 +1,7 @@
 /**
- * Affinity between Pods. A Pod may require or prefer to share a topology domain with other Pods or to be in a different
- * one. Existing Pods may have the same requirements for the new Pod. A topology domain is a value of a node label, such
- * as a host or a zone.
+ * Affinity between Pods. A Pod may require or prefer to share a topology domain with other Pods, or to be in a
+ * different topology domain. Existing Pods may have the same requirements for the new Pod. A topology domain is a value
+ * of a node label, such as a host or a zone.
  */
 import type { Sliced } from '../../../base/concurrency/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'

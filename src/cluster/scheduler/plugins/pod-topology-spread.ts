@@ -45,7 +45,10 @@ export interface SpreadConstraint {
   readonly matchLabelKeys?: readonly string[]
 }
 
-/** The constraints for Pods without constraints: those in the configuration, or the defaults of kube-scheduler. */
+/**
+ * The constraints for Pods without constraints: the constraints in the configuration, or the defaults of
+ * kube-scheduler.
+ */
 export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
 
 interface Constraint {

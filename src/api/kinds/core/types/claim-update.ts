@@ -109,7 +109,7 @@ function hasAttributesClass(spec: PersistentVolumeClaimSpec, context: RuleContex
   return spec.volumeAttributesClassName !== undefined || isAtLeast(version, '1.34')
 }
 
-/** Rejects the removal of the attributes class from a claim whose volume has one. */
+/** Rejects the removal of the attributes class from a claim whose volume has an attributes class. */
 export function checkAttributesClass(
   { spec }: PersistentVolumeClaim,
   { spec: before, status }: PersistentVolumeClaim,

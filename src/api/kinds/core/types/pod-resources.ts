@@ -109,7 +109,7 @@ function keepLarger(total: Amounts, other: Amounts): void {
   }
 }
 
-/** Validates the resources of a pod, both separately and against those of its containers. */
+/** Validates the resources of a pod, both separately and in relation to the resources of its containers. */
 export function checkPodResources(spec: PodParts, path: FieldPath, context: RuleContext): FieldError[] {
   const { resources } = spec
   if (resources === undefined) return []
@@ -132,7 +132,10 @@ function checkName(name: string, path: FieldPath): FieldError[] {
   return isPodResource(name) ? [] : [notSupported(path, name, ['cpu', hugePages, 'memory'])]
 }
 
-/** Requires that the requests of the containers, and their limits for huge pages, do not exceed those of the pod. */
+/**
+ * Requires that the requests of the containers, and their limits for huge pages, do not exceed the requests and limits
+ * of the pod.
+ */
 function checkTotals(spec: PodParts, list: 'requests' | 'limits', path: FieldPath): FieldError[] {
   const ofPod = spec.resources?.[list] ?? {}
   const counts = list === 'requests' ? isPodResource : isHugePages

@@ -12,8 +12,8 @@ interface Resources {
 const compute = ['cpu', 'memory']
 
 /**
- * Returns the QoS class, based on the requests and limits of the pod. If the pod has none, those of all containers are
- * used.
+ * Returns the QoS class, based on the requests and limits of the pod. If the pod has none, the requests and limits of
+ * all containers are used.
  */
 export function qosClassOf({
   containers = [],
@@ -27,7 +27,7 @@ export function qosClassOf({
   return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable'
 }
 
-/** Whether the pod itself has requests or limits, which then replace those of its containers. */
+/** Whether the pod itself has requests or limits, which then replace the requests and limits of its containers. */
 export function hasPodResources({ resources: { requests = {}, limits = {} } = {} }: Resources): boolean {
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodResource)
 }

@@ -186,7 +186,9 @@ function isRange(text: string): boolean {
   return parseRange(text.trim()) !== undefined
 }
 
-/** Reports addresses and ranges that are not in canonical form, except those of the stored Service. */
+/**
+ * Reports addresses and ranges that are not in canonical form, except for values that the stored Service already has.
+ */
 export function checkSpelling(next: Service, previous: Service | undefined, context: RuleContext): FieldError[] {
   return [
     ...strictIpFaults({ next: addressesOf(next), previous: previous && addressesOf(previous) }, context),
@@ -206,7 +208,9 @@ function rangesOf({ spec = {} }: Service): Located[] {
   return (spec.loadBalancerSourceRanges ?? []).map((text, i) => [at('spec.LoadBalancerSourceRanges', i), text.trim()])
 }
 
-/** Validates a status: only type LoadBalancer has addresses, except those that the stored Service already has. */
+/**
+ * Validates a status: only type LoadBalancer has addresses, except for addresses that the stored Service already has.
+ */
 export function checkBalancerStatus(next: Service, previous: Service, context: RuleContext): FieldError[] {
   const { gates, version } = emulationOf(context)
   const mayKeep = (previous.status?.loadBalancer?.ingress ?? []).length > 0

@@ -15,7 +15,7 @@ export function topologyAnnotations({ vendor }: RuleContext): { readonly hints: 
   }
 }
 
-/** Requires equal values if both annotations are set, because older components read only the deprecated one. */
+/** Requires equal values if both annotations are set, because older components read only the deprecated annotation. */
 export function checkTopologyAnnotations({ annotations = {} }: ObjectMeta, context: RuleContext): FieldError[] {
   if (!isSince('1.27', context)) return []
   const { hints, mode } = topologyAnnotations(context)

@@ -1,7 +1,7 @@
 /**
- * The suggested priority levels and FlowSchemas of kube-apiserver. A new server creates those of the emulated version
- * in addition to the mandatory ones. Nodes, leader elections and controllers have separate levels. All other requests
- * share the remaining levels by user.
+ * The suggested priority levels and FlowSchemas of kube-apiserver. A new server creates the objects of the emulated
+ * version in addition to the mandatory objects. Nodes, leader elections and controllers have separate levels. All other
+ * requests share the remaining levels by user.
  */
 import type { Json } from '../../../json/json.ts'
 import { authenticatedUsers, nodesGroup, unauthenticatedUsers } from '../../../model/user.ts'

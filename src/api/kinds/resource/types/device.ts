@@ -184,7 +184,7 @@ function checkDevice(value: Device, path: FieldPath, context: RuleContext): Fiel
   ]
 }
 
-/** Returns the path for errors in the name of an attribute or capacity. Since 1.36, the path is that of the map. */
+/** Returns the path for errors in the name of an attribute or capacity. Since 1.36, this is the path of the map. */
 function pathOfName(path: FieldPath, name: string, context: RuleContext): FieldPath {
   return isSince('1.36', context) ? path : at(path, name)
 }

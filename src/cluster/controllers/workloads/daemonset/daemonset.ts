@@ -106,7 +106,8 @@ async function reconcile(state: DaemonSetState, set: DaemonSet, context: Context
 }
 
 /**
- * Creates and deletes pods so that every eligible node has one. If no pod is missing or surplus, continues the update.
+ * Creates and deletes pods so that every eligible node has exactly one pod. If no pod is missing or surplus, continues
+ * the update.
  */
 async function moves(step: DaemonStep): Promise<{ readonly againMs?: number; readonly error?: unknown }> {
   const rolls = step.set.spec?.updateStrategy?.type !== 'OnDelete'

@@ -41,8 +41,8 @@ export interface DaemonStep {
   /** Every node, and whether pods of the set may run there. */
   readonly nodes: ReadonlyMap<string, Fitness>
   /**
-   * Pods of the set, by the node that they run on or are meant for. Scheduled pods come first, and older pods before
-   * newer ones.
+   * Pods of the set, by the node that they run on or are meant for. Scheduled pods come first, and older pods come
+   * before newer pods.
    */
   readonly byNode: ReadonlyMap<string, readonly Pod[]>
 }

@@ -20,8 +20,8 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
 }
 
 /**
- * Returns the total number of pods. Each ReplicaSet counts with its existing or its desired pods, whichever is greater.
- * After a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
+ * Returns the total number of pods. Each ReplicaSet counts with the maximum of its existing and its desired pods. After
+ * a scale-down, pods remain until the ReplicaSet's own loop has deleted them.
  */
 function heldBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)

@@ -1,6 +1,6 @@
 /**
  * The ReplicaSets of a Deployment. Finds or creates the ReplicaSet of the current template, and separates it from old
- * ones.
+ * ReplicaSets.
  */
 
 import { sameJson } from '../../../../api/json/json.ts'
