@@ -1,16 +1,16 @@
-// The start of the single executable (scripts/package/executable.mjs): of the program, and of each of its threads, which define
-// `threadProgram` first (src/base/files/program-files.ts). The name of the executable selects the program: `orchctl`, or
-// `orch` for every other name. V8's compiled code is stored in the user's cache directory.
+// The entry point of the single executable (scripts/package/executable.mjs) and of each of its threads. A thread defines
+// `threadProgram` before it runs this file (src/base/files/program-files.ts). The name of the executable selects the
+// program: `orchctl`, or `orch` for every other name. V8's compiled code is stored in the user's cache directory.
 const { homedir } = require('node:os')
 const { basename, join } = require('node:path')
 const { getAsset } = require('node:sea')
 const { runText } = require('./run-bundle.cjs')
 
-/** Files of threads whose code is not in the file of the same name. */
+/** The bundle of a thread whose file has a different name from the bundle. */
 const sameCode = { '../bin/worker.cjs': 'orch.cjs' }
-/** Files that are functions already, for bin/launch.cjs. */
+/** Bundles whose text is already a function, because bin/launch.cjs needs a function. */
 const programs = new Set(['orch.cjs', 'orchctl.cjs'])
-/** glibc keeps freed memory unless it is told to share arenas between threads and to return large blocks at once. */
+/** By default, glibc keeps freed memory. With these settings, threads share arenas and large blocks are returned at once. */
 const memory = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
 if (typeof threadProgram === 'undefined') runProgram()
@@ -19,11 +19,11 @@ else run(sameCode[threadProgram] ?? basename(threadProgram), basename(threadProg
 function runProgram() {
   const program = basename(process.argv0) === 'orchctl' ? 'orchctl' : 'orch'
   const command = process.argv[2]
-  // The program replaces itself with this to exit without the cleanup of its threads (damaged-memory.ts).
+  // The program replaces itself with this command to exit without the cleanup of its threads (damaged-memory.ts).
   if (command === '--exit-with') process.exit(Number(process.argv[3]))
   const isServer = program === 'orch' && (command === 'up' || command === 'apiserver')
   if (isServer) returnFreedMemory()
-  // A program that is told to stop before it has anything to stop has done so.
+  // Until the program handles signals itself, there is nothing to shut down, so a signal ends the process.
   const leave = () => process.exit(0)
   const signals = program === 'orch' ? ['SIGINT', 'SIGTERM'] : []
   for (const signal of signals) process.on(signal, leave)
@@ -31,20 +31,20 @@ function runProgram() {
   for (const signal of signals) process.off(signal, leave)
 }
 
-/** glibc reads its settings when a program begins, so the program starts itself once more with them. */
+/** glibc reads its settings only when a process starts, so the program restarts itself with the settings. */
 function returnFreedMemory() {
   if (process.env.MALLOC_ARENA_MAX !== undefined) return
   process.execve(process.execPath, [process.argv0, ...process.argv.slice(2)], { ...memory, ...process.env })
 }
 
-/** Runs the code in an asset. `user` names its compiled code, because each program uses other functions of the same code. */
+/** Runs the code in an asset. Each `user` has its own compiled code, because the programs use different functions. */
 function run(asset, user) {
   const cacheFile = join(cacheDirectory(), 'orch', `${user}-${getAsset('build-id', 'utf8')}`)
   const text = getAsset(asset, 'latin1')
   runText(programs.has(asset) ? text : asFunction(text), { file: `/orch/${asset}`, cacheFile })
 }
 
-/** Node does this itself with the file of a thread. */
+/** Wraps the text of a module in a function. For the files of threads, Node normally does this itself. */
 function asFunction(text) {
   return `(function (exports, require, module, __filename) {${text}\n})`
 }
@@ -54,7 +54,7 @@ function cacheDirectory() {
   try {
     return join(homedir(), '.cache')
   } catch {
-    // A user without a home directory, as in many containers. Nothing can be created here, so nothing is stored.
+    // In many containers, the user has no home directory. No file can be created in /dev/null, so nothing is cached.
     return '/dev/null'
   }
 }

@@ -1,7 +1,7 @@
-// Starts one of the programs of this package (`launch.cjs orch|orchctl ...`) from its bundle in dist/.
-// Promises: an unfit Node, or a checkout that is not installed, is refused with a sentence that says what to do; in a
-// checkout (there is a src/) the bundle is always that of the sources. Plain JavaScript, so that any Node can at least
-// read this far; CommonJS, as Node's loader of ECMAScript modules takes a sixth of the time of a short command.
+// Starts a program of this package (`launch.cjs orch|orchctl ...`) from its bundle in dist/. If the Node version is
+// unsupported or dependencies are not installed, an error message explains what to do. In a checkout, which contains
+// src/, a stale bundle is rebuilt first. This file is plain JavaScript, so that every Node version can parse it. It is
+// CommonJS, because loading ECMAScript modules would take a sixth of the time of a short command.
 const { existsSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
@@ -11,17 +11,21 @@ const root = join(__dirname, '..')
 const dist = join(root, 'dist')
 const program = process.argv.splice(2, 1)[0]
 
-// The floors below carry the fixes for dropped headers (CVE-2026-58044) and HTTP/2 faults that the server relies on.
+// The server relies on fixes for dropped headers (CVE-2026-58044) and HTTP/2 faults. These versions contain the fixes.
 const [major, minor, patch] = process.versions.node.split('.').map(Number)
 const fits = (floor) => minor > floor[0] || (minor === floor[0] && patch >= floor[1])
 const fit = major === 24 ? fits([18, 1]) : major === 26 ? fits([5, 1]) : major > 26
 if (!fit) {
-  console.error(`${program}: Node ${process.versions.node} is too old: 24.18.1, 26.5.1 or newer is needed.`)
-  console.error('On Linux (x64, arm64) the right one is installed by `npm ci`; elsewhere install it from nodejs.org.')
+  console.error(
+    `${program}: Node ${process.versions.node} is not supported: ${program} requires 24.18.1, 26.5.1 or newer.`,
+  )
+  console.error(
+    'On Linux (x64 or arm64), `npm ci` installs a supported version. On other systems, install Node from nodejs.org.',
+  )
   process.exit(1)
 }
 
-// A program that is told to stop before it has anything to stop has done so; from then on it handles signals itself.
+// Until the program handles signals itself, there is nothing to shut down, so a signal ends the process.
 const leave = () => process.exit(0)
 const signals = program === 'orch' ? ['SIGINT', 'SIGTERM'] : []
 for (const signal of signals) process.on(signal, leave)
@@ -30,13 +34,13 @@ start()
 
 async function start() {
   if (existsSync(join(root, 'src'))) await bundleIfStale()
-  // The threads of the server look for their compiled form here; orchctl starts other programs, which must not.
+  // Threads of the server use the cache in this directory. orchctl starts other programs, which must not use it.
   if (program === 'orch') process.env.NODE_COMPILE_CACHE = join(dist, 'compiled')
   runBundle(join(dist, `${program}.cjs`), { cacheFile: join(dist, 'compiled', cacheName()) })
   for (const signal of signals) process.off(signal, leave)
 }
 
-// A server uses far more of its program than any other command does, and so has compiled code of its own.
+// A server uses many more functions of the program than other commands, so it has a separate cache of compiled code.
 function cacheName() {
   const command = process.argv[2]
   return program === 'orch' && (command === 'up' || command === 'apiserver') ? `orch-${command}` : program
@@ -54,11 +58,11 @@ async function bundleIfStale() {
   }
 }
 
-/** Why there is no bundle of these sources. */
+/** Explains why the sources could not be bundled. */
 function reasonOf(error) {
-  if (error.code === 'ERR_MODULE_NOT_FOUND') return `what it needs is not installed yet: run \`npm ci\` in ${root}`
+  if (error.code === 'ERR_MODULE_NOT_FOUND') return `dependencies are not installed: run \`npm ci\` in ${root}`
   const [{ text, location } = { text: error.message }] = error.errors ?? []
   const place = location ? ` (${location.file}:${location.line})` : ''
-  const remedy = /EACCES|permission denied/.test(text) ? `; the owner of ${root} can, by starting it` : ''
-  return `dist/ is older than src/ and cannot be made again: ${text}${place}${remedy}`
+  const remedy = /EACCES|permission denied/.test(text) ? `. Start ${program} once as the owner of ${root}` : ''
+  return `dist/ is older than src/ and cannot be rebuilt: ${text}${place}${remedy}`
 }

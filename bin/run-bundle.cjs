@@ -1,29 +1,29 @@
-// Runs a bundle (scripts/bundle.mjs) with the code that V8 compiled of it at an earlier start: compiling it again would be
-// a third of the time that a start takes. Node's own compile cache keeps only what runs while a file is loaded; this one
-// is taken when the program has started, so that it has every function that a start calls.
+// Runs a bundle (scripts/bundle.mjs) with code that V8 compiled during an earlier start, because compilation would take
+// a third of the time of a start. Node's own compile cache contains only the functions that run while a file is loaded.
+// The cache here is written after the program has started, so it contains every function that a start calls.
 //
-// The cache is a help and nothing else. It belongs to one build of the bundle on one Node; where there is none, or V8 cannot
-// use it, the program compiles what it needs, and writes a new one if it may. V8 compares only the length of the text that
-// the code was compiled of, so the name of the cache says which bundle that was. One that a crash has cut short is refused.
+// The cache is optional. It belongs to one build of the bundle and one version of Node. If there is no cache or V8 rejects
+// it, the program compiles the functions that it needs and tries to write a new cache. V8 compares only the length of the
+// source text, so the name of the cache file identifies the bundle. V8 rejects a file that a crash has truncated.
 const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { dirname } = require('node:path')
 const { Script } = require('node:vm')
 
-/** By then a server has started, and a short command is over. */
+/** After this time, a server has started and a short command has ended. */
 const startedMs = 5000
 
-/** `cacheFile` is what the cache's name begins with. */
+/** Runs the bundle in a file. `cacheFile` is the start of the path of the cache. */
 exports.runBundle = function runBundle(file, { cacheFile }) {
   const { mtimeMs, size } = statSync(file)
-  // Bundles are ASCII (scripts/bundle.mjs), which is read fastest like this.
+  // Bundles contain only ASCII (scripts/bundle.mjs). Node reads such a file fastest as latin1.
   runText(readFileSync(file, 'latin1'), {
     file,
     cacheFile: `${cacheFile}-${process.version}-${process.arch}-${mtimeMs}-${size}`,
   })
 }
 
-/** Runs the text of a bundle. `cacheFile` must be another one for every text. `file` is the name of the text in errors. */
+/** Runs the text of a bundle. Every text needs a different `cacheFile`. Stack traces show `file` as the name. */
 function runText(text, { file, cacheFile: cache }) {
   const cachedData = readCache(cache)
   const script = new Script(text, { filename: file, cachedData })
@@ -37,7 +37,7 @@ function readCache(cache) {
   try {
     return readFileSync(cache)
   } catch {
-    // There is none yet.
+    // The cache does not exist yet.
     return undefined
   }
 }
@@ -59,6 +59,6 @@ function writeCache(data, cache) {
     writeFileSync(fresh, data, { mode: 0o600 })
     renameSync(fresh, cache)
   } catch {
-    // The package belongs to somebody else, or the disk is full: programs start all the same, only later.
+    // The directory is not writable or the disk is full. The program works without the cache but starts more slowly.
   }
 }

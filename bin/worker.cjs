@@ -1,4 +1,4 @@
-// A worker of the server, which is the program `orch` in a thread of its own: its bundle, with compiled code of its own.
+// Starts a worker thread of the server. The thread runs the bundle of `orch` with a separate cache of compiled code.
 const { join } = require('node:path')
 const { runBundle } = require('./run-bundle.cjs')
 

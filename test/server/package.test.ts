@@ -9,7 +9,7 @@ import { root } from '../support/server.ts'
 /** Returns the oldest supported versions of Node. The package includes one of these versions. */
 function nodeFloors(): string[] {
   const launch = readFileSync(join(root, 'bin/launch.cjs'), 'utf8')
-  return /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!.slice(1)
+  return /requires (\S+), (\S+) or newer/.exec(launch)!.slice(1)
 }
 
 test('the npm package installs without a warning on the Node version that the README names', () => {

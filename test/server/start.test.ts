@@ -391,7 +391,7 @@ test('in a checkout that is not installed or cannot be bundled, the error explai
     assert.equal(status, 1)
     return stderr
   }
-  assert.equal(start(), `orch: what it needs is not installed yet: run \`npm ci\` in ${directory}\n`)
+  assert.equal(start(), `orch: dependencies are not installed: run \`npm ci\` in ${directory}\n`)
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  assert.match(start(), /^orch: dist\/ is older than src\/ and cannot be made again: .*\n$/)
+  assert.match(start(), /^orch: dist\/ is older than src\/ and cannot be rebuilt: .*\n$/)
 })
