@@ -12,6 +12,16 @@ const blocks = userPages.flatMap((name) =>
   blocksOf(readFileSync(join(root, name), 'utf8')).map((block) => ({ block, place: `${name}:${block.line}` })),
 )
 
+test('every fenced block of a page names its language, so that a test runs its commands', () => {
+  const languages = new Set(['text', 'yaml', 'json', 'ts', 'js', 'go', 'java', 'python'])
+  const others = blocks.filter(({ block }) => block.type === 'text' && !languages.has(block.language))
+  assert.deepEqual(
+    others.map(({ place }) => place),
+    [],
+  )
+  assert.ok(blocks.filter(({ block }) => block.type === 'commands').length > 50)
+})
+
 test('a page exempts a block only for what a sandbox cannot have', () => {
   const reasons = new Set([
     'needs root',
@@ -19,6 +29,9 @@ test('a page exempts a block only for what a sandbox cannot have', () => {
     'needs other machines',
     'needs a container engine',
     'needs a kubelet',
+    'needs kube-controller-manager',
+    'needs a kube-apiserver',
+    'needs a quiet machine',
     'needs Go',
   ])
   const others = blocks.filter(({ block }) => block.type === 'skipped' && !reasons.has(block.reason))

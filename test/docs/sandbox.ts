@@ -61,6 +61,8 @@ export class Sandbox {
     const environment = ['--clearenv', ...Object.entries(variables).flatMap((pair) => ['--setenv', ...pair])]
     const shell = ['--chdir', home, 'bash', '--noprofile', '--norc']
     this.#shell = spawn('bwrap', [...mounts, ...user, ...environment, ...shell])
+    // Programs in the background read from an open pipe, as they would from an idle terminal.
+    this.#shell.stdin.write('mkfifo /run/page/terminal; exec 9<> /run/page/terminal\n')
     this.#lines = createInterface(this.#shell.stdout)[Symbol.asyncIterator]()
   }
 
@@ -84,7 +86,7 @@ export class Sandbox {
     const output = this.#path(`page/${name}.output`)
     writeFileSync(this.#path(`page/${name}`), `${command}\n`)
     const { output: job } = await this.run(
-      `setsid bash /run/page/${name} > /run/page/${name}.output 2>&1 < /dev/null & echo $!`,
+      `setsid bash /run/page/${name} > /run/page/${name}.output 2>&1 <&9 & echo $!`,
     )
     const group = job.trim()
     return {

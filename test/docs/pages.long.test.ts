@@ -1,0 +1,5 @@
+/** Runs the commands of all pages for users, except those that `first-pages.test.ts` runs. */
+import { firstPages, userPages } from './pages.ts'
+import { testPages } from './run-page.ts'
+
+testPages(userPages.filter((name) => !firstPages.includes(name)))
