@@ -37,8 +37,8 @@ function version(directory: string) {
 }
 
 /**
- * Changes a source, so that the bundle is stale. The modification time stays the same, like that of a file from an
- * archive, because staleness does not depend on the time alone.
+ * Changes a source, so that the bundle is stale. The modification time stays the same, as in a file from an archive,
+ * because staleness does not depend on the time alone.
  */
 function touch(directory: string, name: string): void {
   const file = join(directory, name)

@@ -21,7 +21,7 @@ export function controlsOf(version: EmulatedVersion): ControlEntry[] {
 }
 
 /**
- * Returns the names of all admission plugins that a version has, including those that the server does not implement.
+ * Returns the names of all admission plugins that a version has, including plugins that the server does not implement.
  */
 export function controlNamesOf(version: EmulatedVersion): ControlName[] {
   return [...allControls, ...unbuiltControls].filter((control) => exists(control, version))

@@ -14,8 +14,7 @@ export const serverCommands = ['up', 'apiserver'] as const
 export interface ServerCommandLine {
   readonly options: ServerOptions
   /**
-   * The options of the server together with those of the control loops. Undefined for `orch apiserver`, which runs no
-   * control loops.
+   * The options of the server and of the control loops. Undefined for `orch apiserver`, which runs no control loops.
    */
   readonly up: (ServerOptions & UpOptions) | undefined
 }

@@ -8,7 +8,7 @@
  *     api:
  *       featureGates: { WatchList: true }
  *
- * The fields of the file are converted to flags that precede those of the command line, so the same code parses and
+ * The fields of the file are converted to flags that precede the flags of the command line, so the same code parses and
  * checks both. A flag on the command line overrides the field. Errors name the line and the column.
  */
 import { locateYamlValue, type YamlPath } from '../../api/codec/yaml-location.ts'

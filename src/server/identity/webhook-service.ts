@@ -14,8 +14,8 @@ import type { Reloading } from '../flags/reloading.ts'
 
 export interface WebhookService {
   /**
-   * Sends JSON and returns the response body. Throws if there is no valid response. `headers` are added to those of the
-   * kubeconfig. The timeout applies to each attempt.
+   * Sends JSON and returns the response body. Throws if there is no valid response. `headers` are sent in addition to
+   * the headers of the kubeconfig. The timeout applies to each attempt.
    */
   post(body: JsonObject, headers?: Headers, timeoutMs?: number): Promise<Json>
   /**

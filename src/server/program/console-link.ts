@@ -8,7 +8,8 @@ export interface ConsoleOpening {
   readonly secrets: ConsoleSecrets | undefined
   readonly access: ConsoleAccess | undefined
   /**
-   * Returns the URL of the console, with the sign-in link if there is one, or undefined if the console is not served.
+   * Returns the URL of the console, as a sign-in link if sign-in is configured, or undefined if the console is not
+   * served.
    */
   address(url: string): string | undefined
 }

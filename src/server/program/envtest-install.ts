@@ -1,6 +1,6 @@
 /**
  * `orch envtest install`: writes a directory with the programs that envtest starts, for one Kubernetes version. The
- * programs call those of this package, so the directory is small and follows updates of the package.
+ * programs call the programs of this package, so the directory is small and follows updates of the package.
  */
 
 import { existsSync, realpathSync } from 'node:fs'

@@ -1,8 +1,8 @@
 /**
- * Metrics of the store. They contain the latency, under the name that kube-apiserver uses, for both etcd and the
- * embedded store; whether the store is full (`onCapacity`, which the store calls); and its size, if it is on disk
- * (`showSize`). `measured` wraps a store. Lookups of the revision are not measured because every read makes one, and
- * watches because they do not end.
+ * Metrics of the store: its latency, under the name that kube-apiserver uses, for both etcd and the embedded store;
+ * whether the store is full (`onCapacity`, which the store calls); and its size if the store is on disk (`showSize`).
+ * `measured` wraps a store. Lookups of the revision are not measured, because every read looks up the revision. Watches
+ * are not measured, because they do not end.
  */
 
 import { type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'

@@ -32,7 +32,7 @@ export interface WorkerContext {
    * workers.
    */
   shareNodes(local: LocalNodes): void
-  /** Exposes the metrics of this worker together with those of all other workers. */
+  /** Exposes the metrics of this worker and of all other workers. */
   exposing(metrics: readonly Metric[]): Exposing
   /** Must be called when the worker has stopped listening. Resolves when all workers have stopped listening. */
   allStoppedListening(): Promise<void>

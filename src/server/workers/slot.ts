@@ -239,7 +239,7 @@ export class Slot implements WorkerSlot {
     this.#timer = setTimeout(() => void this.#replace(), this.#pauseMs)
   }
 
-  /** If the replacement fails, `#lose` starts the next one. */
+  /** If the replacement fails, `#lose` starts the next thread. */
   async #replace(): Promise<void> {
     const { log, index } = this.#options
     this.#life = undefined

@@ -43,7 +43,7 @@ export class Team {
   readonly #scaling: Scaling
   /** Workers that accept connections. */
   readonly #serving: [MainWorker, ...Slot[]]
-  /** The worker threads by index, including those that are starting or retiring. */
+  /** The worker threads by index, including threads that are starting or retiring. */
   readonly #threads = new Map<number, Slot>()
   #timer: NodeJS.Timeout | undefined
   #isChanging = false

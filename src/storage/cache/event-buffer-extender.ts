@@ -82,7 +82,7 @@ class CollectedEvents {
 
   /**
    * Adds the events of a chunk. If the chunk cannot be decoded, only this kind loses the events of the chunk and all
-   * earlier ones.
+   * earlier events.
    */
   addFrom(chunk: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
     try {

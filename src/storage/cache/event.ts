@@ -24,7 +24,7 @@ export interface EventForm {
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
   encodeBookmarkOrError(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
-  /** The encoding of all later events. Undefined if it is the same as that of the first event. */
+  /** The encoding of all later events. Undefined if the first event has the same encoding. */
   readonly rest?: EventForm
 }
 

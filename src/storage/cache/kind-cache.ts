@@ -83,7 +83,7 @@ export class KindCache {
     return this.#watchers.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Returns the number of watchers of a namespace, including those of all namespaces. */
+  /** Returns the number of watchers of a namespace, including watchers of all namespaces. */
   watchersOf(namespace: string): number {
     const ofAll = this.#watchers.get('')?.size ?? 0
     return namespace === '' ? ofAll : ofAll + (this.#watchers.get(namespace)?.size ?? 0)

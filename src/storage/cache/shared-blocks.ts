@@ -213,7 +213,7 @@ class LaidBlocks implements SharedBytes {
   }
 }
 
-/** Replaces the bytes of objects with those in the blocks of another worker. */
+/** Replaces the bytes of objects with the bytes in the blocks of another worker. */
 class FollowedBlocks implements SharedBytes {
   readonly #port: BroadcastChannel
   readonly #objects: CurrentObjects

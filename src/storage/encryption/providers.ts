@@ -2,7 +2,7 @@
  * The encryption providers. A stored value starts with a marker that names its cipher and key, in the format of
  * kube-apiserver 1.23 (`k8s:enc:aesgcm:v1:<key>:`). A store written by kube-apiserver can therefore be read with the
  * same configuration. If the cipher supports it, a value is bound to its key in the store and cannot be moved to
- * another one.
+ * another key.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 

@@ -29,7 +29,7 @@ export interface StoreLoader {
   write(entries: readonly LoadedEntry[]): Promise<void>
   /** Makes the store usable and returns its revision. */
   finish(): Promise<Revision>
-  /** Releases the store, whether or not the load is finished. */
+  /** Releases the store, even if the load is not finished. */
   close(): Promise<void>
 }
 

@@ -80,7 +80,7 @@ export class ReadingTurns {
     if (this.#queues.size > 0) this.#schedule()
   }
 
-  /** Resumes as many connections of a client as there is time for in this turn, but at least one. */
+  /** Resumes as many connections of a client as the time of this turn permits, but at least one connection. */
   #continue(client: string, queue: readonly WaitingConnection[]): void {
     let count = 0
     while (count < queue.length && !this.#hasUsedTime(client)) {

@@ -1,6 +1,7 @@
 /**
- * Tests of Protobuf derived from the schema: every field number and wire type is the recorded one, everything that a
- * schema can express survives a round trip, the wire rules hold, and malformed messages are rejected with the field.
+ * Tests that Protobuf matches the schema: every field number and wire type equals the recorded one, every value that a
+ * schema allows survives a round trip, the wire rules hold, and malformed messages are rejected with the name of the
+ * field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -72,7 +73,7 @@ test('every Protobuf field has the recorded number and wire type', () => {
   assert.ok(seen.size > 100 && fields > 500)
 })
 
-/** Compares the alternative types of a value with the recorded ones, by field number. */
+/** Compares the alternative types of a value with the recorded types, by field number. */
 function compareForms(name: string, { boolean, list, object }: Alternatives): void {
   const ours = [
     ...(boolean === undefined ? [] : [[boolean, 'bool']]),
@@ -96,7 +97,7 @@ interface Recorded {
   readonly type: string
 }
 
-/** Returns the recorded fields, with those of inlined messages, as in JSON. */
+/** Returns the recorded fields. The fields of inlined messages are included, as in JSON. */
 function recordedFields(name: string): Map<string, Recorded> {
   const result = new Map<string, Recorded>()
   for (const { name: key, number, type, inlined: isInlined } of fieldsOf(name)) {

@@ -496,7 +496,7 @@ function agreeInPod(spec: JsonObject, making: Making): void {
   useVolumes(spec, making)
 }
 
-/** Removes the fields of older reporters, which the group `events` rejects, and sets those of newer reporters. */
+/** Removes the fields of older reporters, which the group `events` rejects, and sets the fields of newer reporters. */
 function newerEvent(event: JsonObject, { pick }: Making): void {
   for (const name of Object.keys(event)) if (name.startsWith('deprecated')) delete event[name]
   Object.assign(event, { eventTime: '2030-01-02T03:04:05.000006Z', type: pick(['Normal', 'Warning']) })

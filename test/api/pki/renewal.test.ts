@@ -10,7 +10,7 @@ import { temporaryDirectory } from './openssl.ts'
 
 const names = { dns: ['localhost'], ips: [] }
 
-/** Returns a renewal whose checks the test triggers one by one, and the certificates that it installed. */
+/** Returns a renewal whose checks are triggered by the test one by one, and the certificates that it installed. */
 async function renewal(
   t: TestContext,
   { onServing, ...changes }: Partial<RenewalOptions> & { onServing?: (pair: CertifiedKey) => void } = {},

@@ -148,7 +148,7 @@ function renamed({ metadata, ...rest }: ApiObject): ApiObject {
   return { ...rest, metadata: { ...kept, name: nameLike(metadata.name!) } } as ApiObject
 }
 
-/** Returns a name for another object. Some names, such as those of APIServices, have a required format. */
+/** Returns a name for another object. Some kinds, such as APIService, require a certain format of the name. */
 function nameLike(name: string): string {
   return name.startsWith('v1') || name.includes('.') ? name : `${name}-2`
 }

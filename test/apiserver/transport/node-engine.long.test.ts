@@ -19,7 +19,7 @@ async function replay(t: TestContext, engine: string): Promise<{ passed: number;
     `--http-engine=${engine}`,
     ...['--authorization-mode=Node,RBAC', '--enable-bootstrap-token-auth'],
   ])
-  // Uses the users of the kit instead of those that the helper has written.
+  // Uses the users of the kit instead of the users in the text of the helper.
   await server.stop()
   copyFileSync(join(kit, 'tokens.csv'), join(server.directory, 'tokens.csv'))
   await server.restart()

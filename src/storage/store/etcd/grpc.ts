@@ -119,7 +119,7 @@ function decodeMessage(text: string): string {
   }
 }
 
-/** Formats a timeout for the header `grpc-timeout`, in milliseconds and at least one. */
+/** Formats a timeout for the header `grpc-timeout`, in milliseconds. The minimum is one millisecond. */
 export function timeoutHeader(ms: number): string {
   return `${Math.max(1, Math.ceil(ms))}m`
 }

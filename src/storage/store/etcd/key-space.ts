@@ -1,6 +1,6 @@
 /**
- * Maps the store's keys and revisions to those of etcd. All keys are under a prefix, and all revisions are above an
- * offset.
+ * Maps the store's keys and revisions to keys and revisions of etcd. All keys are under a prefix, and all revisions are
+ * above an offset.
  *
  * The store's notes are under the prefix too, so that the watch reports them. Their names start with NUL. No key
  * contains a NUL, so notes sort before all keys and never collide with a key.

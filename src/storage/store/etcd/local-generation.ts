@@ -12,8 +12,8 @@ export const localGenerations: GenerationSource = {
 }
 
 /**
- * Starts a generation. A listener, if there is one, receives all events. In that case the tail is kept short, because
- * nothing reads it.
+ * Starts a generation. If there is a listener, it receives all events, and the tail is kept short because nothing reads
+ * it.
  */
 export async function beginLocalGeneration(
   { connection, prefix }: EtcdLocation,

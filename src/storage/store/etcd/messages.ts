@@ -1,7 +1,7 @@
 /**
  * The few messages of etcd's v3 API that the store uses, as plain data, with their Protobuf encoding. Requests are
  * written with headroom for the gRPC frame header (see grpc.ts). Responses contain only the fields that are used.
- * Revisions are those of etcd, without the store's offset.
+ * Revisions are etcd's revisions, without the store's offset.
  */
 import { WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
 import { frameHeaderBytes, seal } from './grpc.ts'

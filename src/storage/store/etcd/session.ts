@@ -162,7 +162,7 @@ export class Session {
   }
 
   // Sends a ping to a silent member if a call or stream is in progress, to distinguish an unreachable member from a
-  // slow one.
+  // slow member.
   #checkSilence(): void {
     if (this.isClosed) clearInterval(this.#watchdog)
     if (this.#calls + this.#streams === 0 || this.isClosed) return

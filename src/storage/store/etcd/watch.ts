@@ -26,7 +26,7 @@ export async function* watchFrom(connection: Connection, space: KeySpace, from: 
   for await (const events of eventsFrom(connection, space, from)) yield toBatch(space, events)
 }
 
-/** Watches like `watchFrom`, but yields etcd's own events, including those of notes, as whole revisions. */
+/** Watches like `watchFrom`, but yields etcd's own events, including events of notes, as complete revisions. */
 export async function* eventsFrom(
   connection: Connection,
   space: KeySpace,

@@ -1,6 +1,6 @@
 /**
  * Reads the pages of the data file without lmdb: its two meta pages, the records of its trees, and pages by number. The
- * layout is that of the lmdb version pinned in package.json (data version 2). Numbers are little-endian.
+ * layout matches the lmdb version pinned in package.json (data version 2). Numbers are little-endian.
  */
 import { readSync } from 'node:fs'
 

@@ -306,7 +306,7 @@ class StoreThread {
     if (damagesMemory(error)) this.#end(failure)
     if (!isFinal(failure) || this.#failed) return failure
     this.#failed = failure
-    // All stores on the file become unable to write, whichever store's request detected the failure.
+    // All stores on the file become unable to write, regardless of which store detected the failure.
     if (this.#followers.any || failure.kind === 'damaged')
       for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure

@@ -66,8 +66,8 @@ export function commitGroup(
 }
 
 /**
- * Throws an error if another process has written to the file. Otherwise its revisions would collide with those of this
- * process.
+ * Throws an error if another process has written to the file. Otherwise its revisions would collide with revisions of
+ * this process.
  */
 export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)

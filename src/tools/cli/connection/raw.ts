@@ -1,6 +1,6 @@
 /**
- * Implements `--raw`, which sends a request to a path of the server and prints the response unchanged. The body of the
- * request, if it has one, is the content of a file.
+ * Implements `--raw`, which sends a request to a path of the server and prints the response unchanged. If the request
+ * has a body, the body is the content of a file.
  */
 
 import { parseJson } from '../../../api/json/portable-json.ts'

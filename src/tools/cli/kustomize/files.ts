@@ -62,7 +62,7 @@ export class RootFiles {
     return await parseSource({ name: this.nameOf(file), text })
   }
 
-  /** Returns the files of another directory, whose path is relative to this one. */
+  /** Returns the files of another directory. The path of the directory is relative to this directory. */
   directory(path: string): RootFiles {
     return new RootFiles(resolve(this.root, path), join(this.name, path))
   }

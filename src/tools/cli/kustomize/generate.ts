@@ -125,8 +125,8 @@ function applyOptions(resource: Resource, all: readonly JsonObject[], place: str
 }
 
 /**
- * Adds a generated object or merges it into an existing one. The existing object keeps its name and hash setting, and
- * gets the type of the generated one.
+ * Adds a generated object or merges it into an existing object. The existing object keeps its name and hash setting,
+ * and gets the type of the generated object.
  */
 export function addGenerated(resources: Resource[], { resource, behavior }: Generated): void {
   const { name, namespace } = resource.identity

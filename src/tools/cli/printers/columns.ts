@@ -1,6 +1,6 @@
 /**
  * Formats rows as aligned columns like kubectl: three blanks between columns, a minimum width of six, no trailing
- * blanks. Later rows keep the widths of earlier ones.
+ * blanks. Later rows keep the column widths of earlier rows.
  */
 const gap = 3
 const narrowest = 6

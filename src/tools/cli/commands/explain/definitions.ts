@@ -26,7 +26,7 @@ export class Definitions {
     return undefined
   }
 
-  /** Resolves references. Attributes next to a reference override those of the referenced schema. */
+  /** Resolves references. Attributes next to a reference override the attributes of the referenced schema. */
   resolved(schema: JsonObject): JsonObject {
     const parts = own(schema, 'allOf')
     const inner = Array.isArray(parts) && parts.length === 1 && isObject(parts[0]!) ? parts[0] : schema
@@ -60,7 +60,10 @@ export class Definitions {
     return Array.isArray(required) && required.includes(field)
   }
 
-  /** Returns `string`, `Object`, `[]Object`, `map[string]string` or `map[string]`; '' if the schema allows anything. */
+  /**
+   * Returns `string`, `Object`, `[]Object`, `map[string]string` or `map[string]`. Returns '' if the schema allows
+   * anything.
+   */
   typeName(schema: JsonObject): string {
     const whole = this.resolved(schema)
     const type = own(whole, 'type')

@@ -43,7 +43,7 @@ function fieldOf(definitions: Definitions, schema: JsonObject, name: string): Js
   )
 }
 
-/** Combines the description of a field with that of its type. */
+/** Combines the description of a field with the description of its type. */
 function description(definitions: Definitions, schema: JsonObject, { both }: { both: boolean }): string {
   const resolved = definitions.resolved(schema)
   const own = textAt(schema, 'description') || textAt(resolved, 'outer')

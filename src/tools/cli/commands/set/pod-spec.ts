@@ -69,7 +69,7 @@ export async function setInObjects(
 }
 
 /**
- * Paths to the pod spec, for kinds that contain one. In objects of other kinds, the command searches for a pod
+ * Paths to the pod spec, for kinds that contain a pod spec. In objects of other kinds, the command searches for a pod
  * template.
  */
 const paths: readonly (readonly string[])[] = [

@@ -1,6 +1,6 @@
 /**
  * A table of any length that renders only the visible rows. All rows have the same height, and columns keep their width
- * during scrolling. Arrow keys, Page Up, Page Down, Home and End move between rows, and Enter opens one.
+ * during scrolling. Arrow keys, Page Up, Page Down, Home and End move between rows, and Enter opens a row.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { compareQuantities, parseQuantity } from '../../../../api/model/quantity.ts'
