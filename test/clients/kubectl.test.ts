@@ -19,7 +19,7 @@ const sessions = [
   ...(long ? ['declaring', 'reading', 'refusals', 'kinds', 'discovering', 'workloads', 'services'] : []),
 ]
 
-// The transcripts show volumes in their initial state, so no control loop may change their phase.
+// The transcripts show volumes in their initial phase, so no control loop may change the phase of a volume.
 const server = await serveUp({ after }, ['--profile=kubernetes', `${withoutRootCa},-persistentvolume-binder`])
 
 describe('kubectl', { concurrency: 2 }, () => {

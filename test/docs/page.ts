@@ -25,7 +25,7 @@ export type Block =
 
 export interface Command {
   readonly text: string
-  /** The output that the page shows; empty if it shows none. */
+  /** The output that the page shows. Empty if the page shows no output. */
   readonly output: string
 }
 

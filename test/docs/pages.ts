@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../support/server.ts'
 
-/** Pages for users, whose commands run in tests. The commands of a development checkout are not for users. */
+/** User documentation, whose commands run in tests. Commands for developers of this project are excluded. */
 export const userPages = [
   'README.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })

@@ -13,7 +13,7 @@ import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { type Change, type Entry, type Retention, StoreError } from '../../src/storage/store/store.ts'
 
 export interface Read {
-  /** Objects by key, each as `<revision> <hash of the bytes sent to clients>`. */
+  /** The objects by key. Each value is `<revision> <hash of the bytes sent to clients>`. */
   readonly objects: { readonly [key: string]: string }
   /** Keys of unreadable objects. */
   readonly unreadable: readonly string[]

@@ -1,7 +1,7 @@
 /**
  * Workload for an embedded store on a full disk: fills the store, continues to delete and write, and compares all
- * readable data with the acknowledged writes. Every delete must succeed. The same seed repeats the same operations,
- * except for timing.
+ * readable data with the acknowledged writes. Every delete must succeed. The same seed repeats the same operations, but
+ * not the same timing.
  */
 import assert from 'node:assert/strict'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'

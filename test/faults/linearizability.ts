@@ -62,7 +62,7 @@ function effect(state: State, operation: Operation): { fits: boolean; next: Stat
 interface Entry {
   readonly operation: Operation
   readonly index: number
-  /** The return that belongs to a call. */
+  /** The event in which the call returned. */
   readonly match: Entry | undefined
   readonly isCall: boolean
   before: Entry | undefined

@@ -214,7 +214,7 @@ function inPieces(random: RandomSource, sent: string): Buffer[] {
   const all = Buffer.from(sent, 'latin1')
   const most = random.pick([1, 3, 20, 100, 100_000])
   const pieces: Buffer[] = []
-  // Sends only the beginning byte by byte, to save time.
+  // Sends only the first bytes separately, to save time.
   for (let at = 0; at < all.length; ) {
     const size = pieces.length > 60 ? all.length : 1 + random.below(most)
     pieces.push(all.subarray(at, at + size))

@@ -111,7 +111,7 @@ function someHeaders(random: RandomSource): [name: string, value: string][] {
 
 const sizes = [0, 0, 1, 10, 1_000, 16_384, 16_385, 65_535, 65_536, 200_000]
 
-/** Returns the request as sent. */
+/** Returns a request as the client sent it. */
 async function exchange(session: http2.ClientHttp2Session, random: RandomSource, i: number): Promise<Read> {
   const method = random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
   const headers = someHeaders(random)

@@ -16,7 +16,7 @@ export type Order = Schema | undefined
 
 export interface Place {
   readonly rank: number
-  /** The order of the members inside the member's value. */
+  /** The order of the members inside the value of this member. */
   readonly order: Order
 }
 

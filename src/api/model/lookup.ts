@@ -69,7 +69,7 @@ export interface Lookup {
 export interface Follower {
   /** Handles an object that has been created, changed or deleted. */
   changed(name: ObjectName): void
-  /** Handles a reload of all objects, any of which may have changed. */
+  /** Handles a reload, after which any object may have changed. */
   reset(): void
 }
 

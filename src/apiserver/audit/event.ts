@@ -19,7 +19,7 @@ export interface AuditedObject {
   readonly subresource: string
 }
 
-/** Names from the metadata of the request body. */
+/** Names in the metadata of the request body. */
 export interface SentNames {
   readonly name: string
   readonly namespace: string

@@ -48,7 +48,7 @@ const definitionKind = 'CustomResourceDefinition'
 const protobuf = Buffer.from('k8s\0')
 const encrypted = 'k8s:enc:'
 
-/** Vendor names and Kubernetes version of the store. */
+/** The vendor names and the Kubernetes version of the store. */
 export interface MigrationTarget {
   readonly vendor: Vendor
   readonly version: EmulatedVersion

@@ -1,6 +1,6 @@
 /**
  * Shares unpacked content among concurrent readers. All readers of the same packed content use one unpacked copy, which
- * is freed when the last of them finishes. Memory use therefore depends neither on the number of readers nor on their
+ * is freed when the last reader finishes. Memory use therefore depends neither on the number of readers nor on their
  * speed.
  */
 type Unpack = (packed: Buffer) => Promise<Buffer>

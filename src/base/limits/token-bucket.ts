@@ -60,7 +60,10 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : this.#msFor(-this.#tokens)
   }
 
-  /** Removes `cost` tokens, even if the bucket has fewer, and returns whether it had that many. */
+  /**
+   * Removes `cost` tokens, even if the bucket contains fewer tokens, and returns whether the bucket contained enough
+   * tokens.
+   */
   spend(cost: number): boolean {
     this.#tokens -= cost
     if (this.#tokens >= 0) return true

@@ -123,7 +123,7 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse()
   } catch {
-    // An error means that the input is invalid. The caller rejects it.
+    // If the input is invalid, the result is undefined and the caller rejects the input.
     return undefined
   }
 }

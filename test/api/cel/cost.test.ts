@@ -1,4 +1,4 @@
-/** The costs of rules, estimated from a schema and counted at run time, in the units of cel-go. */
+/** Tests of the costs of rules, in the units of cel-go. Costs are estimated from a schema and counted at run time. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
@@ -26,7 +26,7 @@ describe('estimated rule costs', () => {
     'self.contains("abcdefghijk")': [text(100), 1 + 40 * 2],
     'self.matches("^[a-z]+$")': [text(100), 1 + 41 * 2],
     'self in ["a", "b"]': [text(10), 1 + 10 + 2],
-    // Each iteration of a loop costs the condition, the reading of the accumulated result, and the rule.
+    // The cost of an iteration is the cost of the condition, of reading the accumulated result, and of the rule.
     'self.all(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 5],
     'self.exists(x, x > 1)': [listOf(integer, 10), 1 + 1 + 10 * 6],
     'self.all(x, self.all(y, x != y))': [listOf(integer, 10), 1 + 1 + 10 * (3 + 1 + 1 + 10 * (3 + 2))],

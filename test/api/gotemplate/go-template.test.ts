@@ -49,7 +49,7 @@ const rows: readonly (readonly [template: string, printed: string])[] = [
   ['{{$x := 1}}{{range .metadata.finalizers}}{{$x = .}}{{end}}{{$x}}', 'c'],
   ['{{$x := 1}}{{if true}}{{$x := 2}}{{$x}}{{end}}{{$x}}', '21'],
   ['a  {{- .kind -}}  b {{- /* left out */ -}} c', 'aConfigMapbc'],
-  ['a {{/* a comment */}} b', 'a  b'],
+  ['a {{/* A comment. */}} b', 'a  b'],
   ['{{define "t"}}<{{.}}>{{end}}{{template "t" .kind}}{{template "t"}}', '<ConfigMap><<no value>>'],
   ['{{block "b" .metadata}}{{.name}}{{end}}', 'web'],
   ['{{index .metadata.annotations "a.b/c"}} {{index .metadata.finalizers 1}} {{index . "data" "a"}}', 'é<&> b 1'],

@@ -1,4 +1,4 @@
-/** Tests of the responses of later Kubernetes versions to claims, Ingresses and token requests. */
+/** Tests of differences in later Kubernetes versions: responses to claims, Ingresses and token requests. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'

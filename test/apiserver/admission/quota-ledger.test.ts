@@ -1,4 +1,7 @@
-/** Tests of the quota ledger: concurrent changes are stored together, but charges and refunds never cancel out. */
+/**
+ * Tests of the quota ledger: concurrent changes are stored in one write, but a charge and a refund never cancel each
+ * other out.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

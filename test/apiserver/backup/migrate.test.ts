@@ -159,7 +159,7 @@ function withoutNothing(value: AnyObject): AnyObject {
 
 interface KubeData {
   readonly version: EmulatedVersion
-  /** The number of objects to compare. */
+  /** The number of objects that the test compares. */
   readonly objects: number
 }
 

@@ -337,7 +337,7 @@ longTest('a restarted server completes a deletion that a kill interrupted', asyn
   const again = server.client()
   await isGone(again, name)
   assert.equal((await again.get(path)).status, 404)
-  // A new definition starts without old objects.
+  // The new definition has no objects from before.
   await define(again)
   assert.deepEqual((await again.get(path)).body.items, [])
 })

@@ -172,7 +172,7 @@ describe('writes whose etcd response is lost', { timeout: 300_000, concurrency: 
     const latest = wired.client.put(`${path}/faster-0`, { metadata: { name: 'faster-0' }, data })
     const named = { name: 'faster-1', resourceVersion: versions[1] }
     const exact = wired.client.put(`${path}/faster-1`, { metadata: named, data })
-    // The response proves that the requests have been sent, as below.
+    // The response proves that the earlier requests have been sent, as in the test below.
     await wired.client.get(`${path}/faster-0?resourceVersion=0`)
     await wired.client.get(`${path}/faster-0?resourceVersion=0`)
     const theirs = []

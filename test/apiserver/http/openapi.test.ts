@@ -1,6 +1,6 @@
 /**
  * Tests of the published OpenAPI documents, compared with the recorded facts of every type, the parameter tables and
- * discovery. Also tests how they are served.
+ * discovery. Also tests the requests that return these documents.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -15,7 +15,10 @@ import { survivalCheck } from '../../support/survival-check.ts'
 
 const authorization = 'Bearer admin-token'
 
-/** A write, and the part of its body that arrives. The part is also a valid document, with a different meaning. */
+/**
+ * A write, and the part of its body that the server receives. The part is itself a valid document with a different
+ * meaning.
+ */
 interface Write {
   readonly method: string
   readonly path: string

@@ -1,4 +1,6 @@
-/** Tests of malicious handshakes: unusual server names, very long certificate chains, and thousands of certificates. */
+/**
+ * Tests of handshakes by attackers: unusual server names, very long certificate chains, and thousands of certificates.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'

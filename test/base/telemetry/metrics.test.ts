@@ -69,7 +69,7 @@ test('requests are counted by served type, and unknown names do not become label
   assert.equal(timed(place('', 'resource', 'GET')), 2)
   assert.equal(timed(place('', 'namespace', 'LIST')), 2)
   assert.equal(timed(place('', 'cluster', 'LIST')), 1)
-  // One of the two ConfigMaps is created by the server for aggregated API servers.
+  // The server itself creates one of the two ConfigMaps, for aggregated API servers.
   assert.equal(count('apiserver_storage_objects', 'resource="configmaps"'), 2)
   assert.match(text, /^process_resident_memory_bytes \d+$/m)
 

@@ -1,4 +1,6 @@
-/** Tests of Jobs whose pods end by a status write: completions, failures, indexes, suspension and deadlines. */
+/**
+ * Tests of Jobs whose pods are completed by status writes: completions, failures, indexes, suspension and deadlines.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

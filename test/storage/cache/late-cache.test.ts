@@ -31,7 +31,7 @@ class HeldStore extends MemoryStore {
     const snapshot = await super.list(range)
     if (range.prefix !== prefix) return snapshot
     this.lists++
-    // The list was read before the delay, so it does not contain later writes.
+    // The list was read before the delay started, so it does not contain later writes.
     await this.holdList
     return snapshot
   }

@@ -201,7 +201,7 @@ test('concurrent lists at an old resourceVersion are exact, use little memory an
     names.map((name) => `${name} 0 true`),
   )
 
-  // The earlier requests may have been closed by now because they were not read for long.
+  // The server may have closed the earlier requests by now, because their responses were not read for a long time.
   const more = await Promise.all(Array.from({ length: 70 }, () => Unread.open(t, server, path)))
   const refused = await eventually(
     () => client.get(`${path}&limit=1`),

@@ -1,4 +1,4 @@
-/** Helpers for tests of stores: commits that must succeed, and a reader that records the changes it receives. */
+/** Helpers for tests of stores: commits that must succeed, and a reader that records all changes. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Change, Committed, Conflict, Revision, Store } from '../../../src/storage/store/store.ts'

@@ -349,7 +349,7 @@ test('orchctl prints which server it uses if another server was started in the s
   const ask = (args: string[], surroundings: object) =>
     orchctl([...args, 'get', 'ns', 'default', '-oname'], surroundings)
   assert.deepEqual(await ask([], { home, directory }), { code: 0, stdout: 'namespace/default\n', stderr: expectedNote })
-  // No note is printed if the user has chosen a server or has no choice.
+  // No note is printed if the user has selected a server, or if there is only one server.
   for (const [args, surroundings] of [
     [[`--kubeconfig=${configOf(kube)}`], { home, directory }],
     [[`--server=${kube.url}`], { home, directory }],

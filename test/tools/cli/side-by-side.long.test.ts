@@ -101,8 +101,8 @@ function masked(text: string): string {
 }
 
 /**
- * Lines in order. A line whose output differs intentionally has a reason. Lines with a plus run only in the long
- * variant, because they change nothing and repeat the test of another line.
+ * Lines in order. If the output of a line differs intentionally, the line has a reason. Lines with a plus run only in
+ * the long variant, because they change nothing and repeat the test of another line.
  */
 const rows: readonly (string | readonly [line: string, why: string])[] = [
   'create -f FILE:maps.yaml',

@@ -445,7 +445,7 @@ describe('the console in a browser', () => {
     await page.getByText('The server does not answer').waitFor()
     await server.restart()
     admin = server.client()
-    // The session of the link belonged to the previous process.
+    // The session of the link was created by the previous process.
     await page.getByText('Your session has ended').waitFor()
     await signIn(page)
     await page.getByText('Live').waitFor()

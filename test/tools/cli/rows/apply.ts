@@ -8,7 +8,9 @@ metadata: {name: forced}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: ${image}}]}}}
 `
 
-/** A custom resource, an object of an undefined kind, and then the definition of the custom resource. */
+/**
+ * A manifest with a custom resource, an object of an undefined kind, and finally the definition of the custom resource.
+ */
 const custom = `apiVersion: rows.example.com/v1
 kind: Widget
 metadata: {name: w}

@@ -30,7 +30,7 @@ export function checkAccessModes(modes: readonly string[] = [], path: FieldPath,
   ]
 }
 
-/** Returns abbreviations such as `RWO,ROX`. Repeated modes occur only once. */
+/** Returns abbreviations such as `RWO,ROX`. A repeated mode appears only once. */
 export function abbreviateModes(modes: readonly string[] = []): string {
   return [...shortNames].flatMap(([mode, short]) => (modes.includes(mode) ? [short] : [])).join(',')
 }

@@ -135,8 +135,8 @@ const validatedSecrets = [
 ] as const
 
 /**
- * Validates a reference to a Secret. Since 1.25, the name may be a subdomain. Before, it had to be a label, and an
- * invalid namespace was reported next to the reference instead of inside it.
+ * Validates a reference to a Secret. Since 1.25, the name may be a subdomain. Before 1.25, the name had to be a label,
+ * and an error in the namespace was reported next to the reference instead of inside it.
  */
 function checkSecret(
   { name, namespace }: Infer<typeof fullSecret>,

@@ -95,8 +95,8 @@ function checkGateUpdate(next: Gates, previous: Gates): FieldError[] {
 }
 
 /**
- * Whether the node selector and the node affinity may become narrower. They may while the pod has scheduling gates and
- * cannot be scheduled.
+ * Whether the node selector and the node affinity may become narrower. Both may become narrower while scheduling gates
+ * prevent the scheduling of the pod.
  */
 function mayNarrow({ schedulingGates = [] }: PodSpec, context: RuleContext): boolean {
   return schedulingGates.length > 0 && isSince('1.27', context)

@@ -45,7 +45,7 @@ export function desiredNoted(vendor: Vendor, { metadata }: ReplicaSet): number |
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'desired-replicas')])
 }
 
-/** Returns the maximum number of pods at that time, or undefined if it was not recorded. */
+/** Returns the maximum number of pods that the annotation records, or undefined if there is no annotation. */
 export function maxNoted(vendor: Vendor, { metadata }: ReplicaSet): number | undefined {
   return wholeNumber(metadata.annotations?.[keyOf(vendor, 'max-replicas')])
 }
