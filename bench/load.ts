@@ -188,7 +188,7 @@ export async function measure(side: Side, drive: Drive, seconds: number): Promis
   }
 }
 
-/** CPU time includes the processes that the server needs. */
+/** The CPU time includes all processes of the server. */
 function cpuOfSide({ pid, helpers = [] }: Side): Cpu {
   const { total, main } = cpuOf(pid)
   return { total: helpers.reduce((sum, helper) => sum + cpuOf(helper).total, total), main }

@@ -1,6 +1,6 @@
-// The entry point of the single executable (scripts/package/executable.mjs) and of each of its threads. A thread defines
-// `threadProgram` before it runs this file (src/base/files/program-files.ts). The name of the executable selects the
-// program: `orchctl`, or `orch` for every other name. V8's compiled code is stored in the user's cache directory.
+// The entry point of the single executable (scripts/package/executable.mjs) and of each of its threads. A thread
+// defines `threadProgram` before it runs this file (src/base/files/program-files.ts). The name of the executable selects
+// the program: `orchctl`, or `orch` for every other name. V8's compiled code is stored in the user's cache directory.
 const { homedir } = require('node:os')
 const { basename, join } = require('node:path')
 const { getAsset } = require('node:sea')
@@ -10,7 +10,7 @@ const { runText } = require('./run-bundle.cjs')
 const sameCode = { '../bin/worker.cjs': 'orch.cjs' }
 /** Bundles whose text is already a function, because bin/launch.cjs needs a function. */
 const programs = new Set(['orch.cjs', 'orchctl.cjs'])
-/** By default, glibc keeps freed memory. With these settings, threads share arenas and large blocks are returned at once. */
+/** By default, glibc keeps freed memory. With these settings, threads share arenas, and large blocks are returned. */
 const memory = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
 if (typeof threadProgram === 'undefined') runProgram()

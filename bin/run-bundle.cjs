@@ -2,9 +2,10 @@
 // a third of the time of a start. Node's own compile cache contains only the functions that run while a file is loaded.
 // The cache here is written after the program has started, so it contains every function that a start calls.
 //
-// The cache is optional. It belongs to one build of the bundle and one version of Node. If there is no cache or V8 rejects
-// it, the program compiles the functions that it needs and tries to write a new cache. V8 compares only the length of the
-// source text, so the name of the cache file identifies the bundle. V8 rejects a file that a crash has truncated.
+// The cache is optional. It belongs to one build of the bundle and one version of Node. If there is no cache or V8
+// rejects it, the program compiles the functions that it needs and tries to write a new cache. V8 compares only the
+// length of the source text, so the name of the cache file identifies the bundle. V8 rejects a file that a crash has
+// truncated.
 const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { dirname } = require('node:path')

@@ -78,7 +78,7 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
   )
 }
 
-/** Lease of an API server: its name contains a hash of the port. */
+/** The Lease of an API server. Its name contains a hash of the port. */
 const identityLease = `${prefixOf('coordination', 'leases')}kube-system/apiserver-`
 
 /** The only IPAddress of a new server is the IPAddress of its own Service. */

@@ -132,7 +132,7 @@ const loop: Recipe = {
         }
       }`),
     'test/cluster/controllers/greeting.test.ts': dedented(`
-      /** The loop that greets ConfigMaps. */
+      /** Tests the control loop that greets ConfigMaps. */
       import { test } from 'node:test'
       import { serveUp } from '../../support/in-process.ts'
       import { untilTrue } from '../../support/until.ts'
@@ -231,7 +231,7 @@ const control: Recipe = {
         }
       }`),
     'test/apiserver/admission/require-owner.test.ts': dedented(`
-      /** The control RequireOwner. */
+      /** Tests the admission plugin RequireOwner on a real server. */
       import assert from 'node:assert/strict'
       import { test } from 'node:test'
       import { serve } from '../../support/in-process.ts'
@@ -297,7 +297,7 @@ const authenticator: Recipe = {
         }
       }`),
     'test/apiserver/authn/visitor.test.ts': dedented(`
-      /** Visitors on a real server. */
+      /** Tests the authentication of visitors on a real server. */
       import assert from 'node:assert/strict'
       import { test } from 'node:test'
       import { serve } from '../../support/in-process.ts'

@@ -16,7 +16,7 @@ const marksPerHistory = 16
 /** Records approximately when the store reached each revision. */
 export class RevisionTimes {
   readonly #retention: HistoryTime
-  /** Records of a revision and a time by which the store had reached it, oldest first. */
+  /** Pairs of a revision and a time at which the store had already reached the revision, oldest first. */
   #marks: { readonly revision: Revision; readonly time: number }[] = []
 
   constructor(retention: HistoryTime) {

@@ -127,7 +127,7 @@ function isTracked({ metadata }: Job, vendor: Vendor): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, trackingKey(vendor))
 }
 
-/** Removes the annotation for pod tracking, which has no meaning since 1.27. */
+/** Removes the annotation for pod tracking, which versions since 1.27 ignore. */
 function dropTracking(object: Job, context: RuleContext): void {
   const { vendor } = context
   if (!isTracked(object, vendor) || isAtLeast(emulationOf(context).version, '1.27')) return

@@ -196,8 +196,8 @@ function keepAllButResources(next: Pod, previous: Pod, context: PrepareContext):
 }
 
 /**
- * Increments the generation of a pod. Pods have a generation since 1.33. An older pod gets a generation when its spec
- * changes.
+ * Increments the generation of a pod. Pods have had a generation since 1.33. An older pod gets a generation when its
+ * spec changes.
  */
 function countPodGeneration(next: Pod, previous: Pod, context: PrepareContext): void {
   const { generation = 0 } = previous.metadata

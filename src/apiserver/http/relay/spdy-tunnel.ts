@@ -1,5 +1,5 @@
 /**
- * SPDY inside a WebSocket, which kubectl uses for port forwarding since 1.31. The client offers the subprotocol
+ * SPDY inside a WebSocket, which kubectl has used for port forwarding since 1.31. The client offers the subprotocol
  * `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary messages. The server extracts the SPDY data and uses plain
  * SPDY with the node, so that nodes need not support the tunnel.
  */

@@ -11,7 +11,7 @@ import type { Counters } from './tracking.ts'
 export interface Account {
   /** The counters to write. They list the pods of this step as uncounted. */
   readonly counters: Counters
-  /** The pods whose finalizer is removed after the status lists them. */
+  /** The pods whose finalizer is removed as soon as the status of the Job lists the pods. */
   readonly released: readonly Pod[]
   /** Whether no pods remain for a later step. */
   readonly isComplete: boolean

@@ -76,7 +76,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'diff',
-    summary: 'show what apply would change',
+    summary: 'show the changes that apply would make',
     load: async () => (await import('./diff.ts')).diffCommand,
   },
   {

@@ -1,4 +1,4 @@
-/** Test rows for commands that apply files or show what apply would change. */
+/** Test rows for the commands apply and diff. */
 import { map, type Part, r, web } from './row.ts'
 
 const job = (image: string) =>

@@ -153,7 +153,7 @@ function optionsIn(words: readonly string[]) {
 }
 
 interface Arguments extends Line {
-  /** The words that are already complete. */
+  /** The complete words on the command line. */
   readonly rest: readonly string[]
 }
 

@@ -50,7 +50,10 @@ export const createPriorityClassCommand = defineGenerator({
       read: readValue,
       help: 'priority of the pods; the scheduler places pods with a higher priority first',
     }),
-    globalDefault: toggle({ name: 'global-default', help: 'use the new priority class for pods that specify none' }),
+    globalDefault: toggle({
+      name: 'global-default',
+      help: 'use the new priority class for pods that specify no priority class',
+    }),
     description: flag({
       name: 'description',
       value: 'TEXT',
