@@ -14,7 +14,7 @@ import { builtIn, literalsIn, type SourcePattern } from './support/source-patter
 
 const root = dirname(import.meta.dirname)
 
-/** Exceptions by file and expression. */
+/** Regular expressions that are exempt, by file. */
 const allowed: { readonly [pattern: string]: string } = {
   'src/base/time/duration.ts /(\\d+(?:\\.\\d+)?)([a-zµ]+)/g': 'the text has at most 64 characters',
   'src/api/cel/time-text.ts /(\\d*)\\.?(\\d*)(ns|us|µs|μs|ms|s|m|h)/g':

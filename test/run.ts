@@ -46,7 +46,7 @@ const endMinutes = 1
  * file.
  */
 interface TestEnd {
-  /** Undefined if the file is unknown. */
+  /** The path of the file. Undefined if the file is unknown. */
   readonly file?: string
   readonly name: string
   readonly why?: string

@@ -135,7 +135,7 @@ test('server sources write files only through base/files', () => {
     'page-check-thread.ts',
     'page-check.ts',
   ].map((file) => `./storage/store/lmdb/${file}`)
-  // The single executable loads its native addon from an unnamed file.
+  // The native addon of the single executable is loaded from an unnamed file.
   const ofExecutable = ['./base/files/program-files.ts']
   const ofTesting = ['./testing/authority-files.ts', './testing/kubeconfigs.ts']
   const appended = ['./apiserver/audit/rotating-file.ts', './apiserver/backup/backup-file.ts']

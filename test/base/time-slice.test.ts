@@ -99,7 +99,7 @@ test('tasks yield less often while a server starts, and yield normally after the
     const restsMeanwhile = timeSlice.yieldIfDue() !== undefined
     const took = performance.now() - began
     starts.pop()![Symbol.dispose]()
-    // The result would be meaningless if the machine was busy for longer than a turn.
+    // The result is meaningless if the machine was busy for longer than one turn.
     if (took > 20) return false
     assert.equal(restsMeanwhile, false)
     spin(1)

@@ -108,7 +108,7 @@ test('an informer follows four concurrent writers and ends up with the same obje
   await client.create(configMaps, configMap('last', { k: 'v' }))
   await waitForValue(informer, 'last', 'v')
   await assertSameAsList(client, informer, replica)
-  // A single unbroken watch reports every write and nothing else.
+  // A single watch without interruptions reports every write and no other events.
   assert.equal(
     replica.changes - before,
     written.reduce((sum, count) => sum + count, 1),
@@ -188,7 +188,7 @@ test('an informer reconnects if the server stops responding', async (t) => {
   const http = new HttpTransport({ ...server.credentials(), server: proxy.endpoint, pingMs: 50 })
   const stop = new AbortController()
   const silence = Promise.withResolvers<unknown>()
-  // The connection is restored when the informer has detected the silence.
+  // The connection is restored after the informer has noticed that the server is silent.
   const onError = (error: unknown) => {
     proxy.set('pass')
     silence.resolve(error)

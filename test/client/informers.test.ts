@@ -140,7 +140,7 @@ for (const { reaction, flags, lists } of [
     await server.restart()
     for (let i = 0; i < 3; i++) await client.update(configMaps, configMap('before', { i: `${i}` }))
     if (lists > 0) {
-      // A server's memory does not survive a restart, and its store compacts history after a second.
+      // The memory store loses its content when the server restarts, and compacts its history after a second.
       await server.stop()
       await server.restart()
       await waitForCompaction(client, metadata.resourceVersion ?? '')

@@ -54,7 +54,7 @@ test('a watch from a resourceVersion that is too old returns 410', async (t) => 
   const resourceVersion = metadata.resourceVersion ?? ''
   const name = { namespace: 'default', name: 'a' }
   for (let i = 0; i < 3; i++) await client.patch(configMaps, name, { patch: { merge: { data: { i: `${i}` } } } })
-  // A server's memory does not survive a restart, and its store compacts history after a second.
+  // The memory store loses its content when the server restarts, and compacts its history after a second.
   await server.stop()
   await server.restart()
   const again = new Client(server.transport())

@@ -82,6 +82,6 @@ test('kubectl can define a custom kind, wait for it, use it, explain it, scale i
 
   assert.match(await run(['delete', 'crd', 'backups.storage.example.com']), /deleted/)
   const gone = await kubectl(server, ['get', 'backups'])
-  // kubectl's discovery cache may be outdated.
+  // The discovery cache of kubectl may be outdated.
   assert.match(gone.stderr, /NotFound|doesn't have a resource type "backups"/)
 })

@@ -17,7 +17,7 @@ import { long } from '../support/long.ts'
 import { manifest, manifestObject, manifestOf } from '../support/manifests.ts'
 import { withoutRootCa } from '../support/server.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('kubernetes')

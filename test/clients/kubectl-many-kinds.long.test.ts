@@ -6,7 +6,7 @@ import { kubectl } from '../support/kubectl.ts'
 
 const server = await serve({ after }, ['--profile=kubernetes'])
 const count = 300
-/** Every kind at a multiple of this number is as large as a Pod template. */
+/** Each kind whose number is a multiple of this value is as large as a Pod template. */
 const largeEvery = 5
 const group = 'many.example.com'
 

@@ -18,7 +18,7 @@ import { manifestObject } from '../support/manifests.ts'
 import { protoName, protoText } from '../support/proto-text.ts'
 import { readEnvelope } from '../support/protobuf-model.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')
@@ -74,7 +74,7 @@ test('protoc decodes every field that the server sends and encodes the same byte
   everything.bytes(messages.length, await messageAt(`${collection(kinds[0]!)}/none`, 404))
   const bytes = everything.finish()
   const text = protoc('decode', 'All', bytes)
-  // A field that protoc does not know has a number instead of a name.
+  // protoc prints a number instead of a name for a field that it does not know.
   assert.doesNotMatch(text.toString(), /^\s*\d+(:| \{)/m)
   assert.ok(protoc('encode', 'All', text).equals(bytes))
   console.error(

@@ -1,4 +1,4 @@
-/** The pages of the documentation. */
+/** All pages of the documentation for users. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../support/server.ts'

@@ -1,7 +1,8 @@
 /**
  * A machine for the commands of a page: an unprivileged user with an empty home directory, a checkout of this
- * repository in `~/orch`, the programs `orch` and `orchctl` on the PATH, and no network but its own 127.0.0.1. So a
- * page can use the default ports and paths, and every program that it starts ends with it.
+ * repository in `~/orch`, the programs `orch` and `orchctl` on the PATH, and no network except 127.0.0.1 of the
+ * sandbox. A page can therefore use the default ports and paths. Every program that a page starts ends with the
+ * sandbox.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,12 +21,12 @@ import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { root } from '../support/server.ts'
 
-/** Where the user's home directory is inside. */
+/** The path of the home directory inside the sandbox. */
 const home = '/home/you'
 const checkout = `${home}/orch`
 const maxStepMs = 180_000
 const system = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl']
-/** Files of this checkout that a fresh one would not have. */
+/** Files of this checkout that a new checkout would not contain. */
 const leftovers = new Set(['.git', '.orch', '.tools', 'packages'])
 
 export interface StepResult {
@@ -33,7 +34,7 @@ export interface StepResult {
   readonly output: string
 }
 
-/** A shell inside a sandbox. Its directory, variables and functions last from step to step. */
+/** A shell inside a sandbox. The working directory, variables and functions are preserved between steps. */
 export class Sandbox {
   readonly #directory = mkdtempSync(join(tmpdir(), 'orch-page-'))
   readonly #shell: ChildProcessWithoutNullStreams
@@ -66,7 +67,7 @@ export class Sandbox {
     this.#lines = createInterface(this.#shell.stdout)[Symbol.asyncIterator]()
   }
 
-  /** Runs commands. Stops at the first one that fails. */
+  /** Runs commands. Stops at the first command that fails. */
   async run(commands: string): Promise<StepResult> {
     const name = `step-${++this.#steps}`
     writeFileSync(this.#path(`page/${name}`), `${commands}\n`)
@@ -117,7 +118,7 @@ export class Sandbox {
 
 export interface BackgroundProgram {
   output(): string
-  /** Ends the program as Ctrl-C does and waits until it has exited. */
+  /** Ends the program like Ctrl-C, and waits until it has exited. */
   stop(): Promise<void>
 }
 

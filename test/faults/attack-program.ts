@@ -14,7 +14,7 @@ export interface Order {
   readonly seconds: number
 }
 
-/** The webhook of the attacker. */
+/** The webhook that the attacker controls. */
 export interface Prepared {
   readonly url: string
   readonly caBundle: string

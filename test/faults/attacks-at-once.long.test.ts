@@ -187,7 +187,7 @@ type Send = (sent: Sent) => Promise<{ readonly status: number; readonly text: st
 /** An ordinary client and its sequence of requests. */
 interface Client {
   readonly send: Send
-  /** The last response, which the next request may be based on. */
+  /** The last response. The next request may use its content. */
   answer: string
   readonly requests: AsyncGenerator<Step, never, string>
 }

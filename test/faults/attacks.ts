@@ -90,7 +90,7 @@ async function sendAndHold(socket: Duplex, parts: readonly (Buffer | string)[], 
   for (const part of parts) {
     if (socket.destroyed) break
     bytes += part.length
-    // If the server has stopped reading, the callback never runs.
+    // The callback never runs if the server has stopped reading.
     const isTaken = new Promise<boolean>((resolve) => socket.write(part, () => resolve(true)))
     if (!(await Promise.race([isTaken, delay(2 * heldMs, false)]))) break
   }
@@ -106,7 +106,7 @@ function execAttack(pod: string, command: readonly string[]): Attack['run'] {
     const socket = await attacker.exec(pod, command, webSocket)
     const isOver = new Promise<void>((resolve) => {
       socket.on('close', resolve)
-      // The exit status of the command comes last.
+      // The last line of the output is the exit status of the command.
       socket.on('data', (chunk: Buffer) => chunk.includes('"status":') && resolve())
     })
     await Promise.race([isOver, delay(2 * heldMs)])

@@ -14,7 +14,7 @@ import type { Recorder } from './recorder.ts'
 import { assertSurvives } from './survival.ts'
 
 const lives = long ? 50 : 2
-/** One in this many starts is also killed during startup. */
+/** One out of this number of starts is also killed during startup. */
 const brokenStarts = 4
 /** Maximum number of acknowledged writes per run of the server. */
 const maxLifeMs = long ? 2_000 : 80

@@ -20,7 +20,7 @@ export type Operation = {
 } & (
   | { readonly does: 'read'; readonly seen: State }
   | { readonly does: 'create'; readonly value: string; readonly answer: 'done' | 'exists' }
-  /** `expected` is the precondition, or undefined if there is none. */
+  /** `expected` is the precondition. Undefined if the operation has no precondition. */
   | {
       readonly does: 'replace'
       readonly value: string
@@ -93,7 +93,7 @@ class Search {
     while (entry !== undefined) {
       if (entry.isCall) entry = this.#take(entry) ? this.#head.after : entry.after
       else {
-        // An operation returned before it was executed, so an earlier choice was wrong.
+        // An operation has returned before it was executed, so the search must revise an earlier choice.
         const last = this.#taken.pop()
         if (last === undefined) return false
         this.#putBack(last.entry)
@@ -104,7 +104,7 @@ class Search {
     return true
   }
 
-  /** Executes the operation now, unless that is impossible or leads to a visited configuration. */
+  /** Executes the operation at this point, unless the operation is impossible or leads to a visited configuration. */
   #take(entry: Entry): boolean {
     const next = step(this.#state, entry.operation)
     if (next === impossible) return false

@@ -88,7 +88,7 @@ async function watchOften(
   await Promise.all(
     Array.from({ length: streams }, async () => {
       const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' })
-      // The test destroys the connections at the end.
+      // At the end, the test destroys the connections.
       stream.on('error', () => {})
       let events = 0
       stream.on('data', (chunk: Buffer) => {

@@ -159,7 +159,7 @@ if (long)
     const before = await leftCharged(client)
     assert.ok(before > 0)
     const writing = writeOn(other.client())
-    // Requests in flight are also charged, at most one per client.
+    // Requests in flight are also charged. Each client has at most one such request.
     await untilTrue(async () => (await leftCharged(client)) <= 1, 30_000)
     assert.ok((await writing.stop()) > 10)
     assert.equal(await leftCharged(client), 0)

@@ -59,7 +59,7 @@ async function writeAndRead(writer: HttpClient, reader: HttpClient, { name, turn
   lags.acknowledge(version)
   const read = await reader.get(turn % 2 === 0 ? path : `${path}?resourceVersion=${version}`)
   assert.equal(read.status, 200, read.text)
-  // No other client writes this object.
+  // This client is the only writer of the object.
   assert.equal(read.body.metadata.resourceVersion, version, turn % 2 === 0 ? 'most recent' : 'not older than')
 }
 

@@ -387,7 +387,7 @@ async function getOrNothing(resource: Resource, namespace: string, name: string)
 class Informer {
   /** The version from which to resume. */
   #version = 0
-  /** The index of the next change in the recorded truth. */
+  /** The index of the next change in the recorded list of all changes. */
   #next = 0
   #objects = new Map<string, string>()
   readonly #world: World

@@ -2,7 +2,7 @@
  * A store with faults in a deterministic world. A seed decides which pending call continues next, which calls fail,
  * when compaction happens, and how far the clock moves. The same seed gives the same run, step by step.
  *
- * The truth is recorded next to the store: every change with its previous value, never compacted.
+ * Every change is also recorded outside the store with its previous value. This record is never compacted.
  */
 import { mock } from 'node:test'
 import { MemoryStore } from '../../src/storage/store/memory.ts'

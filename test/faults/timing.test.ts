@@ -71,7 +71,8 @@ test('a bootstrap token is compared completely even if its ID is unknown', () =>
 })
 
 test('the timing measurement detects a comparison that stops at the first difference', () => {
-  // A leaky comparison that is slow enough to be detected on a busy machine. An eighth of the samples is sufficient.
+  // A leaky comparison that is slow enough to be detected on a busy machine. An eighth of the samples is sufficient for
+  // its detection.
   const naive = (guess: string) => {
     let same = 0
     for (let i = 0; i < guess.length && guess[i] === token[i]; i++) same += guess.charCodeAt(i)

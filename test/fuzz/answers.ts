@@ -7,7 +7,7 @@ export class Counts {
   readonly #byCode = new Map<number, number>()
   #tried = 0
   #wrong = 0
-  /** The first faults. */
+  /** The first faults that the test has found. */
   readonly faults: string[] = []
 
   add(code: number): void {

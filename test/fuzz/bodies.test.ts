@@ -315,7 +315,7 @@ test('random bodies are rejected or stored as a simple model predicts', { timeou
     const { answer, sent, fault } = await way(target)
     counts[name]!.add(answer.status)
     if (fault !== undefined) counts[name]!.wrong(`${sent.slice(0, 3000)}: ${fault}`)
-    // An object that can no longer be changed is useless for further tests.
+    // If an object can no longer be changed, the test replaces it.
     if (target.random.chance(0.05)) await renew(target)
   })
   for (const [name, count] of Object.entries(counts)) tell(`${name} to a server`, count.reportedCounts())

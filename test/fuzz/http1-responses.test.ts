@@ -65,7 +65,7 @@ function readByNode(method: string, pieces: readonly Buffer[]): Promise<Read> {
   return new Promise((resolve) => {
     const outgoing = request({ method, createConnection: () => new Answering(pieces) })
     let isAnswered = false
-    // After the head, the stream of the body reports a failure.
+    // The stream of the body reports an error after the head of the response.
     const fail = () => isAnswered || resolve(undefined)
     outgoing.on('error', fail).on('close', fail)
     outgoing.on('response', async (response) => {

@@ -33,7 +33,7 @@ import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 test('fuzzed JSON patches have the same result as a simple model', () => {

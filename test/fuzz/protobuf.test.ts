@@ -23,7 +23,7 @@ import { survivalCheck } from '../support/survival-check.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')

@@ -42,7 +42,7 @@ const kinds: readonly Kind[] = [
     fields: ['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'],
   },
 ]
-// One namespace is a prefix of another, and so are some names.
+// One namespace is a prefix of another namespace, and some names are prefixes of other names.
 const namespaces = ['q', 'q-r', 'q.r']
 const names = ['a', 'a-b', 'a.b', 'ab', 'b', 'constructor', 'x0']
 const labelKeys = ['a', 'b', 'x.io/c', 'constructor']

@@ -46,7 +46,7 @@ function fillDevice(directory: string): void {
 }
 
 const data = { text: 'x'.repeat(100_000) }
-/** The text of a large object. A few such objects fill a device. */
+/** The content of a large object. A few such objects fill the device. */
 const much = { text: 'x'.repeat(400_000) }
 
 for (const shutdown of long ? (['stop', 'kill'] as const) : (['kill'] as const))

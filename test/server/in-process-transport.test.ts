@@ -79,7 +79,7 @@ test('an in-process watch whose client does not read is closed, and its memory i
     body: undefined,
     signal: new AbortController().signal,
   })
-  // A text with more bytes than may wait for one reader.
+  // A text that is larger than the buffer for one reader.
   const large = 'x'.repeat(900_000)
   for (let i = 0; i < 22; i++) await client.create(configMaps, configMap(`large-${i}`, { large }))
   t.mock.timers.tick(2_000)

@@ -24,7 +24,7 @@ test('a slow request is logged in one line with the duration of each phase', asy
   const answered = untilClosed(socket)
   const head = 'Host: x\r\nAuthorization: Bearer admin-token\r\nContent-Type: application/json\r\nConnection: close\r\n'
   socket.write(`POST ${configMaps}?dryRun=All HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n`)
-  // Waits on the real clock, because this test depends on it.
+  // Waits in real time, because the test depends on the real clock.
   await pause(1100)
   socket.write(body)
   assert.deepEqual(statusesOf(await answered), [201])

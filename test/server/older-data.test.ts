@@ -11,7 +11,7 @@ import { kindsOfVersion } from '../../src/api/kinds/of-version.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { startInProcess } from '../support/in-process.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 interface StoredObject {
@@ -38,7 +38,7 @@ after(stop)
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
 function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...object }: any): unknown {
-  // The server checks the availability of an APIService again.
+  // The server checks again whether the aggregated server is available.
   const { status, ...lasting } = object
   return { ...(object.kind === 'APIService' ? lasting : { ...lasting, status }), metadata }
 }

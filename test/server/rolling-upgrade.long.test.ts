@@ -218,7 +218,7 @@ class Watch {
       try {
         for await (const event of client.watch(path, signal)) this.#take(event)
       } catch (error) {
-        // The last server continues to run. When another server ends, its watch may be cut off.
+        // The last server continues to run. The watch of another server may be interrupted when that server stops.
         if (client === this.#clients.at(-1)) throw error
       }
     }

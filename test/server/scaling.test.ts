@@ -20,7 +20,7 @@ test('a worker is added after the configured number of consecutive busy ticks', 
   const scaling = new Scaling(thresholds)
   const ticks = [[0.9], [0.9], [0.5], [0.9], [0.9], [0.9]]
   assert.deepEqual(actions(scaling, ticks), [...times(5, undefined), { type: 'add' }])
-  // The count starts again after the addition.
+  // The count of busy seconds starts again after a worker is added.
   assert.deepEqual(actions(scaling, times(3, [0.9, 0.9])), [...times(2, undefined), { type: 'add' }])
 })
 

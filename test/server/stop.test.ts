@@ -107,7 +107,8 @@ test('SIGTERM under load resets no connection because the last response announce
 test('a stopping server closes idle connections cleanly and responds to a request that is already on its way', {
   timeout: 300_000,
 }, async (t) => {
-  // If the machine was suspended for longer than the server waits, the request came too late, so try again.
+  // If the machine was suspended for longer than the server waits, the request arrived too late, and the test tries
+  // again.
   let answer = ''
   for (let tries = 0; tries < 4 && answer === ''; tries++) answer = await sendWhileStopping(t)
   assert.match(answer, /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
@@ -124,7 +125,7 @@ async function sendWhileStopping(t: TestContext): Promise<string> {
   const answered = untilClosed(used)
   const began = performance.now()
   const stopped = server.stop()
-  // The port is closed: the server is stopping now.
+  // The port is closed, which means that the server is stopping.
   while (
     await openSocket(server, 'http/1.1').then(
       (socket) => socket.destroy(),

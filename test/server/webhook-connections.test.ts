@@ -23,7 +23,7 @@ const ask = (timeoutMs: number) => (body: JsonObject) =>
   askForJson({ url: hanging.url, connections: current, body: JSON.stringify(body), timeoutMs }) as Promise<Json>
 const faultOf = (call: Promise<unknown>) => call.then(String, ({ name }: Error) => name)
 
-// Occupies the only connection.
+// This call occupies the only connection.
 const first = faultOf(ask(600_000)({}))
 await soon(() => connections === 1)
 

@@ -160,7 +160,7 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const seconds = Math.ceil((performance.now() - began) / 1000)
       const written = statuses.filter((status) => status === 201).length
       assert.deepEqual([...new Set(statuses)].sort(), [201, 429])
-      // Each second allows one more write.
+      // The limit allows one more write each second.
       assert.ok(written >= burst && written <= burst + seconds, `${written} events in ${seconds} s`)
     })
 

@@ -21,7 +21,7 @@ import { countOf } from './worker-faults.ts'
 const timeout = 180_000
 const maxWorkers = 3
 
-/** Loads of the event loops, as a function of the number of workers. */
+/** The loads of the event loops, depending on the number of workers. */
 const loads = {
   calm: (workers: number) => Array.from({ length: workers }, () => 0.5),
   busy: (workers: number) => Array.from({ length: workers }, () => 1),
@@ -47,7 +47,7 @@ async function startAuto(t: TestContext) {
     log: openLog({
       write: (text) => {
         output += text
-        // Only one change may happen at a time.
+        // Only one worker may be added or retired at a time.
         if (/added a worker|retiring a worker/.test(text)) current = loads.calm
       },
     }),
@@ -203,7 +203,7 @@ test('no write and no event is lost while workers are added and retired', { time
 test('a worker retires only when its running requests are complete', { timeout }, async (t) => {
   const auto = await startAuto(t)
   await auto.add()
-  // With this many connections, some of them are on the added worker.
+  // The number of connections is so high that the added worker accepts some of them.
   const uploads = Array.from({ length: 16 }, (_, i) => upload(auto, `upload-${i}`))
   await Promise.all(uploads.map(({ begun }) => begun))
   await auto.retire()

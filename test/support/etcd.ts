@@ -210,7 +210,7 @@ interface Member {
 }
 
 function launch(plan: Plan): Member {
-  // Lets the members keep more garbage, because they run only for seconds.
+  // The members may keep more garbage, because they run only for seconds.
   const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch, GOGC: '400' }
   const child = spawn('etcd', plan.args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const killOnExit = () => child.kill('SIGKILL')

@@ -107,7 +107,7 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
       await stop()
       output = ''
       running = await start(port, next, store).catch((error: unknown) => {
-        // A failed start closes the store, so the next start must open it again.
+        // A failed start closes the store, so the next start opens the store again.
         store = store.reopened()
         throw error
       })

@@ -78,7 +78,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
   [/(resourceVersion"?: ?)"\d+"/g, '$1"<version>"'],
   [/((?:gitVersion|compiler|platform)"?: ?)"[^"]*"/gi, '$1"<version>"'],
-  // Matches an age at the end of a row, or before label columns.
+  // Matches an age at the end of a row, or before the columns of labels.
   [/ {3}(?:\d+[hm])?\d+[hms](?: +(?=\S)|$)/gm, '   <age>   '],
   [/\bAGE {3,}/g, 'AGE     '],
   // Also matches the age of an event at the beginning of a row.

@@ -23,7 +23,7 @@ export interface Wanted {
   readonly onRequest?: (transport: ServerTransport) => void
   readonly httpEngine?: HttpEngineName
   readonly maySwitch?: (target: string) => boolean
-  /** Collects errors. If undefined, an error fails the test. */
+  /** Collects errors. If this function is undefined, an error fails the test. */
   readonly faults?: unknown[]
 }
 

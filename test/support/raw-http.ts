@@ -81,7 +81,7 @@ export async function sendHead(server: Served, lines: readonly string[], body = 
 }
 
 export function openSession(server: Served): ClientHttp2Session {
-  // By default, Node sends no header twice.
+  // By default, Node's client cannot send the same header twice.
   const lenient = { ca: caOf(server), strictSingleValueFields: false }
   const session = connectHttp2(server.url, lenient)
   // The streams report the end of the session to their callers.

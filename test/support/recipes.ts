@@ -330,7 +330,7 @@ const authenticator: Recipe = {
 const consolePage: Recipe = {
   added: {
     'src/tools/console/page/operations/greeting.tsx': dedented(`
-      /** A page that greets. */
+      /** A page that shows a greeting. */
       import { PageHead } from '../parts/display.tsx'
 
       export function GreetingPage() {

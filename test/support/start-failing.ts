@@ -30,7 +30,7 @@ export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ co
     const server = await startApiServer(options, { log, store: new MemoryStore() })
     await server.stop()
   } catch (error) {
-    // Any other error would be reported as a bug, with its stack trace.
+    // Any other error would count as a bug and be logged with its stack trace.
     if (!(error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError)) throw error
     return { code: 1, errors: `${output}orch: ${error.message}\n` }
   }

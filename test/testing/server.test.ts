@@ -81,7 +81,7 @@ test('two test servers with the same options start with the same objects', async
   await using first = await startTestServer()
   await using second = await startTestServer()
   const began = await second.snapshot()
-  // The loops start a little later. Their effect on this object shows that they run.
+  // The control loops start a little later than the server. Their effect on this object proves that they run.
   await second.client.create(namespaces, namespace('a'))
   await second.calls.next({ user: 'system:serviceaccount:kube-system:service-account-controller', verb: 'create' })
   await second.reset()
@@ -137,7 +137,7 @@ test('twelve concurrent test servers are independent and leave no files or handl
       await client.create(configMaps, configMap(`own-${i}`))
       const { items } = await client.list(configMaps, { namespace: 'default' })
       assert.deepEqual(items.map(({ metadata }) => metadata.name).sort(), ['kube-root-ca.crt', `own-${i}`])
-      // Metrics are recorded per server.
+      // Each server records its own metrics.
       const text = await readMetrics(transport)
       const created = /^apiserver_request_total\{.*resource="configmaps".*verb="POST".*\} (\d+)$/m.exec(text)
       assert.equal(created?.[1], '1', text.slice(0, 200))

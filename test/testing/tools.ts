@@ -1,4 +1,4 @@
-/** Helpers of the tests of `orch/testing`. */
+/** Helpers for tests of `orch/testing`. */
 
 import type { ApiObject } from '../../src/api/model/object.ts'
 import type { ResourceType } from '../../src/client/requests/resource-type.ts'

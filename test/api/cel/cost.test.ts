@@ -15,7 +15,7 @@ const integer = { type: 'integer' }
 
 describe('estimated rule costs', () => {
   const rows: { readonly [rule: string]: readonly [JsonObject, number] } = {
-    // A name, a field selection and a comparison cost one unit each. A constant costs nothing.
+    // The cost of a name, a field selection and a comparison is one unit each. A constant costs nothing.
     'self > 1': [integer, 2],
     'self.a > 1 && self.a < 5': [{ type: 'object', properties: { a: integer } }, 6],
     'has(self.a)': [{ type: 'object', properties: { a: integer } }, 1],
@@ -38,7 +38,7 @@ describe('estimated rule costs', () => {
     'self.all(k, v, k < v)': [listOf(integer, 10), 1 + 1 + 10 * (3 + 3)],
     'self.transformMap(i, v, v).size() == 1': [listOf(integer, 10), 1 + 31 + 10 * (3 + 1) + 2],
     'self.transformMapEntry(i, v, {v: i}).size() == 1': [listOf(integer, 10), 1 + 31 + 10 * (2 + 32) + 2],
-    // The optional value is evaluated twice.
+    // The cost counts the optional value twice, because it is evaluated twice.
     'self.?s.optMap(s, 1).hasValue()': [{ type: 'object', properties: { s: text() } }, 2 * 2 + 13 + 1],
     'self.?s.optFlatMap(s, self.?s).hasValue()': [{ type: 'object', properties: { s: text() } }, 2 * 2 + 12 + 2 + 1],
     'self.distinct().size() == 1': [listOf(integer, 10), 1 + 200 + 11 + 2],
@@ -98,7 +98,7 @@ describe('actual rule costs', () => {
       costsOf('cidr(self).containsIP("10.0.0.1")', { schema: text(), self: '10.0.0.0/8' }).actual,
       1 + 1 + 1 + 1,
     )
-    // The loop ends at the first element that determines its result.
+    // The loop ends at the first element that determines the result of the loop.
     assert.equal(costsOf('self.exists(x, x > 0)', { schema, self: [1, 2, 3] }).actual, 1 + 1 + 6)
     assert.equal(costsOf('self.matches("^[a-z]+$")', { schema: text(), self: 'a'.repeat(99) }).actual, 1 + 10 * 2)
   })

@@ -17,7 +17,7 @@ interface Row {
   readonly schema: JsonObject
   readonly self: Json
   readonly oldSelf?: Json
-  /** Rules that must be true for the data. The rules in `not` must be false. */
+  /** The first list contains rules that must be true for the data. The list `not` contains rules that must be false. */
   readonly rules: readonly string[]
   readonly not?: readonly string[]
 }

@@ -13,7 +13,7 @@ import { serve } from '../../support/in-process.ts'
 import { newObject, withoutStatus } from './new-object.ts'
 import { makingFrom } from './random-object.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const client = (await serve({ after }, [noControls])).client()
@@ -53,8 +53,8 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   } catch (error) {
     return `seed ${from}: ${(error as Error).message.slice(0, 1500)}`
   }
-  // Some kinds require fields that b gives up, so the server may reject this apply for an invalid object, but not for a
-  // conflict.
+  // Some kinds require fields that manager b gives up. The server may therefore reject this apply as invalid, but never
+  // with a conflict.
   const empty = await apply(kind, bare, 'b')
   return [200, 422].includes(empty.status) ? undefined : `seed ${from}: ${empty.text.slice(0, 1500)}`
 }

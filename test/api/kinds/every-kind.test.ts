@@ -14,7 +14,7 @@ import { serveUp } from '../../support/in-process.ts'
 import { someOf } from '../../support/long.ts'
 import { manifestNames, manifestObject, manifestOf } from '../../support/manifests.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)
@@ -33,7 +33,8 @@ for (const profile of ['orch', 'kubernetes'] as const)
     const ids = [...new Set(storedKinds.map(manifestOf))]
     for (const id of profile === 'orch' ? ids : someOf(ids, 15))
       test(id, { timeout: 300_000 }, async () => {
-        // The versions run in sequence, because they use the same object.
+        // The test of each version runs after the test of the previous version, because all versions use the same
+        // object.
         for (const kind of storedKinds.filter((each) => manifestOf(each) === id)) await live({ client, profile, kind })
       })
   })

@@ -668,7 +668,7 @@ test('the seccomp annotations and fields of a pod always have the same values', 
     'Forbidden spec.securityContext.seccompProfile.type',
     `Invalid metadata.annotations.${podKey}`,
   ])
-  // The check applies only to new pods.
+  // The server checks only new pods.
   assert.deepEqual(
     updateBy(pod, createBy(pod, asPod({ containers: [main], securityContext: local })).object, both).faults,
     [],

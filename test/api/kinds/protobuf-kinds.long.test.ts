@@ -16,7 +16,7 @@ import { differencesFromJson, type Loose, ProtobufClient } from '../../support/p
 import { hasServerWrittenStatus, readWithStatus } from '../../support/read-with-status.ts'
 import { until } from '../../support/until.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const storedKinds = allKinds.filter(({ lifecycle: life }) => !life.virtual)

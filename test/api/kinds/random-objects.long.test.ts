@@ -22,7 +22,7 @@ import { homeOf, newObject, withoutStatus } from './new-object.ts'
 import { makeObject, makingFrom } from './random-object.ts'
 import { validValues } from './valid-values.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 /** Virtual kinds are excluded because their objects are not stored. */

@@ -236,7 +236,7 @@ export const groupValues: Omit<ValidValues, 'longest'> = {
       }
     },
     Endpoint: (object) => {
-      // The older version fills in the host name.
+      // The server sets the host name only in the older version.
       if (object.topology !== undefined) delete object.nodeName
     },
   },

@@ -44,7 +44,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
     { source: { inlineVolumeSpec: { ...inline, persistentVolumeReclaimPolicy: 'Delete' } } },
     [within('Forbidden', 'persistentVolumeReclaimPolicy')],
   ],
-  // The validation skips the contents of forbidden fields.
+  // Validation skips the contents of forbidden fields.
   [
     { source: { inlineVolumeSpec: { ...inline, nodeAffinity: {}, persistentVolumeReclaimPolicy: 'X' } } },
     ['nodeAffinity', 'persistentVolumeReclaimPolicy'].map((name) => within('Forbidden', name)),

@@ -69,7 +69,7 @@ function run<T>(work: Generator<void, T>): Run<T> {
   }
 }
 
-/** Fails unless the work was done in several steps. */
+/** Fails unless the work was split into several steps. */
 function inSteps<T>(what: string, work: Generator<void, T>): T {
   const { steps, result } = run(work)
   assert.ok(steps >= many / 1000, `${what} in ${steps} steps`)

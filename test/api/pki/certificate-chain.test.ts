@@ -66,7 +66,7 @@ test('mutated certificates are accepted or rejected without unexpected errors', 
       if (!(error instanceof MalformedInput)) throw error
     }
   }
-  // A certificate with a different signature or name is still a certificate, but a certificate with a different length
-  // or tag is not.
+  // A certificate with a different signature or name is still a certificate, but the bytes are not a certificate after
+  // a change of a length or tag.
   assert.ok(taken > 0 && taken < 3000)
 })

@@ -162,7 +162,7 @@ test('the identity is read from a certificate created by issueCertificate', asyn
   assert.deepEqual(readSubject(new X509Certificate(pem).raw), { commonNames: [commonName], organizations })
 })
 
-// The masks select the string type that openssl writes.
+// Each mask makes openssl write the given string type.
 for (const [type, mask] of [
   ['PrintableString', '0x2'],
   ['T61String', '0x4'],

@@ -12,7 +12,7 @@ import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import { manifestNames, manifestObject } from '../../support/manifests.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 interface Discovered {
@@ -34,7 +34,7 @@ let client = server.client()
 const types: { readonly prefix: string; readonly resources: readonly Discovered[] }[] = []
 /** Path of an object of each type, keyed by collection: `/api/v1/configmaps`. */
 const objects = new Map<string, string>()
-/** The sent object of each type, keyed by collection path. */
+/** The object that was sent for each type, keyed by collection path. */
 const sent = new Map<string, ApiObject>()
 
 await discover()

@@ -27,7 +27,7 @@ interface Made {
   readonly namespace?: string
   readonly type?: string
   readonly finalizers?: readonly string[]
-  /** Replaces the default keys. */
+  /** Replaces the default signing keys. */
   readonly data?: { readonly [key: string]: string | undefined }
 }
 

@@ -97,7 +97,7 @@ test('the default signing key is stored, and its tokens stay valid after another
   const third = await tokenFrom(server.client())
   assert.deepEqual([decodeJwt(third).iss, decodeJwt(third).aud, await works(server, third)], ['kept', ['here'], true])
   assert.ok(await works(server, await unheldToken()))
-  // Keys are not published because the issuer is not a URL.
+  // The server does not publish the keys, because the issuer is not a URL.
   assert.equal((await server.client().get('/openid/v1/jwks')).status, 404)
 })
 

@@ -38,7 +38,7 @@ test('deleting any object that grants a permission revokes it for the next reque
   assert.equal(await may(), 403)
   await admin.put(`${rbac}/roles/reader`, { ...role, rules })
   assert.equal(await may(), 200)
-  // If two bindings grant the role, both must be removed.
+  // The user loses the permission only after both bindings that grant the role are removed.
   await admin.post(`${rbac}/rolebindings`, { ...binding, metadata: { name: 'again' }, subjects })
   await admin.delete(`${rbac}/rolebindings/reader`)
   assert.equal(await may(), 200)

@@ -49,7 +49,10 @@ async function ask(token: string, headers: Headers, path = '/api/v1/secrets') {
 
 const jane = ['Impersonate-User', 'jane'] as const
 
-/** Headers of alice, and the expected rejection. If undefined, alice acts as jane, who may not list Secrets either. */
+/**
+ * The headers that alice sends, and the expected rejection. If there is no rejection, alice acts as jane, who may not
+ * list Secrets either.
+ */
 const table: readonly (readonly [title: string, headers: Headers, refused: string | undefined])[] = [
   ['a user', [jane], undefined],
   ['the header name in another case', [['impersonate-USER', 'jane']], undefined],

@@ -72,7 +72,7 @@ test('the check whether rules cover other rules agrees with a brute-force check 
 const many = (count: number, make: (i: number) => PolicyRule) => Array.from({ length: count }, (_, i) => make(i))
 const verbs = ['get', 'list']
 
-/** Rules that differ in only one list. */
+/** Sets of rules that differ in only one list. */
 const shapes: { readonly [part: string]: (i: number) => PolicyRule } = {
   resources: (i) => ({ verbs, apiGroups: ['apps'], resources: [`r${i}`] }),
   groups: (i) => ({ verbs, apiGroups: [`g${i}`], resources: ['pods'] }),

@@ -384,7 +384,7 @@ describe('a CustomResourceDefinition on two servers', () => {
       })
       const seen = new Map<string, number>()
       await defining
-      // A watch ends if the type is not served yet or its definition is changing. A later watch then returns all
+      // A watch ends if the type is not served yet or its definition is changing. The next watch then returns all
       // events.
       for (let attempt = 0; seen.size < count; attempt++) {
         assert.ok(attempt < 600, `only ${seen.size} of ${count} were told`)

@@ -25,7 +25,7 @@ import {
   waitForEvent,
 } from './definitions.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const approved = { annotations: { 'api-approved.orch.io': 'unapproved, a test' } }

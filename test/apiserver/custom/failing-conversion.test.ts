@@ -259,7 +259,7 @@ test('namespaces and definitions can be deleted while the conversion webhook is 
   const object = { apiVersion: `${group}/v1`, kind: 'Doomed', metadata: { name: 'a' }, spec: { size: 1 } }
   for (const namespace of ['dying', 'default'])
     assert.equal((await client.post(path('v1', namespace), object)).status, 201)
-  // From now on, the server neither serves nor stores v1, and every read needs the webhook.
+  // From this point, the server neither serves nor stores v1, and every read needs the webhook.
   const [v1, v2] = widgetVersions('v2')
   const rolled = await merged(
     `${definitions}/${doomed}`,

@@ -151,7 +151,7 @@ test('a stored object that new defaults would make too large is returned with a 
     body: { spec: { versions } },
   })
   assert.equal(changed.status, 200, changed.text)
-  // From now on, the server serves the new definition.
+  // From this point, the server serves the new definition.
   assert.equal((await client.post(path, { ...typeOf(), metadata: { name: 'x' }, spec: { list: [{}] } })).status, 201)
 
   const small = await client.get(`${path}/small`)

@@ -131,7 +131,7 @@ for (const [i, [writeMethod, write]] of Object.entries(writes).entries())
       return { object: { ...previous, spec: changed } as ApiObject, managed: false }
     })
     await assert.rejects(write(old), TypeChanged)
-    // The write succeeds with the current type.
+    // The server accepts the write with the current type.
     const current = await typeOn(far, plural)
     assert.notEqual(current, old)
     await write(current)

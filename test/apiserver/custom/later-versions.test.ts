@@ -202,7 +202,7 @@ describe('selectable fields', () => {
       'spec.size=1': 'a',
       'spec.on=true': 'a',
     }
-    // The second round uses the indexes that the first round created.
+    // The second round uses the indexes that the first round has created.
     for (const round of [1, 2])
       for (const [selector, found] of Object.entries(rows))
         assert.equal(await names(selector), found, `${selector} ${round}`)

@@ -107,7 +107,7 @@ test('excess requests from a flooding user are rejected, and other users are ser
   )
   assert.equal(await metric(server, `apiserver_flowcontrol_rejected_requests_total${flow},reason="queue-full"`), 15)
 
-  // The server handles exempt requests in the meantime.
+  // The server continues to handle exempt requests.
   const probe = await alice.get('/readyz')
   assert.deepEqual([probe.status, (await server.client().get(configMaps)).status], [200, 200])
 

@@ -84,7 +84,7 @@ const verbs: readonly {
   done: number
 }[] = [
   { verb: 'get', method: 'GET', path: name, done: 200 },
-  // Such requests are authorized like a GET but not served.
+  // The server authorizes such requests like a GET but does not serve them.
   { verb: 'head', method: 'HEAD', path: name, done: 405 },
   { verb: 'list', method: 'GET', path: home, done: 200 },
   { verb: 'list all', method: 'GET', path: '/api/v1/secrets', done: 200 },
@@ -139,7 +139,7 @@ const verbs: readonly {
   },
 ]
 
-/** All notations of a path. Each is either equivalent to the plain path or rejected before authentication. */
+/** All notations of a path. The server treats each notation like the plain path or rejects it before authentication. */
 const spellings: readonly { name: string; spell: (path: string) => string; refused?: number }[] = [
   { name: 'plain', spell: (path) => path },
   { name: 'trailing slash', spell: (path) => `${path}/` },

@@ -12,7 +12,7 @@ interface Type {
   readonly apiVersion: string
   readonly kind: string
   readonly path: string
-  /** The object has only a few fields, so that many defaults apply. */
+  /** The spec of the object has only a few fields, so that the server sets many defaults. */
   readonly spec: JsonObject
   /** Another valid spec. Merging the first spec over this one yields the first. */
   readonly before: JsonObject

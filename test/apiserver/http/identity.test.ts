@@ -130,7 +130,7 @@ test('a request with an invalid token is never treated as anonymous', async (t) 
     const { status, text } = await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])
     assert.equal(status, 401, `${authorization.slice(0, 50)}: ${text.slice(0, 200)}`)
     assert.ok(!text.includes('wrong-token'), 'the token is repeated in the answer')
-    // The request is rejected even for public paths.
+    // The server rejects the request even for public paths.
     const open = await sendHead(server, ['GET /livez HTTP/1.1', `Authorization: ${authorization}`])
     assert.equal(open.status, 401, authorization.slice(0, 50))
   }

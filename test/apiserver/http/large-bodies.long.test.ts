@@ -36,7 +36,7 @@ const limits = (count: number) => ({
 interface Shape {
   readonly kind: 'Pod' | 'ConfigMap' | 'Secret'
   readonly body: { readonly metadata?: object; readonly [member: string]: unknown }
-  /** The expected status and message. */
+  /** The status and the message that the response must have. */
   readonly status: number
   readonly expected: RegExp
 }

@@ -15,7 +15,7 @@ import { caOf, openSocket } from '../../support/raw-http.ts'
 
 const chunk = 64 * 1024
 
-/** Sizes around the chunk size, several larger sizes in a row, and many small sizes: 5 MB in total. */
+/** Lists with sizes around the chunk size, several larger sizes in a row, and many small sizes: 5 MB in total. */
 const sizes = [
   ...[1, 900_000, 900_000, chunk - 600, chunk - 300, chunk, chunk + 300, 1, 900_000],
   ...Array.from({ length: 400 }, (_, i) => 1000 + i * 20),

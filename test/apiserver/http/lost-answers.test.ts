@@ -17,7 +17,7 @@ import { longTest } from '../../support/long.ts'
 import { type Ending, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const owner = endOfFile()
@@ -61,7 +61,7 @@ async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; u
     }
     throw new Error(`the watch of the witness ended after ${seen.length} events`)
   })()
-  // A pending reader still gets the error. At the end of the test, there may be no reader left.
+  // A reader that is still waiting gets the error. At the end of the test, there may be no such reader.
   reading.catch(() => {})
   return {
     seen,

@@ -20,7 +20,7 @@ import { ownFacts } from '../../support/own-facts.ts'
 import { fieldsOf } from '../../support/protobuf-facts.ts'
 import { root } from '../../support/server.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 interface FieldFacts {
@@ -55,7 +55,7 @@ const published = (name: string) => definitionName(vendor, name)
 const servedTypes = () =>
   Object.entries(facts).filter(([name, { wireOnly }]) => !wireOnly && Object.hasOwn(v2.definitions, published(name)))
 
-/** The query parameters of each action, from the table of standard operations. */
+/** The query parameters of each verb, from the table of standard operations. */
 const list =
   'allowWatchBookmarks continue fieldSelector labelSelector limit pretty resourceVersion resourceVersionMatch timeoutSeconds watch'
 const queries: { readonly [action: string]: string } = {

@@ -14,7 +14,7 @@ import { long } from '../../support/long.ts'
 import { differencesFromJson, type Loose, ProtobufClient, watchFrames } from '../../support/protobuf-client.ts'
 import { readDocument, writeDocument } from '../../support/protobuf-model.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const server = await serve({ after })
@@ -389,7 +389,10 @@ test('an object is encoded to Protobuf once for all clients', async (t) => {
   assert.equal(items.filter(({ data }: Loose) => data.k === 'changed').length, changes)
 })
 
-/** The time includes garbage collection. A create does much other work, so it has the same limit as in JSON. */
+/**
+ * The measured time includes garbage collection. A create includes much other work, so it has the same limit as in
+ * JSON.
+ */
 const boundMs: { readonly [what: string]: number } = { create: 350, get: 150, list: 150 }
 
 test('large Protobuf objects are read and written in time slices', async (t) => {

@@ -19,7 +19,7 @@ import { embedded, serve, startInProcess } from '../../support/in-process.ts'
 import { root, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const deadlineMs = 10_000

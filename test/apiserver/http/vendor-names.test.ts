@@ -12,7 +12,7 @@ import { groupName, type ProfileName, vendorOf } from '../../../src/api/model/ve
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { root } from '../../support/server.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 /**

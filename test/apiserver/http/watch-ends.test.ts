@@ -62,7 +62,7 @@ for (const [name, code] of Object.entries(codes))
     await untilWatches(running, 200)
     for (const stream of streams) stream.close(code)
     await untilWatches(running, 0)
-    // The connection still works.
+    // The connection can still be used for other requests.
     await openWatch(session)
     await untilWatches(running, 1)
     session.destroy()

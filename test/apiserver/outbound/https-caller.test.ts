@@ -209,7 +209,7 @@ test('outbound calls share at most 64 connections, and a broken connection fails
     if (request === 150) response.socket?.once('close', cut.resolve)
     if (request === 5) response.destroy()
     else if (request === 9) response.writeHead(200, { 'content-length': 10 }).write('{', () => response.destroy())
-    // Cuts the connection once the response has been sent, like a server that closes idle connections.
+    // Closes the connection after the response, like a server that closes idle connections.
     else if (request === 150) response.end('{}', () => response.socket?.destroy())
     else response.end('{}')
   })

@@ -146,7 +146,7 @@ test('an admission plugin is notified of a rejection, an unchanged object and a 
 
 test('the server retries an update until it succeeds, but returns a conflict if the client specified a resourceVersion', async () => {
   const key = keyOf(maps, 'default', 'rule')
-  // Lets another server write the object just before this write.
+  // Before this write, another server writes the same object.
   const others = (times: number) => ({
     ...plain,
     admission: {

@@ -57,7 +57,7 @@ test('the explanation of a pending deletion has reasons and times, and shows onl
     ],
   )
 
-  // A user who may query one object must not learn about other objects.
+  // A user who may send this query for one object must not learn about other objects.
   const roles = { group: 'rbac.authorization.orch.io', version: 'v1', namespaced: false }
   const rbac = 'rbac.authorization.orch.io'
   const rules = [{ apiGroups: ['ops.orch.io'], resources: ['deletionexplanations'], verbs: ['create'] }]

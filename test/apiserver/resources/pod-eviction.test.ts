@@ -108,7 +108,7 @@ test('an eviction charges the disruption budget once per pod, and an exhausted b
   ])
   assert.equal((await evict('two', {}, '?dryRun=All')).status, 429)
   assert.equal(await isGoing('two'), false)
-  // The pod is already terminating, so the budget is not charged.
+  // The server does not charge the budget, because the pod is already terminating.
   assert.equal((await evict('one')).status, 201)
 })
 

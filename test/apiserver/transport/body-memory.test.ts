@@ -17,7 +17,7 @@ import { listen, ok, open } from '../../support/listener.ts'
 import { soon } from '../../support/until.ts'
 
 const maxFactor = 4
-/** Fluctuations of the heap that the body does not cause. */
+/** The heap may grow by this many bytes for reasons other than the body. */
 const noise = 512 * 1024
 const byte = Buffer.from('x')
 

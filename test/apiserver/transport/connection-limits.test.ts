@@ -174,12 +174,12 @@ test('rejecting a client does not evict a connection from another address', {
     return socket
   }
   const old = await openFrom('127.0.0.2')
-  // From this age on, the connection may be evicted for any other connection.
+  // A connection of this age may be evicted for any other connection.
   await setTimeout(1100)
   const recent = (await openFrom('127.0.0.3')).resume()
   const rejected = (await openFrom('127.0.0.3')).resume()
   await soon(() => recent.closed || rejected.closed)
-  // The old connection still works: plain HTTP gets an explanation.
+  // The existing connection still works: the server explains that it needs TLS.
   old.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   assert.match(await untilClosed(old), /^HTTP\/1\.1 400 /)
 })

@@ -81,7 +81,7 @@ test('responses keep the order of pipelined requests, even if the first is slow'
 test('pipelined bodies larger than the buffer arrive completely', async (t) => {
   const bodies = Array.from({ length: 6 }, (_, i) => `${i}`.repeat(300_000 + i))
   const [client] = await begin(t, async (transport) => {
-    // The body is not read yet, so the connection waits too.
+    // The handler has not read the body, so the connection does not read ahead either.
     await pause(20)
     let text = ''
     await new Promise<void>((resolve, reject) =>

@@ -92,7 +92,7 @@ test('the connections of a network are counted across all workers', async (t) =>
 
 test('eviction requests are sent to one worker after another until a worker evicts a connection', async (t) => {
   const [one, two, three] = startWorkers(t, 3)
-  // The second worker has the most connections but may not evict any of them.
+  // The second worker has the most connections, but may not evict any of them.
   const spread = ['10.0.1.1', '10.0.1.2', '10.0.1.3'].map((address) => two!.connect(address))
   const pair = ['10.0.0.2', '10.0.0.2'].map((address) => three!.connect(address))
   assert.deepEqual(one!.counts.otherWorkersWithStrangers(), [1, 2])
@@ -142,7 +142,7 @@ test('two connections from the same client port to different server addresses ar
     socketWith({ remoteAddress: '10.0.0.2', remotePort: 1, localAddress, localPort: 6443 }),
   )
   for (const socket of [first!, second!]) assert.equal(other!.strangers.admit(socket), 'admitted')
-  // A user who is authenticated on one connection is not the user of the other.
+  // The user of one connection is not authenticated on the other connection.
   other!.strangers.knows(connectionKey(first!))
   assert.equal(other!.strangers.find(first!), undefined)
   assert.ok(other!.strangers.find(second!) === second)

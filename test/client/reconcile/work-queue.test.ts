@@ -121,7 +121,7 @@ test('the work queue counts additions, retries, waiting keys and active keys', a
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, finish, count } = begin(t)
   for (const key of ['a', 'a', 'b', 'c', 'c', 'd']) queue.add(key)
-  // `a` and `b` are active, and `a` is added again. `c` and `d` wait.
+  // The keys `a` and `b` are active, and `a` is added again. The keys `c` and `d` wait.
   queue.add('a')
   assert.deepEqual([count('workqueue_adds_total'), count('workqueue_depth')], [5, 3])
   const longest = count('workqueue_longest_running_processor_seconds')!

@@ -35,8 +35,8 @@ for (const [text, after, ...expected] of [
   ['0 0 31 * *', '2030-01-31T00:00:00', '2030-03-31T00:00:00'],
   ['0 0 29 2 *', '2030-01-01T00:00:00', '2032-02-29T00:00:00'],
   ['0 12 * jan,MAR mon-wed', '2030-01-31T00:00:00', '2030-03-04T12:00:00'],
-  // If a schedule has both a date and a weekday, either of them matches. If one of them is a star, only the other
-  // determines the day.
+  // If a schedule contains both a date and a weekday, a day matches if either of them matches. If one of them is a
+  // star, only the other determines the day.
   ['0 0 13 * fri', '2030-09-06T00:00:00', '2030-09-13T00:00:00', '2030-09-20T00:00:00'],
   ['0 0 13 * fri', '2030-10-11T00:00:00', '2030-10-13T00:00:00'],
   ['0 0 */2 * fri', '2030-01-01T00:00:00', '2030-01-03T00:00:00', '2030-01-04T00:00:00'],

@@ -157,7 +157,7 @@ test('the rollout limits of a Deployment hold while ReplicaSets have not reached
   await until(sizes, (told) => told.join() === '10')
   await tell(1, { replicas: 10, availableReplicas: 10 })
   await changeTemplate('lagging', 'two')
-  // The old ReplicaSet still has ten pods, so no more new pods fit.
+  // The old ReplicaSet still has ten pods, so no more new pods are allowed.
   await until(sizes, (told) => told.join() === '8,3')
   await tell(2, { replicas: 3, availableReplicas: 1 })
   // Two of the ten available pods are about to be deleted, so one more old pod may be deleted to make room for the new

@@ -28,9 +28,9 @@ type Found = Awaited<ReturnType<typeof read>>
  */
 interface Row {
   make(name: string): Promise<void>
-  /** Path of the object or list that shows the result. */
+  /** The path of the object or list to check. */
   readonly path: (name: string) => string
-  /** Checks the object or list. If undefined, the object must have been deleted. */
+  /** Checks the object or list. If there is no check, the object must have been deleted. */
   readonly isDone?: (found: NonNullable<Found>, name: string) => boolean
   readonly options?: () => Partial<LoopOptions>
   /** Time since the objects were created, on the clock of the loop. */
@@ -39,7 +39,7 @@ interface Row {
   readonly beside?: readonly string[]
   /** Text in the path or body of requests about an object. Defaults to the name of the object. */
   readonly mark?: (name: string) => string
-  /** One request writes all objects, so no object can block others. */
+  /** All objects are written with a single request, so no object can block others. */
   readonly inOneWrite?: true
 }
 

@@ -48,8 +48,8 @@ test('dependents with existing owners are kept after etcd is restored', { timeou
   const before = await dependents(client)
   assert.equal(before.length, policies.length * dependentsEach)
 
-  // The deletion of the orphaning owner cannot finish before the restore. The deletion of the foreground owner waits
-  // for a finalizer.
+  // The deletion of the owner with the orphan finalizer cannot finish before the restore. The deletion of the owner in
+  // the foreground waits for another finalizer.
   const finalizer = wire.hold(({ method, path }) => method === 'PATCH' && path.endsWith(ownerName('Orphan')))
   for (const policy of policies)
     await client.delete(secrets, { namespace, name: ownerName(policy) }, { propagationPolicy: policy })

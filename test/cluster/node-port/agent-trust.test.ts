@@ -23,7 +23,7 @@ import { issuePair } from '../../support/issued-pair.ts'
 import { TestNode } from '../../support/simulated-node.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const api = await startInProcess(allKinds, [])
@@ -47,7 +47,7 @@ function write(name: string, text: string): string {
   return file
 }
 
-/** Another server with the same CA, like the servers that share an etcd, with flags for connecting to nodes. */
+/** Another server with the same CA, as if the servers shared an etcd. Its flags configure connections to nodes. */
 const given = issue('my-servers', ['system:masters'])
 const foreign = await openAuthority({ directory: join(api.directory, 'foreign'), clock: systemClock })
 const other = await startInProcess(

@@ -26,7 +26,7 @@ test('no change is visible in the cache before its revision', async (t) => {
     Math.max(0, ...[...cache.slices({ namespace: undefined })].flat().map(({ revision }) => revision))
   for (let i = 0; i < 3; i++) {
     const written = Promise.all([put(`a${i}`), put(`b${i}`)])
-    // Checks the cache between any two steps of other tasks.
+    // Checks the cache between all steps of other tasks.
     for (let looks = 0; looks < 500; looks++) {
       assert.ok(newest() <= caches.revision, `${newest()} is held at ${caches.revision}`)
       await undefined

@@ -17,7 +17,7 @@ import { type Served, type ServerHandle, startServer } from '../../support/serve
 const mega = 1024 ** 2
 const large = 'x'.repeat(900_000)
 
-/** The end of the event for the object whose text is `the last one`. */
+/** The end of the event that contains the object with the text `the last one`. */
 const lastWords = '"the last one"}}}\n'
 
 function bodyOf(name: string, i: number, text = large) {
@@ -129,7 +129,7 @@ test('unread watches from an old resourceVersion use little memory and report ev
   t.diagnostic(`12 unread watches, 36 MB behind: ${Math.round(held / mega)} MB`)
   assert.ok(held < 150 * mega, `${Math.round(held / mega)} MB are held for 12 unread watches`)
 
-  // In the meantime, writes more than fits into the event buffer. Some watches have not been read yet.
+  // In the meantime, writes more data than the event buffer can hold. Some watches have not been read yet.
   for (let i = changes + 1; i <= changes + 40; i++) await client.put(`${configMaps}/hot`, bodyOf('hot', i))
   await client.put(`${configMaps}/hot`, bodyOf('hot', changes + 41, 'the last one'))
   const { body } = await unread[3]!.readAll((chunk) => chunk.includes(lastWords))

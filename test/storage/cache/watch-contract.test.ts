@@ -58,7 +58,7 @@ test('watches under load report every event once and in order', { timeout: 300_0
     bookmarks: resumed.reduce((sum, reader) => sum + reader.bookmarks.length, 0),
     connections: resumed.reduce((sum, reader) => sum + reader.connections, 0),
   })
-  // A fast server may have sent all events before the first watch ends.
+  // A fast server may have sent all events before the first watch ended.
   const { bookmarks, connections } = await until(
     async () => count(),
     (counts) => counts.bookmarks >= resumed.length && counts.connections > resumed.length,

@@ -40,7 +40,7 @@ test('a rewrite encrypts an unencrypted store, and no page of the data file cont
     })
 
   const make = (name: string) => server.client().post(path, { metadata: { name }, data: { a: encoded } })
-  /** Moves the old state, with the canary, into the history window. */
+  /** Moves the old values, including the secret that the test searches for, into the history window. */
   const change = async (name: string) => {
     const headers = { 'content-type': 'application/merge-patch+json' }
     const raw = JSON.stringify({ data: { a: encoded, b: Buffer.from(name).toString('base64') } })

@@ -91,7 +91,7 @@ describe('etcd store on three members that crash and restart', { timeout: 300_00
     const load = Promise.all([one, two].map((store, i) => writeUntil(store, `k${i}`, stop.signal)))
     for (const member of [0, 1, 2]) {
       await cluster.kill(member)
-      // Both servers must be able to write again before the member returns.
+      // Both servers must be able to write again before the stopped member starts again.
       for (const [i, store] of [one, two].entries()) await writeOnce(store, `after-${member}-${i}`)
       await cluster.restart(member)
     }

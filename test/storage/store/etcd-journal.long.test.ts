@@ -87,7 +87,7 @@ test('two servers on one etcd write one journal and return the same changes', as
   const written: number[] = []
   for (let i = 0; i < 60; i++) {
     written.push(await writer.write('a/x', `v${i}`, { store: i % 2 === 0 ? one : two }))
-    // Both servers archive changes at the same time.
+    // Both servers copy changes to the journal at the same time.
     if (i % 7 === 0) await Promise.all([one.journal!.oldest(), two.journal!.oldest()])
   }
   const last = await writer.write('a/x', undefined, { store: two, note: 'gone' })

@@ -43,7 +43,7 @@ describe('etcd leases', { timeout: 300_000 }, () => {
     const written = await withLease(connection, 1, async (lease) => {
       leases.push(lease)
       if (leases.length > 1) return await create('/ended/a', lease)
-      // An expired lease cannot be distinguished from a lease that never existed.
+      // The store cannot distinguish an expired lease from a lease that never existed.
       const late = await create('/ended/a', lease + 1n).catch((error: unknown) => error)
       assert.ok(isLeaseGone(late), String(late))
       assert.equal(writeFailure(late, 1).ambiguous, false)
@@ -69,7 +69,7 @@ describe('etcd leases', { timeout: 300_000 }, () => {
     const proxy = await startProxy(cluster.endpoints[0]!)
     try {
       await using store = await open('/refused/', { endpoints: [proxy.endpoint], deadlineMs: 4_000 })
-      // A lease may be granted although its response is lost. No key may result from such a lease.
+      // A lease may be granted although its response is lost. The store must not write a key with such a lease.
       for (const mode of ['mute', 'cut'] as const) {
         proxy.set(mode)
         const commit = store.commit({ key: 'a', expected: 0, value: bytes('1'), lifetimeSeconds: 1 })

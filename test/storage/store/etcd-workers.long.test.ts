@@ -222,7 +222,7 @@ describe('workers on an etcd that is restored from a backup', { timeout }, () =>
     })
 })
 
-/** Calls fail until etcd responds again. */
+/** All calls fail until etcd responds again. */
 const reached = (look: () => Promise<boolean>) => untilTrue(() => look().catch(() => false))
 
 function disposable<T extends { close(): Promise<void> }>(it: T): T & AsyncDisposable {

@@ -141,7 +141,7 @@ test('the journal records a time for expired keys and for writes without a note'
   await store.commit({ key: 'b', expected: 0, value })
   clock.pass(10_000)
   await untilTrue(async () => {
-    // A tick is skipped while the previous tick is still running.
+    // The timer skips a tick while the previous tick is still running.
     clock.pass(0)
     return (await store.get('a/x')) === undefined
   })

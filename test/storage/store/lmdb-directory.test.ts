@@ -342,7 +342,7 @@ describe("the embedded store's thread", () => {
       })
       const [worker] = await started
       const dead = worker.terminate()
-      // Requests the deletion of expired keys.
+      // Asks the store to delete expired keys.
       clock.moveTo(10_000)
       await dead
       await assert.rejects(store.get('a'), refusal(/store thread/))

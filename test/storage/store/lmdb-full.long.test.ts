@@ -53,7 +53,7 @@ async function fill(
       isFull = true
     }
   }
-  // Small values are written many at a time, because each transaction costs the same.
+  // Writes many small values in one transaction, because each transaction costs the same.
   const atOnce = bytes < 5000 ? 50 : 1
   for (let i = 0; !isFull; i += atOnce) await Promise.all(Array.from({ length: atOnce }, (_, j) => write(i + j)))
   return written

@@ -30,7 +30,7 @@ class Comparison {
   #store: Store
   readonly #model = new MemoryStore()
   readonly #random: RandomSource
-  /** All revisions so far, in order. The first element contains the revisions at which both started. */
+  /** All revisions so far, in order. The first element contains the initial revisions of the store and the model. */
   readonly #pairs: Pair[] = []
   /** The index in `#pairs` of the oldest available revision. */
   #oldest = 0

@@ -11,7 +11,7 @@ import type { Kind } from '../../../src/api/schema/kind.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { manifestObject, manifestOf } from '../../support/manifests.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 const vendor = vendorOf('orch')

@@ -17,7 +17,7 @@ import { HttpClient } from '../../support/http-client.ts'
 import { root, tokens } from '../../support/server.ts'
 import { openTestLog } from '../../support/test-log.ts'
 
-/** The kinds of Kubernetes 1.23, which the specification describes. */
+/** All kinds of Kubernetes 1.23. */
 const allKinds = kindsOfVersion('1.23')
 
 /** The directory of fixtures, with one subdirectory for each version that wrote some. */
@@ -73,7 +73,7 @@ export interface FixtureServer {
 }
 
 export interface FixtureServerOptions {
-  /** Members of etcd. If empty, the store is in the data directory. */
+  /** The members of etcd. If the list is empty, the store is in the data directory. */
   readonly etcdServers?: readonly string[]
   readonly kinds?: readonly Kind[]
 }

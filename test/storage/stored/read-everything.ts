@@ -59,7 +59,7 @@ async function listPaths(client: HttpClient): Promise<string[]> {
 }
 
 const core: ServedGroup = { preferredVersion: { groupVersion: 'v1' }, versions: [] }
-/** Groups whose objects are not stored, or expire. */
+/** Groups whose objects are not stored or expire. */
 const unstored = /^(ops|events|metrics)\./
 
 function pathOf(groupVersion: string): string {

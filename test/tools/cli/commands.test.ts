@@ -151,7 +151,7 @@ test('the help of every command fits narrow terminals, except for examples and s
         [],
         `help ${command}`,
       )
-      // Rewrapped help has the same words.
+      // Help texts are equal if they contain the same words, even if the lines are wrapped differently.
       assert.equal(stdout.replaceAll(/\s+/g, ' '), plain.stdout.replaceAll(/\s+/g, ' '))
     }
   }

@@ -272,7 +272,8 @@ for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers
     theirs.stdout.on('data', (chunk) => (said += chunk))
     const sources = [ours.output, theirs.stdout]
     try {
-      // In an empty namespace, nothing shows that the watches are established, so the test creates a first object.
+      // In an empty namespace, the test could not detect that the watches are established, so the test first creates an
+      // object.
       if (namespace === 'empty') {
         await client.post('/api/v1/namespaces/empty/configmaps', { metadata: { name: 'first' } })
       }

@@ -49,7 +49,9 @@ test('a webhook that closes the connection after reading the review is not calle
   assert.deepEqual(webhooks.taken(), ['/allow', '/reset', '/allow'])
 })
 
-/** The limit is generous for a busy machine. The webhook must not determine the duration. */
+/**
+ * The limit is generous, because the machine may be busy. The time that the webhook takes must not affect the duration.
+ */
 const maxMs = 15_000
 
 for (const path of failing)

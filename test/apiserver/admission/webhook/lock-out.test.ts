@@ -83,7 +83,7 @@ test('the circuit breaker of an unreachable webhook opens, is reported, and clos
   for (let i = 0; i < 8; i++) assert.equal((await client.post(maps, { metadata: { name: `b${i}` } })).status, 201)
   const path = '/apis/ops.orch.io/v1/admissionwebhooks'
   const shown = await client.get(`${path}/validating:broken:${name}`)
-  // On a very slow machine, a probe takes place every ten seconds.
+  // On a very slow machine, the server sends a probe every ten seconds.
   const probes = Math.floor((performance.now() - began) / 10_000)
   const { breaker, calls, lastError } = shown.body.status
   assert.deepEqual([shown.status, breaker], [200, 'Open'])
@@ -231,7 +231,7 @@ for (const sort of ['mutating', 'validating'] as const)
       const make = (timeout: string) => client.post(`${maps}?timeout=${timeout}`, { metadata: { name: 'hasty' } })
       const { status, body } = await make('1s')
       assert.deepEqual([status, body.reason], [504, 'Timeout'], body.message)
-      // This is enough time for the webhook, but not if several webhooks shared the client's time.
+      // The webhook has enough time, but would not have enough time if several webhooks shared the client's timeout.
       if (failurePolicy === 'Ignore') assert.ok([403, 504].includes((await make('2500ms')).status))
       const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
       assert.deepEqual(
@@ -328,7 +328,7 @@ test('every server that shares a store applies a new webhook configuration withi
     return performance.now() - began
   }
   await waitFor(false)
-  // Measures the slower direction. Repeats the measurement if other load disturbed it.
+  // Measures the direction that takes longer. Repeats the measurement if other load disturbed it.
   const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
     await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
     const inForce = await waitFor(true)

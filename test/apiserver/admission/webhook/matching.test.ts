@@ -19,7 +19,7 @@ function namespaceAt(revision: number, labels: { readonly [key: string]: string 
   return { key: 'n', revision, object: { metadata: { name: 'n', labels } } } as unknown as StoredObject
 }
 
-// Another server has removed the label, but the cache of this server does not show that yet.
+// Another server has removed the label, but the cache of this server still contains the label.
 const stale = namespaceAt(1, { hooked: 'yes' })
 const latest = namespaceAt(2, {})
 const lookup = { getCached: () => stale, getLatest: async () => latest } as unknown as Lookup

@@ -141,12 +141,12 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     for (let i = 0; i < 4; i++)
       for (const key of keys) written.push(await writer.write(key, `${value}${i}`, { note: 'n' }))
     await opened.pass(4000)
-    // While the journal is being trimmed, a state is either complete or not available.
+    // While the journal is being trimmed, an earlier state is either complete or not available.
     for (const at of written.slice(100)) {
       const found = await stateAt(store.journal!, at).catch((error) => error)
       assert.ok(found instanceof RevisionGone || found.length === 100, `${found.length ?? found} at ${at}`)
     }
-    // A reader delayed the trimming, which resumes after at most a minute.
+    // A reader delays the trimming, which resumes after at most a minute.
     await opened.pass(70_000)
     const remainingCount = async () => {
       const oldest = await store.journal!.oldest()

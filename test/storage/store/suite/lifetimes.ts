@@ -60,7 +60,7 @@ async function lifetimeTakenAway(store: Store): Promise<void> {
   const rewritten = await put(store, 'a', '2', await putFor(store, 2, 'a', '1', 0))
   await remove(store, 'b', await putFor(store, 2, 'b', '1', 0))
   const remade = await put(store, 'b', '2', 0)
-  // The key is due one second after the obsolete lifetimes.
+  // The key `c` expires one second after the earlier lifetimes of `a` and `b` would have expired.
   const last = await putFor(store, 3, 'c', '1', 0)
   const seen = await readChanges(store, { after: last, count: 1 })
   assert.equal(seen[0]!.key, 'c')
