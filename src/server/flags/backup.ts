@@ -165,7 +165,7 @@ export const scheduledBackupFlags = {
     name: 'backup-dir',
     value: 'DIR',
     read: text,
-    help: 'directory for scheduled backups; empty disables them',
+    help: 'directory for scheduled backups; empty disables scheduled backups',
   }),
   backupInterval: flag({
     name: 'backup-interval',

@@ -143,7 +143,7 @@ const servingFlags = {
     value: 'PORT',
     default: '10257',
     read: readPort,
-    help: 'HTTPS port that serves /healthz (unauthenticated) and /metrics (requires authorization by the API server); 0 disables it',
+    help: 'HTTPS port that serves /healthz (unauthenticated) and /metrics (requires authorization by the API server); 0 disables the port',
   }),
   tlsCertFile: flag({
     name: 'tls-cert-file',

@@ -34,7 +34,7 @@ const nodeFlags = {
     value: 'PORT',
     default: '10250',
     read: readPort,
-    help: "HTTPS port on the node's IP address for logs, exec, attach and port-forward (requires authorization by the API server); 0 disables it",
+    help: "HTTPS port on the node's IP address for logs, exec, attach and port-forward (requires authorization by the API server); 0 disables the port",
   }),
   capacity: capacityFlag('capacity', 'capacity of the node'),
   podCidr: flag({

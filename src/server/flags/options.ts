@@ -20,7 +20,7 @@ const fileFlags = {
     name: 'config',
     value: 'FILE',
     read: text,
-    help: 'OrchConfiguration file with a field per flag; flags override it (see orch config)',
+    help: 'OrchConfiguration file with a field per flag; flags override the file (see orch config)',
   }),
 
   adminKubeconfig: flag({

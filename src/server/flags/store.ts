@@ -8,7 +8,7 @@ export const storeFlags = {
     value: 'DIR',
     default: '.orch/data',
     read: readDirectory,
-    help: 'directory for the embedded store and the generated certificates; only one server can use it at a time',
+    help: 'directory for the embedded store and the generated certificates; only one server can use the directory at a time',
   }),
   etcdServers: flag({
     name: 'etcd-servers',

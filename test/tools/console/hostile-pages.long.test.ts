@@ -141,7 +141,7 @@ test('a page from an aggregated server runs no script and installs no service wo
   for (const [origin, open] of [[own, openAsAdmin] as const, [proxy, browser.open] as const]) {
     const page = await open(`${origin}/apis/a.example.com/v1/takeover`)
     await page.getByText('relayed').waitFor()
-    // Nothing runs in this page, so its effect is checked from one where scripts run.
+    // No script runs in this page, so the test checks the effect of the page from another page in which scripts run.
     assert.equal(await page.title(), 'relayed')
     await page.goto(`${origin}/console/`)
     const register = `navigator.serviceWorker.register('/apis/a.example.com/v1/worker', { scope: '/' })

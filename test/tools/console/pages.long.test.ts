@@ -412,7 +412,7 @@ describe('events during a console session', { timeout }, () => {
       assert.deepEqual(await accessibilityFaults(other), [], place)
     }
     await goTo(other, '#/operations/quotas')
-    // A selection until listing namespaces is denied.
+    // Selects a namespace until the server denies the list of namespaces.
     await other.getByRole('textbox', { name: 'Namespace' }).fill('small')
     await other.getByRole('textbox', { name: 'Namespace' }).press('Enter')
     const refusal = other.getByRole('status').filter({ hasText: 'in the namespace "small"' })

@@ -120,7 +120,7 @@ test('only CA certificates that match a pinned hash are trusted, regardless of t
   const trust = (pins: readonly string[]) => trustCluster({ server: server.url, token, pins, signal })
   const trustedForm = server.certificate.replaceAll(' CERTIFICATE-', ' TRUSTED CERTIFICATE-')
   const others = [server.certificate, trustedForm, server.certificate.replaceAll(' CERTIFICATE-', ' X509 CERTIFICATE-')]
-  // The real CA is public. An attacker who knows the token adds another CA to it.
+  // The real CA is public, so an attacker who knows the token can add another CA to the document.
   for (const other of others)
     for (const bundle of [real + other, other + real, `${real}\n# text\n${other}`]) {
       holder.text = configWith(bundle)
@@ -154,7 +154,7 @@ test('a CA that matches no pinned hash is rejected although the token is valid',
   const plain = configWith(server.certificate)
   await assertRejected(plain, /does not match --ca-cert-hash/)
   assert.equal(server.seen.length, 1)
-  // In all formats: by kubeadm, by hand, as JSON.
+  // Kubeconfigs in all formats: written by kubeadm, written manually, and JSON.
   await assertRejected(`${plain}contexts: null\nusers: null\n`, /does not match --ca-cert-hash/)
   await assertRejected(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /does not match --ca-cert-hash/)
   await assertRejected(JSON.stringify(loadAll(plain)[0]), /does not match --ca-cert-hash/)

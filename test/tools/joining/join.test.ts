@@ -1,4 +1,7 @@
-/** A client with only a token and the address of a real `orch up` joins it, with the real programs over TLS. */
+/**
+ * A client that has only a token and the address of a real `orch up` joins its cluster, with the real programs over
+ * TLS.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { statSync, writeFileSync } from 'node:fs'
@@ -56,7 +59,7 @@ test('nodes and users can join a cluster', async (t) => {
     const transport = new HttpTransport(bare)
     const stranger = new Client(transport.send)
     const path = '/api/v1/namespaces/kube-public/configmaps'
-    // The server grants access to it once it is ready.
+    // The server allows anonymous clients to read the ConfigMap as soon as the server is ready.
     const { data } = await until(
       () => stranger.read<{ data: { kubeconfig: string } }>(`${path}/cluster-info`).catch(() => ({ data: undefined })),
       ({ data }) => data !== undefined,
@@ -189,7 +192,7 @@ test('nodes and users can join a cluster', async (t) => {
       port = [`--port=${await freePort()}`]
       const again = await start('n9')
       await approveServing()
-      // The server presents its own identity, and the agent asks the server what that may do.
+      // The server authenticates as its own user, and the agent asks the server for the permissions of that user.
       await until(
         async () => (await admin.get('/api/v1/nodes/n9/proxy/healthz')).text,
         (text) => text === 'ok',

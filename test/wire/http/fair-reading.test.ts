@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readFairly } from '../../../src/wire/http/fair-reading.ts'
 
 const bytes = 8 * 2 ** 20
-/** The limit per turn, and the rest of the read that exceeds the limit. */
+/** The limit for one turn, and the rest of a read that exceeds the limit. */
 const maxPerTurn = 2 * 64 * 1024
 
 const server = createServer().listen(0, '127.0.0.1')
@@ -118,7 +118,7 @@ test('the connections of one client share its time in each event-loop turn, and 
     totals,
     sockets.map(() => bytes),
   )
-  // Data that arrived before the call of `readFairly` is delivered in the first turn.
+  // Data that arrived before the call of `readFairly` is delivered in the first turn of the event loop.
   const counts = [...turns.values()].slice(1, 50)
   assert.ok(Math.max(...counts) <= 3, JSON.stringify(counts))
 })

@@ -11,7 +11,7 @@ export const deletionFlags = {
       value: 'background|orphan|foreground',
       default: 'background',
       read: oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
-      help: 'propagation policy for dependents: background deletes them after the object, foreground deletes them before it, orphan keeps them',
+      help: 'propagation policy for dependents: background deletes dependents after the object, foreground deletes dependents before the object, orphan keeps dependents',
     }),
     'background',
   ),

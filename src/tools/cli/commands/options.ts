@@ -6,7 +6,7 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 export const optionsCommand = defineCommand({
   name: 'options',
   forms: [''],
-  about: 'Show the flags that all commands accept. They can also precede the command name.',
+  about: 'Show the flags that all commands accept. These flags can also precede the command name.',
   examples: ['orchctl options'],
   flags: connectionFlags,
   run: async (context, { words }) => {

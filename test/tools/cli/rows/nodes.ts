@@ -11,7 +11,7 @@ spec:
   containers: [{name: a, image: x}]
 ${more}`
 
-/** A pod that a finalizer keeps from being removed. */
+/** A pod that cannot be removed because it has a finalizer. */
 const stuck = pod('stuck').replace('labels:', 'finalizers: [example.com/kept], labels:').replace('drained', 'lost')
 
 export const nodes: Part = {

@@ -56,7 +56,7 @@ export const getFlags = {
     read: text,
     help: 'subresource of the named objects, such as status or scale',
   }),
-  count: toggle({ name: 'count', help: 'print only the number of objects; the server counts them if it can' }),
+  count: toggle({ name: 'count', help: 'print only the number of objects, counted by the server if possible' }),
   chunkSize: chunkSizeFlag,
   ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'ignore missing objects' }),
   noHeaders: toggle({ name: 'no-headers', help: 'omit the header line' }),

@@ -104,7 +104,7 @@ export const proxyCommand = defineCommand({
   about: `Serve the API on a local port without TLS, as the kubeconfig user, until you press Ctrl-C.
 
 Everyone who can reach the port acts as the kubeconfig user, so do not expose the port beyond this machine. To protect
-you from web pages, orchctl rejects requests whose host name is not that of this machine, and write requests from pages
+you from web pages, orchctl rejects requests whose host name is not a name of this machine, and writes from pages
 of another origin. Protocol upgrades are not forwarded.`,
   examples: [
     'orchctl proxy',

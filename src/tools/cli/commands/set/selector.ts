@@ -13,7 +13,7 @@ const flags = { ...rest, resourceVersion: resourceVersionFlag }
 export const setSelectorCommand = defineCommand({
   name: 'set selector',
   forms: ['(service NAME | service/NAME | -f FILE | services --all) KEY=VALUE,... [flags]'],
-  about: 'Set the pod selector of a service, replacing the previous one.',
+  about: 'Replace the pod selector of a service.',
   examples: ['orchctl set selector service web app=web,tier=front'],
   flags,
   run: async (context, { options, words }) => {
