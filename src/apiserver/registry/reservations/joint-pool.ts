@@ -34,7 +34,7 @@ export class JointPool implements Pool {
       if (rest < part.size) return part.at(rest)
       rest -= part.size
     }
-    throw new RangeError(`the pool ${this.name} has no value at ${place}`)
+    throw new RangeError(`the pool ${this.name} has no value with index ${place}`)
   }
 
   readonly contains = (value: string): boolean => this.#parts().some((part) => part.contains(value))
