@@ -1,6 +1,6 @@
 /** Tests of simulated nodes, which run in a separate thread. If that thread exits, the API server continues. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
@@ -48,6 +48,21 @@ const ended = () => server.output().match(/the simulated-nodes thread exited.*/g
 test('pods run in the simulation thread, and the server can reach their logs and ports', async () => {
   await runPod('first')
   await assertReached('first')
+})
+
+test('the simulation thread has a lower priority than the main thread', () => {
+  const tasks = `/proc/${server.process.pid}/task`
+  const priorities = readdirSync(tasks).map((id) => {
+    const [, name, fields] = /\((.*)\) (.*)/.exec(readFileSync(join(tasks, id, 'stat'), 'utf8'))!
+    // The 19th field is the nice value. The first two are the ID and the name.
+    return { id: Number(id), name, nice: Number(fields!.split(' ')[16]) }
+  })
+  const main = priorities.find(({ id }) => id === server.process.pid)!
+  const simulation = priorities.filter(({ name }) => name === 'simulated nodes')
+  assert.deepEqual(
+    simulation.map(({ nice }) => nice - main.nice),
+    [10],
+  )
 })
 
 test("the server's metrics include metrics from the simulation thread", async () => {

@@ -9,6 +9,7 @@ import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ApiObject } from '../../api/model/object.ts'
 import { type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { lowerThreadPriority } from '../../base/concurrency/thread-priority.ts'
 import { errorFields } from '../../base/telemetry/log.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { Informer } from '../../client/informers/informer.ts'
@@ -207,6 +208,8 @@ async function readStages({ stageTexts }: SimulationData): Promise<PodStages | u
   return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
 }
 
+// Containers of users must not delay the requests of others.
+lowerThreadPriority()
 const data = workerData as SimulationData
 setInterval(() => Atomics.add(data.heartbeat, 0, 1), heartbeatMs).unref()
 const started = readStages(data).then((stages) => new SimulationThread(data, stages))
