@@ -87,13 +87,46 @@ test('suspended tasks resume in order even if other work uses the whole budget o
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })
 
+test('a short task resumes before all tasks that have worked for long', async () => {
+  let pieces = 0
+  const long = Array.from({ length: 20 }, async () => {
+    const timeSlice = new TimeSlice()
+    spin(5)
+    for (let i = 0; i < 5; i++) {
+      useUpTurn()
+      await timeSlice.yieldIfDue()
+      pieces++
+    }
+  })
+  const timeSlice = new TimeSlice()
+  for (let rests = 0; rests < 3; rests++) {
+    useUpTurn()
+    timeSlice.begin()
+    spin(0.3)
+    const rest = timeSlice.yieldIfDue()
+    assert.notEqual(rest, undefined)
+    await rest
+  }
+  const meanwhile = pieces
+  await Promise.all(long)
+  assert.ok(meanwhile <= 10, `a short task waited for ${meanwhile} pieces of long tasks`)
+})
+
+/** Uses the whole time budget of this turn of the event loop. */
+function useUpTurn(): void {
+  const timeSlice = new TimeSlice()
+  spin(0.3)
+  timeSlice.charge(1_000_000)
+  spin(2)
+}
+
 test('tasks yield less often while a server starts, and yield normally after the last start', async () => {
   const attempt = async (): Promise<boolean> => {
     await new Promise(setImmediate)
     const began = performance.now()
+    useUpTurn()
     const timeSlice = new TimeSlice()
-    timeSlice.yieldIfDue()
-    spin(5)
+    spin(2)
     const starts = [beginStart(), beginStart()]
     starts.pop()![Symbol.dispose]()
     const restsMeanwhile = timeSlice.yieldIfDue() !== undefined

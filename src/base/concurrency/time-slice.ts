@@ -8,8 +8,10 @@
  *   await roomInTurn()                                       // before each of many short tasks, such as requests
  *
  * Short work never yields, so short tasks keep their order. All long work in one turn of the event loop shares a time
- * budget of a few milliseconds. Suspended work resumes in the order of suspension, and tasks that wait for `roomInTurn`
- * come last. Every turn resumes at least one task of each kind, so that no task starves on a busy server.
+ * budget of a few milliseconds. Suspended tasks that have worked for a few milliseconds at most resume first, so that an
+ * ordinary request does not wait for every expensive one. Other suspended tasks follow, and tasks that wait for
+ * `roomInTurn` come last. Tasks of one kind resume in the order of suspension. Every turn resumes at least one task of
+ * each kind, so that no task starves on a busy server.
  */
 import { performance } from 'node:perf_hooks'
 
@@ -28,12 +30,16 @@ let stretchMs = stretches.usual
  * the budget at this interval.
  */
 const briefMs = 0.25
+/** Working time in milliseconds up to which a suspended task resumes before longer ones. */
+const shortTaskMs = 4
 /** Number of work units between two readings of the clock. */
 const unitsBetweenLooks = 2000
 
 /** Splits the work of one task, such as a request, into time slices. */
 export class TimeSlice {
   #since = clock.now()
+  /** Working time of the task in milliseconds before `#since`. */
+  #workedMs = 0
   #units = 0
 
   /** Restarts the measurement. Must be called after the task has waited, because waiting time is not work. */
@@ -51,7 +57,7 @@ export class TimeSlice {
 
   /** Yields to other tasks if the time budget is used up. Otherwise returns undefined. */
   yieldIfDue(): Promise<void> | undefined {
-    return this.#isDue() ? longWork.rest() : undefined
+    return this.#isDue() ? this.#rest() : undefined
   }
 
   /** Runs a generator that yields at every point where its work can be interrupted or has to wait. */
@@ -74,8 +80,24 @@ export class TimeSlice {
     const isDue = now - stretchBegan(now) >= stretchMs
     // The time slice remains used up until the task has yielded, so that `yieldIfDue` agrees with the preceding call of
     // `charge`.
-    if (!isDue) this.#since = now
+    if (!isDue) this.#count(now)
     return isDue
+  }
+
+  #count(now: number): void {
+    this.#workedMs += now - this.#since
+    this.#since = now
+  }
+
+  #rest(): Promise<void> {
+    this.#count(clock.now())
+    const work = this.#workedMs <= shortTaskMs ? shortWork : longWork
+    return new Promise((resolve) =>
+      work.rest(() => {
+        this.begin()
+        resolve()
+      }),
+    )
   }
 }
 
@@ -135,13 +157,13 @@ class RestingWork {
     return this.#waiting.length
   }
 
-  /** Returns a promise that resolves in a later turn of the event loop that has time left. */
-  rest(): Promise<void> {
+  /** Calls the function in a later turn of the event loop that has time left. */
+  rest(resume: () => void): void {
     if (!isResuming) {
       isResuming = true
       setImmediate(resumeNext)
     }
-    return new Promise((resolve) => this.#waiting.push(resolve))
+    this.#waiting.push(resume)
   }
 
   /**
@@ -156,6 +178,7 @@ class RestingWork {
   }
 }
 
+const shortWork = new RestingWork()
 const longWork = new RestingWork()
 const loopPieces = new RestingWork()
 
@@ -165,8 +188,8 @@ let isResuming = false
 /** Resumes pieces one by one while the turn has time left, and then continues in the next turn. */
 function resumeNext(): void {
   const turn = presentTurn()
-  const hasResumed = longWork.resume(turn) || loopPieces.resume(turn)
-  isResuming = longWork.length + loopPieces.length > 0
+  const hasResumed = shortWork.resume(turn) || longWork.resume(turn) || loopPieces.resume(turn)
+  isResuming = shortWork.length + longWork.length + loopPieces.length > 0
   if (!isResuming) return
   if (!hasResumed) setImmediate(resumeNext)
   // The next task resumes after all work of the current task, because nextTick callbacks run only when the microtask
@@ -180,7 +203,8 @@ function resumeNext(): void {
  * tasks that take at least a tenth of a millisecond.
  */
 export function roomInTurn(): Promise<void> | undefined {
-  return loopPieces.length === 0 && presentTurn().hasTime ? undefined : loopPieces.rest()
+  if (loopPieces.length === 0 && presentTurn().hasTime) return undefined
+  return new Promise((resolve) => loopPieces.rest(resolve))
 }
 
 /**

@@ -220,6 +220,7 @@ export async function commitObject(
   const write = { key, expected, value, lifetimeSeconds, unique, note, ...all }
   assertInTime(context)
   const result = await timed(context, 'store', resource.store.commit(write))
+  timeSlice.begin()
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }
