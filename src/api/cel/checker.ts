@@ -364,7 +364,7 @@ function matchingOverloads(overloads: readonly Overload[], { args, isMember }: A
   const first = !args.some(mayBeAnything)
   const matches: { readonly overload: Overload; readonly result: CelType }[] = []
   for (const overload of overloads) {
-    if (overload.isMember !== isMember || overload.kinds.length !== args.length) continue
+    if (overload.isMember !== isMember || overload.kinds().length !== args.length) continue
     if (first && overload.forDynamic) continue
     const { params, result } = overload.signature()
     if (!unifyAll(params, first ? args : args.map(unbound))) continue

@@ -296,7 +296,7 @@ function direct({ call, actual, ofResult }: Overload): Invoke {
 
 /** Returns a function that selects an overload at run time, by the types of the actual arguments. */
 function dispatched(overloads: readonly Overload[]): Invoke {
-  const choices = overloads.map((overload) => ({ kinds: overload.kinds, invoke: direct(overload) }))
+  const choices = overloads.map((overload) => ({ kinds: overload.kinds(), invoke: direct(overload) }))
   return (frame, args) => {
     const chosen = choices.find(({ kinds }) => kinds.every((kind, i) => fits(kind, args[i]!)))
     if (chosen === undefined) throw new CelError('no such overload')

@@ -53,8 +53,8 @@ export interface Overload extends Costs {
   readonly isMember: boolean
   /** Creates a new signature for each call, because matching the arguments of a call binds the type parameters. */
   readonly signature: () => Signature
-  /** The kinds of the parameters, for matching arguments whose types are known only at run time. */
-  readonly kinds: readonly CelType['kind'][]
+  /** Returns the kinds of the parameters, for matching arguments whose types are known only at run time. */
+  readonly kinds: () => readonly CelType['kind'][]
   readonly call: Implementation
 }
 
@@ -70,22 +70,44 @@ export type Functions = ReadonlyMap<string, readonly Overload[]>
  * `define('(string) int',...)` declares a function.
  */
 export function define(form: string, call: Implementation, costs: Costs = {}): Overload {
+  // Most functions are never called. A declaration is therefore parsed when an expression first calls its function.
+  let parsed: Declaration | undefined
+  const declaration = () => {
+    parsed ??= parseDeclaration(form)
+    return parsed
+  }
+  return {
+    isMember: !form.startsWith('('),
+    signature: () => newSignature(declaration()),
+    kinds: () => declaration().kinds,
+    call,
+    ...costs,
+  }
+}
+
+interface Declaration extends Signature {
+  readonly kinds: readonly CelType['kind'][]
+  readonly hasTypeParameters: boolean
+}
+
+function parseDeclaration(form: string): Declaration {
   const match = /^(?:(.*)\.)?\((.*)\) (.+)$/.exec(form)
   if (match === null) throw new TypeError(`invalid function signature: ${form}`)
-  const [, target, params = '', result = ''] = match
-  const texts = target === undefined ? splitTypes(params) : [target, ...splitTypes(params)]
+  const [, target, list = '', resultText = ''] = match
+  const texts = target === undefined ? splitTypes(list) : [target, ...splitTypes(list)]
   const parameters = new Map<string, CelType>()
-  const written = { params: texts.map((text) => readType(text, parameters)), result: readType(result, parameters) }
-  const signature = () => {
-    if (parameters.size === 0) return written
-    const fresh = new Map<CelType, CelType>()
-    return {
-      params: written.params.map((type) => instantiate(type, fresh)),
-      result: instantiate(written.result, fresh),
-    }
+  const params = texts.map((text) => readType(text, parameters))
+  const result = readType(resultText, parameters)
+  return { params, result, kinds: params.map(({ kind }) => kind), hasTypeParameters: parameters.size > 0 }
+}
+
+function newSignature(declaration: Declaration): Signature {
+  if (!declaration.hasTypeParameters) return declaration
+  const fresh = new Map<CelType, CelType>()
+  return {
+    params: declaration.params.map((type) => instantiate(type, fresh)),
+    result: instantiate(declaration.result, fresh),
   }
-  const kinds = written.params.map(({ kind }) => kind)
-  return { isMember: target !== undefined, signature, kinds, call, ...costs }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The list functions that Kubernetes adds to the standard functions of CEL. */
 import { equals, order } from '../compare.ts'
-import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
+import { type Costs, define, type Functions, type Implementation, type Overload } from '../overload.ts'
 import { times, traversal } from '../size.ts'
 import { CelError, CelList, CelMap, Double, Duration, kindOf, Uint, type Value } from '../values.ts'
 import { operators } from './operators.ts'
@@ -53,8 +53,9 @@ const zeros: { readonly [type: string]: Value } = {
 
 /** Returns a function that adds the elements of a list with the `+` operator of their type. */
 function sum(type: string): Implementation {
-  const add = operators.get('_+_')!.find(({ kinds }) => kinds[0] === type && kinds[1] === type)!
+  const isOfType = ({ kinds }: Overload) => kinds().every((kind) => kind === type)
   return (run, [list]) => {
+    const add = operators.get('_+_')!.find(isOfType)!
     let total: Value = zeros[type]!
     for (const item of list as CelList) {
       run.budget.work(1)
