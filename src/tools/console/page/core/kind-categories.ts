@@ -49,16 +49,21 @@ export function byCategory(types: readonly Type[], domain: string): Map<Category
   return new Map(sorted)
 }
 
-function categoryOf({ group, plural }: Type, domain: string): Category {
-  const isBuiltIn = builtInGroups.has(group) || (domain !== '' && group.endsWith(`.${domain}`))
+function categoryOf(type: Type, domain: string): Category {
+  const isBuiltIn = builtInGroups.has(type.group) || (domain !== '' && type.group.endsWith(`.${domain}`))
   if (!isBuiltIn) return 'Custom'
-  return placeByPlural.get(plural)?.category ?? 'Cluster'
+  return placeOf(type)?.category ?? 'Cluster'
 }
 
 function compareTypes(a: Type, b: Type): number {
   return rankOf(a) - rankOf(b) || (a.kind < b.kind ? -1 : 1)
 }
 
-function rankOf({ plural }: Type): number {
-  return placeByPlural.get(plural)?.rank ?? Number.MAX_SAFE_INTEGER
+function rankOf(type: Type): number {
+  return placeOf(type)?.rank ?? Number.MAX_SAFE_INTEGER
+}
+
+/** The kinds of the metrics API have the plural names of the kinds that they measure. */
+function placeOf({ group, plural }: Type) {
+  return group.startsWith('metrics.') ? undefined : placeByPlural.get(plural)
 }
