@@ -412,9 +412,15 @@ describe('the console in a browser', () => {
     await page.getByText(`${(many + 1).toLocaleString('en')} objects`).waitFor()
     assert.ok((await page.locator('tbody tr').count()) < 100)
     await page.getByRole('link', { name: names[0]! }).focus()
+    await page.evaluate(`{
+      globalThis.focusLosses = 0
+      const observer = new MutationObserver(() => document.activeElement === document.body && focusLosses++)
+      observer.observe(document.querySelector('tbody'), { childList: true })
+    }`)
     await page.keyboard.press('End')
     await page.getByRole('link', { name: names.at(-1)! }).waitFor()
     assert.match(String(await page.evaluate('document.activeElement.textContent')), /^row-/)
+    assert.equal(await page.evaluate('focusLosses'), 0)
     await page.getByLabel('Name contains').fill('00042')
     await page.getByText('1 object,').waitFor()
   })

@@ -280,7 +280,9 @@ interface RowScroll {
 function useRowKeys(view: { readonly current: HTMLElement | null }, { length, rowHeight, scrollTo }: RowScroll) {
   const [active, setActive] = useState(0)
   const rowToFocus = useRef<number | undefined>(undefined)
-  useEffect(() => {
+  // Focuses in the task that renders the row. Until then the focus is lost if the previous row is no longer rendered,
+  // and the table does not receive keys.
+  useLayoutEffect(() => {
     if (rowToFocus.current === undefined) return
     const link = view.current?.querySelector<HTMLElement>(`a[data-row="${rowToFocus.current}"]`)
     if (link) rowToFocus.current = undefined
