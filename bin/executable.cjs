@@ -1,6 +1,7 @@
 // The entry point of the single executable (scripts/package/executable.mjs) and of each of its threads. A thread
 // defines `threadProgram` before it runs this file (src/base/files/program-files.ts). The name of the executable
-// selects the program: `orchctl`, or `orch` for every other name. V8's compiled code is stored in the user's cache directory.
+// selects the program: `orchctl`, or `orch` for every other name. V8's compiled code is stored in the user's cache
+// directory.
 const { homedir } = require('node:os')
 const { basename, join } = require('node:path')
 const { getAsset } = require('node:sea')

@@ -1,7 +1,7 @@
 /**
  * Checks that every function, class and constant that src/ exports is imported by another file in src/, the tests, the
  * bench or the scripts. Types may be exported without an import because they belong to the signatures of other exports.
- * Also checks that every export that another room imports, including types, has a doc comment. Reads the sources as
+ * Also checks that every export that another folder imports, including types, has a doc comment. Reads the sources as
  * text, not as a syntax tree. A file that is imported as a whole or at run time counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ const faults = [...texts].flatMap(([file, text]) => {
   return exportsOf(text).flatMap((name) => (used.has(`${file} ${name}`) ? [] : [`${file}: nobody imports ${name}`]))
 })
 const undocumented = [...texts].flatMap(([file, text]) => (isInSrc(file) ? undocumentedIn(file, text) : []))
-faults.push(...undocumented.map((name) => `${name} has no doc comment, and another room uses it`))
+faults.push(...undocumented.map((name) => `${name} has no doc comment, and another folder uses it`))
 for (const fault of faults) console.error(fault)
 console.log(`${files.length} files checked`)
 process.exitCode = faults.length > 0 ? 1 : 0

@@ -1,7 +1,7 @@
 /**
- * Checks that imports in `src/` follow `layers.ts`: a group imports only earlier groups, a room imports only lower
- * rooms, and there are no import cycles. Type imports count as imports. Prints all violations and exits with 1 if there
- * are any.
+ * Checks that imports in `src/` follow `layers.ts`: a group imports only earlier groups, a folder imports only lower
+ * folders, and there are no import cycles. Type imports count as imports. Prints all violations, and exits with 1 if
+ * there is a violation.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -19,7 +19,7 @@ const done = new Set<string>()
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
-/** Position of each room: its group, and its layer in the group. */
+/** Position of each folder: its group, and its layer in the group. */
 const places = new Map<string, readonly [number, number]>()
 for (const [group, { name, layers }] of groups.entries()) {
   if (layers.length === 0) places.set(name, [group, 0])
@@ -57,7 +57,7 @@ function isFile(target: string): boolean {
   return /\.tsx?$/.test(target)
 }
 
-/** Checks that `layers.ts` lists exactly the existing rooms. */
+/** Checks that `layers.ts` lists exactly the existing folders. */
 function checkRooms(): void {
   const existing = new Set(files.map(roomOf))
   for (const room of existing) if (!places.has(room)) faults.add(`src/${room} is not in scripts/layers.ts`)

@@ -1,16 +1,16 @@
 /**
- * The groups and rooms of `src/`, from the bottom up, and the limits of single rooms. A room is a folder in a group,
- * such as `apiserver/http`. `check-layers.ts` checks imports against this file, and ARCHITECTURE.md shows the groups
- * and rooms.
+ * The groups of `src/` and the folders of each group, such as `apiserver/http`, from the bottom up, and the limits of
+ * single folders. The code calls such a folder a room. `check-layers.ts` checks imports against this file, and
+ * ARCHITECTURE.md describes the groups and folders.
  */
 
 interface Group {
   readonly name: string
-  /** Rooms from the bottom up. Rooms of one layer do not import each other. A group without layers is a single room. */
+  /** Folders from the bottom up. Folders of one layer do not import each other. If empty, the group has no folders. */
   readonly layers: readonly (readonly string[])[]
 }
 
-/** A group imports only earlier groups. A room may also import lower rooms of its own group. */
+/** A group imports only earlier groups. A folder may also import lower folders of its own group. */
 export const groups: readonly Group[] = [
   {
     name: 'base',
@@ -67,8 +67,8 @@ export const groups: readonly Group[] = [
 const values = ['api/json', 'api/model', 'api/versions', 'api/selectors']
 
 /**
- * Rooms that may import less than their layer allows. Each of them may import only these groups and rooms, `base` and
- * itself.
+ * Folders that may import less than their layer allows. Each of them may import only these groups and folders, `base`
+ * and itself.
  */
 export const only: { readonly [room: string]: readonly string[] } = {
   'storage/store': ['wire'],
@@ -102,7 +102,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'apiserver/outbound': ['wire', ...values],
 }
 
-/** Additional rooms for imports of types only, which add nothing to a bundle. */
+/** Additional folders for imports of types only, which add nothing to a bundle. */
 export const onlyTypes: { readonly [room: string]: readonly string[] } = {
   'client/requests': ['api/kinds'],
   'client/informers': ['api/kinds'],
@@ -138,13 +138,13 @@ export const drivers: { readonly [name: string]: string } = {
   ws: 'wire/websocket',
 }
 
-/** Returns the room of a file relative to `src/`: its group and folder. */
+/** Returns the group and folder of a file, such as `apiserver/http`. The path of the file is relative to `src/`. */
 export function roomOf(file: string): string {
   const [group = '', folder = ''] = file.split('/')
   return groups.some(({ name, layers }) => name === group && layers.length === 0) ? group : `${group}/${folder}`
 }
 
-/** Whether a list contains a room or its group. */
+/** Whether a list contains a folder or its group. */
 export function isAmong(room: string, names: readonly string[]): boolean {
   return names.includes(room) || names.includes(room.split('/')[0]!)
 }

@@ -22,7 +22,7 @@ export interface PublishedKind {
 export interface PublishedApi {
   /** Kinds by group, version and plural, such as `apps/v1 deployments`. */
   readonly kinds: ReadonlyMap<string, PublishedKind>
-  /** Types of fields, by type and field. */
+  /** The types of fields, by object type and field. */
   readonly types: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 

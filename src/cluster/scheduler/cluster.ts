@@ -232,7 +232,7 @@ export class Cluster {
   }
 }
 
-/** Returns the items in an order that alternates between sorts. */
+/** Returns the items in an order that alternates between types of items. */
 function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
   const sorts = [...Map.groupBy(all, sortOf).values()]
   if (sorts.length < 2) return [...all]

@@ -1,4 +1,7 @@
-/** A joining client trusts only an HS256 signature by its own token over the exact text. */
+/**
+ * A joining client trusts a document only if it has an HS256 signature that was made with the client's own token over
+ * the exact text.
+ */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'

@@ -1,7 +1,4 @@
-/**
- * Names of built-in kinds, which definitions cannot use. They include kinds that `--runtime-config` disables, and kinds
- * that only subresources have, such as Scale.
- */
+/** The latest events. The sink creates the texts of all these events later. */
 import { groupName } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Catalogue } from '../../registry/catalogue/catalogue.ts'

@@ -9,9 +9,9 @@ import type { Context } from '../program/command.ts'
 import { SeveralErrors } from '../program/explain-error.ts'
 
 export interface BulkWork<T> {
-  /** Returns the sort of an item. Items of the same sort may be processed concurrently. */
+  /** Returns the type of an item. Items of the same type may be processed concurrently. */
   readonly sortOf: (item: T) => unknown
-  /** Returns the identity of an item within its sort. If undefined, all items are different. */
+  /** Returns the identity of an item among the items of its type. If undefined, all items are different. */
   readonly nameOf?: (item: T) => string | undefined
   /** Performs the operation. Returns the text to print. */
   readonly act: (item: T, index: number) => Promise<string>
