@@ -1,7 +1,7 @@
 /**
- * Checks that functions in src/ are short and easy to call: none has more than 60 lines, and the number of functions
- * with many parameters or positional booleans does not grow. The two counts may only fall, and the limits below fall
- * with them. `--list` prints every function that counts.
+ * Checks that functions in src/ are short and easy to call: no function has more than 60 lines, and the number of
+ * functions with many parameters or positional booleans does not grow. The two counts may only fall, and the limits
+ * below fall with them. `--list` prints every function that counts.
  *
  * Reads the text, not a syntax tree: strings, comments and regular expressions are blanked out first, and functions are
  * found by their heads. This method is accurate enough for counting.

@@ -11,7 +11,7 @@ import { waitForCompaction } from '../support/wait-for-compaction.ts'
 
 const backoff = { firstMs: 20, longestMs: 200 }
 
-/** Creates informers that end with the test, and records their requests and errors. */
+/** Creates informers that stop at the end of the test, and records their requests and errors. */
 function informersOf(t: TestContext, send: Transport) {
   const asked = { lists: 0, watches: 0 }
   const counted: Transport = async (request) => {

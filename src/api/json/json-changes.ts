@@ -80,7 +80,7 @@ function pathElement(sort: Parts['sort'], name: string): PathElement {
   return sort === 'members' ? { member: name } : { named: name }
 }
 
-/** Whether two paths are equal or one of them is a prefix of the other. */
+/** Whether two paths are equal or one path is a prefix of the other path. */
 export function isOneWithinOther(path: readonly PathElement[], other: readonly PathElement[]): boolean {
   const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
   return shorter.every((step, i) => isSameElement(step, longer[i]!))

@@ -1,6 +1,6 @@
 /**
  * Rules of kinds with a `spec`, which clients write, and a `status`, which is written through the `status` subresource.
- * A write of one part never changes the other.
+ * A write of one part never changes the other part.
  */
 import { defined } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'

@@ -252,7 +252,7 @@ function leftAfter({ children }: FieldSet, count: number): number {
   return remainingFields
 }
 
-/** The value of every field without children. Most fields have none, so they share this value. */
+/** The value of every field without children. Most fields have no children, so they share this value. */
 const nothingBelow: JsonObject = Object.freeze({})
 
 /** Parses a path element. Returns its canonical spelling, or undefined if it is invalid. */

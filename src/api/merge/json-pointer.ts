@@ -32,7 +32,7 @@ export function parseIndex(token: string, end: number): number | undefined {
   return index >= 0 && index < end ? index : undefined
 }
 
-/** Returns the child that a token names, or undefined if there is none. */
+/** Returns the child that a token names, or undefined if there is no such child. */
 export function step(value: Json, token: string): Json | undefined {
   if (isObject(value)) return own(value, token)
   if (!Array.isArray(value)) return undefined
@@ -40,7 +40,7 @@ export function step(value: Json, token: string): Json | undefined {
   return index === undefined ? undefined : value[index]
 }
 
-/** Returns the value at a pointer, or undefined if there is none. */
+/** Returns the value at a pointer, or undefined if there is no such value. */
 export function find(value: Json, pointer: Pointer): Json | undefined {
   let currentValue: Json | undefined = value
   for (const token of pointer) {

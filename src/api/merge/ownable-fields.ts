@@ -47,7 +47,7 @@ const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...pat
 
 /**
  * Removes the top-level fields that this type of write resets. They are not merged, so an invalid value in them causes
- * no error. Read-only fields within other fields are merged and validated with the rest.
+ * no error. Read-only fields within other fields are merged and validated with all other fields.
  */
 export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !readOnly.includes(name)))

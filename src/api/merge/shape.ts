@@ -62,7 +62,7 @@ export function isSchemaField(schema: Membered, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name)
 }
 
-/** Returns the schema at a path element, or undefined if the schema has none. */
+/** Returns the schema at a path element, or undefined if no schema describes the element. */
 export function stepSchema(schema: Schema, step: string): Schema | undefined {
   if (step.startsWith('f:')) return hasMembers(schema) ? memberSchema(schema, step.slice(2)) : undefined
   return hasElements(schema) ? schema.items : undefined

@@ -90,8 +90,8 @@ function* currentManagers({ before, after, writer, create }: UpdateToTrack): Gen
 }
 
 /**
- * Reads the managers that the client sent. Returns undefined if there are none or if they are invalid, in which case
- * the stored managers remain.
+ * Reads the managers that the client sent. Returns undefined if the client sent no managers or invalid managers. The
+ * stored managers then remain.
  */
 function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<void, Manager[] | undefined> {
   const managers = yield* readManagers(sent)

@@ -10,7 +10,10 @@ export function subjectOf(certificate: Buffer): Element {
   return expectTag(fields[first + 4], tags.sequence)
 }
 
-/** Returns the value of the extension with the given object identifier (DER content), or undefined if there is none. */
+/**
+ * Returns the value of the extension with the given object identifier (DER content), or undefined if the certificate
+ * does not contain the extension.
+ */
 export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefined {
   const wrapped = fieldsOf(certificate).fields.find((field) => field.tag === 0xa3)
   if (wrapped === undefined) return undefined

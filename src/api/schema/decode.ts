@@ -23,7 +23,7 @@ export interface Decoded {
   readonly value: Json
   /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
-  /** The unknown fields that exist in other Kubernetes versions, by path. Undefined if there are none. */
+  /** The unknown fields that exist in other Kubernetes versions, by path. Undefined if there are no such fields. */
   readonly otherVersions: OtherVersions | undefined
 }
 
@@ -189,7 +189,7 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** Returns the schema by which `#readPruned` decodes an object, or undefined if there is none. */
+  /** Returns the schema by which `#readPruned` decodes an object, or undefined if there is no such schema. */
   #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
     if (pruned === undefined || this.#vendor === undefined) return undefined
     return described?.(this.#vendor) ?? alternatives?.object.schema

@@ -13,7 +13,7 @@ import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 
-/** Whether a schema contains any default. Most parts have none and are skipped. */
+/** Whether a schema contains any default. Most parts contain no default and are skipped. */
 export const hasDefaults = containsSchema(
   (schema) =>
     schema.ifNull !== undefined ||

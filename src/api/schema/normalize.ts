@@ -105,7 +105,7 @@ export interface VersionType extends ObjectType {
 
 /**
  * Converts a complete object of this version to a complete object of the stored version. `previous` is the stored
- * object, or undefined if there is none.
+ * object, or undefined for a new object.
  */
 export function* decodeStoredSliced(
   version: VersionType,

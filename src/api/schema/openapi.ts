@@ -216,7 +216,7 @@ interface PublishedType {
   readonly doc: string | undefined
 }
 
-/** Returns the name under which a type is published, or undefined if it has none. */
+/** Returns the name under which a type is published, or undefined if the type is not published. */
 function publishedType(schema: Schema): PublishedType | undefined {
   switch (schema.type) {
     case 'time':

@@ -28,7 +28,7 @@ import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 
-/** Whether a schema contains any rule. Most parts have none and are skipped. */
+/** Whether a schema contains any rule. Most parts contain no rule and are skipped. */
 const hasRules = containsSchema((schema) => {
   if (schema.check !== undefined || schema.lenient) return true
   switch (schema.type) {

@@ -58,7 +58,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    * Monotonic time at which this attempt to admit the write started. If undefined, each phase measures its own time.
    */
   readonly began?: number | undefined
-  /** Deadline of the request on the machine's monotonic clock, or undefined if there is none. */
+  /** Deadline of the request on the machine's monotonic clock. Undefined if the request has no deadline. */
   readonly deadline?: number | undefined
   /** Returns a signal that aborts when the caller no longer waits for the request. */
   readonly abandoned?: (() => AbortSignal) | undefined

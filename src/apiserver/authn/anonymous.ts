@@ -19,7 +19,7 @@ export interface AnonymousParts {
 }
 
 /**
- * Accepts requests as the anonymous user. This strategy runs after all other strategies, if none of them found
+ * Accepts requests as the anonymous user. This strategy runs after all other strategies, if no other strategy found
  * credentials.
  */
 export function anonymous({ isAllowedAt, warnsOfSpaces }: AnonymousParts): Authenticator {

@@ -28,7 +28,7 @@ export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], wit
 
 export interface Credentials {
   readonly certificate: ShownCertificate | undefined
-  /** Value of the Authorization header. Undefined if the request has none. */
+  /** Value of the Authorization header. Undefined if the request has no such header. */
   readonly authorization: string | undefined
   readonly headers: SentHeaders
   /** Path of the request. Undefined for credentials that do not come from a request. */
@@ -73,8 +73,8 @@ export const none: AuthenticationOutcome = { result: 'none' }
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
- * Tries the strategies in order, and `anonymous` if none of them found credentials. The result is synchronous as long
- * as the strategies are. If several strategies reject the request, the first rejection with a reason is reported.
+ * Tries the strategies in order, and `anonymous` if no strategy found credentials. The result is synchronous as long as
+ * the strategies are. If several strategies reject the request, the first rejection with a reason is reported.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous?: Authenticator): Authenticator {
   const known = authenticatedOutcomes()

@@ -19,7 +19,7 @@ export interface ResourceAttributes {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** Returns the selectors that restrict the request, or undefined if the request has none. */
+  /** Returns the selectors that restrict the request, or undefined if the request has no selectors. */
   readonly selectors?: (() => RequestSelectors) | undefined
 }
 
@@ -41,7 +41,7 @@ export interface Question {
 /** A verdict on a request, and the reason. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
-  /** Returns the reason, or '' if there is none. The text is built on demand. */
+  /** Returns the reason, or '' if there is no reason. The text is built on demand. */
   readonly reason: () => string
 }
 

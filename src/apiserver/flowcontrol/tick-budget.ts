@@ -46,7 +46,7 @@ export class TickBudget {
     setImmediate(() => this.#end())
   }
 
-  /** Ends the tick. Starts one request of each pool in turn, so that no priority level starves the others. */
+  /** Ends the tick. Starts one request of each pool in turn, so that no priority level starves another level. */
   #end(): void {
     this.#isUnderWay = false
     this.#remainingWork = workPerTick

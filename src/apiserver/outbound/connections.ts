@@ -184,7 +184,7 @@ function requireCommonName(commonName: string): Pick<TlsTarget, 'checkServerIden
 
 /**
  * Returns an error unless the certificate has exactly this common name. Node represents several common names as an
- * array, and omits the subject if the certificate has none.
+ * array, and omits an empty subject.
  */
 function commonNameFault({ subject }: PeerCertificate, commonName: string): Error | undefined {
   const shown: string | string[] | undefined = subject?.CN

@@ -1,6 +1,6 @@
 /**
  * The credentials that this server sends to other servers: a client certificate, a token, or a user name and password.
- * A server without configured credentials receives none.
+ * This server sends no credentials to a server without configured credentials.
  */
 export interface Credentials {
   /** PEM. */
@@ -11,7 +11,7 @@ export interface Credentials {
   readonly password?: string | undefined
 }
 
-/** The empty credentials, for servers that receive none. */
+/** The empty credentials, for servers without configured credentials. */
 export const noCredentials: Credentials = {}
 
 export function headersOf({ token, username, password }: Credentials): { authorization?: string } {

@@ -78,8 +78,8 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
 }
 
 /**
- * Returns whether a type has a registration. The group of APIService itself is not registered. From the core group,
- * only v1 is registered.
+ * Returns whether a type has a registration. The group of APIService itself is not registered. In the core group, only
+ * v1 is registered.
  */
 function isRegistered({ group, kind }: ServedType): boolean {
   return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')

@@ -17,8 +17,8 @@ import { type OwnWrite, ownWrite } from '../registry/writes/server-write.ts'
 import type { WriteContext } from '../registry/writes/write.ts'
 
 /**
- * Creates an object unless it exists. If several servers create the same object at the same time, one succeeds and the
- * others ignore the conflict.
+ * Creates an object unless it exists. If several servers create the same object at the same time, one server succeeds
+ * and the other servers ignore the conflict.
  */
 export async function createMissing(resource: Resource, name: ObjectName, rest: JsonObject): Promise<void> {
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)

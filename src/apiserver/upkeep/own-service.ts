@@ -72,7 +72,7 @@ async function createService({ catalogue, clusterIP, port }: OwnServiceParts, na
 
 /**
  * Returns an address at which other hosts can reach this server: the advertised address, the bind address or the first
- * address of this host. Undefined if there is none.
+ * address of this host. Undefined if there is no such address.
  */
 function reachableAddress({ advertiseAddress, bindAddress }: ServerAddresses): string | undefined {
   const isReachable = (ip: string) => checkReachableAddress(ip).length === 0

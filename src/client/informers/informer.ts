@@ -130,7 +130,7 @@ export class Informer<T extends ObjectBase = ApiObject> {
     for (const handler of this.#handlers) this.#tell(handler, { key, previous, object })
   }
 
-  /** Calls a handler. An error in the handler affects neither the other handlers nor the copy. */
+  /** Calls a handler. An error in the handler affects neither other handlers nor the copy. */
   #tell(handler: ChangeHandler<T>, change: ObjectChange<T>): void {
     try {
       handler(change)

@@ -143,7 +143,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
 
   /**
    * Whether to request a streaming list. The first reflector of a type determines whether the server supports streaming
-   * lists, and the others wait for the result.
+   * lists, and all other reflectors wait for the result.
    */
   async #streams(signal: AbortSignal): Promise<boolean> {
     const { pageLimit, streamingLists = pageLimit === undefined } = this.#options

@@ -1,6 +1,6 @@
 /**
  * Discovers the resource types of a server. Each type is listed once, in the preferred version of its group or else in
- * the first version that has it. A group whose discovery fails is reported and does not affect the others.
+ * the first version that has it. A group whose discovery fails is reported and does not affect the other groups.
  */
 import { messageOf } from '../../base/text/errors.ts'
 import type { CallOptions, Client } from './client.ts'

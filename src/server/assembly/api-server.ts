@@ -57,8 +57,8 @@ export interface ApiServer {
   /** The simulated nodes of this process, which the server may connect to on loopback addresses. */
   readonly localNodes: LocalNodes
   /**
-   * Resolves with the reason when the store fails permanently. From then on, the server is not ready, but it responds
-   * to requests until its owner stops it.
+   * Resolves with the reason when the store fails permanently. After that, the server is not ready, but it responds to
+   * requests until its owner stops it.
    */
   readonly failed: Promise<StoreError>
   readonly moving: ClientMoving

@@ -40,8 +40,8 @@ export interface Environment {
   /** The context of a worker. Set if this server is one of several workers in the process. */
   readonly worker?: WorkerContext
   /**
-   * A signal that aborts when the server is about to stop, even while the server starts. From then on, the server is
-   * not ready.
+   * A signal that aborts when the server is about to stop, even while the server starts. After that, the server is not
+   * ready.
    */
   readonly stopping?: AbortSignal
 }

@@ -69,7 +69,7 @@ export class MainWorker implements WorkerSlot {
     await this.#server?.ended
   }
 
-  /** Does nothing, because this worker ends with the process. */
+  /** Does nothing, because this worker stops when the process exits. */
   async terminate(): Promise<void> {}
 
   moveClients(chance: number): void {

@@ -1,7 +1,7 @@
 /**
  * The simulated nodes of all workers, from the point of view of one worker. Each worker sends the names of its own
- * nodes to the others. It reaches node agents of other workers through their port, and ports of pods through the worker
- * that runs the pod.
+ * nodes to the other workers. It reaches node agents of other workers through their port, and ports of pods through the
+ * worker that runs the pod.
  */
 import { type Duplex, pipeline } from 'node:stream'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'

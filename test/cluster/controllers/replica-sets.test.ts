@@ -63,7 +63,7 @@ test('a ReplicaSet creates, deletes and counts its pods', async () => {
   })
   const counts = { replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 1, availableReplicas: 1 }
   assert.deepEqual(told.status, { ...counts, observedGeneration: 1 })
-  // The ready pod remains. Of the other pods, the pod with the lower deletion cost is deleted.
+  // The ready pod remains. Among the other pods, the pod with the lower deletion cost is deleted.
   const annotations = { 'controller.orch.io/pod-deletion-cost': '-1' }
   const patch = { merge: { metadata: { annotations } } }
   await server.client.patch(kinds.Pod, { namespace, name: made[2]!.metadata.name! }, { patch })

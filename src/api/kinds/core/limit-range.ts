@@ -1,6 +1,6 @@
 /**
  * LimitRange contains limits on the resources of each container, pod and claim in a namespace, and defaults for
- * containers that set none. Missing defaults are derived from the limits.
+ * containers without their own values. Missing defaults are derived from the limits.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -89,7 +89,10 @@ export const limitRange = defineKind({
   },
 })
 
-/** Generates a name if the metadata has none. The name is optional, because no other object refers to a LimitRange. */
+/**
+ * Generates a name if the metadata contains no name. The name is optional, because no other object refers to a
+ * LimitRange.
+ */
 function nameIt(metadata: LimitRange['metadata']): void {
   metadata.name ||= randomUUID()
 }

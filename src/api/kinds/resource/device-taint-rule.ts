@@ -85,7 +85,7 @@ export const deviceTaintRule = defineKind({
   views: { columns: [nameColumn, ageColumn], subresources: { status: plainStatus } },
 })
 
-/** Sets the time of a taint that has none. */
+/** Sets the time of a taint that has no time. */
 function addTime({ spec }: DeviceTaintRule, { now }: PrepareContext): void {
   if (spec?.taint !== undefined) spec.taint.timeAdded ??= timestamp(now)
 }

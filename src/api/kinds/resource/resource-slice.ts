@@ -132,7 +132,7 @@ export const resourceSlice = defineKind({
   },
 })
 
-/** Sets the time of taints that have none. */
+/** Sets the time of taints that have no time. */
 function addTimes({ spec }: ResourceSlice, { now }: PrepareContext): void {
   for (const { taints = [] } of spec?.devices ?? []) for (const taint of taints) taint.timeAdded ??= timestamp(now)
 }

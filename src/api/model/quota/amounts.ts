@@ -18,7 +18,10 @@ export function wholes(count: number): Quantity {
   return { nanos: BigInt(count) * one.nanos, form: 'decimal' }
 }
 
-/** Parses the amounts of an object. An invalid quantity counts as zero, but validated objects contain none. */
+/**
+ * Parses the amounts of an object. An invalid quantity counts as zero, but validated objects contain no invalid
+ * quantities.
+ */
 export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity> {
   return new Map(Object.keys(written).map((name) => [name, readAmount(written, name) ?? none]))
 }

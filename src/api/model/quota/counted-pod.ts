@@ -46,7 +46,7 @@ function isPodResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 }
 
-/** Whether the pod itself has requests or limits, so that its containers need none. */
+/** Whether the pod itself has requests or limits, so that its containers need no requests and limits. */
 export function hasPodResources({ spec = {} }: CountedPod): boolean {
   const { requests = {}, limits = {} } = spec.resources ?? {}
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodResource)

@@ -1,6 +1,7 @@
 /**
- * DefaultStorageClass and DefaultIngressClass: set the default class on a claim or Ingress that names none. If several
- * classes are marked as default, the newest one is used. Before Kubernetes 1.26, the object is rejected instead.
+ * DefaultStorageClass and DefaultIngressClass: set the default class on a claim or Ingress that names no class. If
+ * several classes are marked as default, the newest class is used. Before Kubernetes 1.26, the object is rejected
+ * instead.
  */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'

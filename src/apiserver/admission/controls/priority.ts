@@ -66,8 +66,8 @@ function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undef
 type FoundClass = StoredObject<PriorityClass> | undefined
 
 /**
- * Returns the PriorityClass of the pod or, if the pod names none, the default class. Returns undefined if there is no
- * default class.
+ * Returns the PriorityClass of the pod or, if the pod names no class, the default class. Returns undefined if there is
+ * no default class.
  */
 function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass | Promise<FoundClass> {
   const { priorityClassName: name = '' } = specOf(request.object)

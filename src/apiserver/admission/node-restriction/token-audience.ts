@@ -63,7 +63,7 @@ function audiencesOf(lookup: Lookup, pod: Pod, volume: Volume): string[] {
   return [...tokens, ...(driver?.object.spec?.tokenRequests ?? [])].map(({ audience = '' }) => audience)
 }
 
-/** Returns the name of the CSI driver of a volume, or '' if the volume has none. */
+/** Returns the name of the CSI driver of a volume, or '' if the volume has no CSI driver. */
 function driverOf(lookup: Lookup, { metadata }: Pod, volume: Volume): string {
   if (volume.csi !== undefined) return volume.csi.driver ?? ''
   // The claim of an ephemeral volume is named `<pod>-<volume>`.

@@ -4,8 +4,8 @@
 import type { Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
 
 /**
- * Returns the value derived from an object, or undefined if the object has none. `before` is the value derived from the
- * previous state of the object.
+ * Returns the value derived from an object, or undefined if no value can be derived. `before` is the value derived from
+ * the previous state of the object.
  */
 type Derive<O, T> = (name: string, object: O, before: T | undefined) => T | undefined
 

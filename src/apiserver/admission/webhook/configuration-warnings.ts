@@ -21,7 +21,7 @@ import { compileConfiguration, type Phase, type Webhook, type WebhookConfigurati
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
-  /** Returns the served types. A webhook that matches none of these types is harmless. */
+  /** Returns the served types. A webhook that matches no served type is harmless. */
   readonly servedTypes: () => readonly ServedResource[]
   readonly clock: AdmissionClock
 }

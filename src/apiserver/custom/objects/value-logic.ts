@@ -87,7 +87,9 @@ function failed(fault: FieldError, best: Outcome | undefined): Outcome {
   return { faults: [fault, ...(best?.faults ?? [])], reach: best?.reach ?? 0 }
 }
 
-/** Returns a function that validates all logic keywords of a schema, or undefined if the schema has none. */
+/**
+ * Returns a function that validates all logic keywords of a schema, or undefined if the schema has no logic keywords.
+ */
 function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
   const demands = Object.entries(logic).flatMap(([keyword, join]) => {
     const alternatives = own(schema, keyword)
@@ -158,7 +160,7 @@ function demandsBelow(schema: JsonObject, tools: RuleTools): (about: About) => O
 
 /**
  * Returns the rule for the keywords and logic of a schema whose structure is validated elsewhere. Returns undefined if
- * the schema has none.
+ * the schema has no keywords and no logic.
  */
 export function ruleOf(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const keywords = keywordRule(schema, tools)

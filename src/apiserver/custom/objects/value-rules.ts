@@ -221,7 +221,7 @@ function tooLong(path: FieldPath, maxLength: number): FieldError {
   return forbidden(path, `must have at most ${maxLength} characters to be matched against its pattern`)
 }
 
-/** Returns the rule for the keywords of this schema, without logic. Undefined if it has none. */
+/** Returns the rule for the keywords of this schema, without logic. Returns undefined if the schema has no keywords. */
 export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
   const ofMembers = makeRules(memberKeywords, schema, tools)

@@ -98,8 +98,8 @@ interface Around {
   /** Maximum number of occurrences of the value in an object. Undefined if only the request size limits the number. */
   readonly occurrences: number | undefined
   /**
-   * Path of the innermost list or map whose elements cannot be matched with previous elements. Undefined if there is
-   * none.
+   * Path of the innermost list or map whose elements cannot be matched with previous elements. Undefined if there is no
+   * such list or map.
    */
   readonly uncorrelated: FieldPath | undefined
 }

@@ -16,9 +16,9 @@ import { type PathStep, type Rule, resolveFieldPath, rulesOf } from './rule-form
 /** A rule with its compiled programs. */
 export interface CompiledRule extends Rule {
   readonly compiled: Compiled
-  /** The program of `messageExpression`. Undefined if the rule has none. */
+  /** The program of `messageExpression`. Undefined if the rule has no message expression. */
   readonly messageProgram: Compiled | undefined
-  /** The steps of `fieldPath`. Undefined if the rule has none. */
+  /** The steps of `fieldPath`. Undefined if the rule has no field path. */
   readonly steps: readonly PathStep[]
 }
 
@@ -39,7 +39,7 @@ export interface RuleNode {
   /** Determines which parts of the previous value correspond to parts of the new value. */
   readonly correlation: 'members' | 'keyed items' | 'none'
   readonly keys: readonly string[]
-  /** The default value. Undefined if there is none. */
+  /** The default value. Undefined if there is no default. */
   readonly default?: Json | undefined
 }
 
@@ -52,7 +52,7 @@ export interface RuleReader {
   readonly readPattern: ReadPattern
 }
 
-/** Reads the rules in steps, because a schema may have many. Returns undefined if the schema has none. */
+/** Reads the rules in steps, because a schema may have many. Returns undefined if the schema has no rules. */
 export function* readRules(schema: JsonObject, reader: RuleReader, path: FieldPath): Walk {
   if (!hasRules(schema, reader.prefix)) return undefined
   const declared = declaredTypeOf(schema, { prefix: reader.prefix, isResource: true })

@@ -8,7 +8,7 @@ import { isHint, knownFormat } from './formats.ts'
 const maxWarnings = 5
 const maxShown = 100
 
-/** Returns the warnings for the schemas of a definition. Versions before Kubernetes 1.34 return none. */
+/** Returns the warnings for the schemas of a definition. Versions before Kubernetes 1.34 return no warnings. */
 export function formatWarnings(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
   if (!isSince('1.34', context)) return []
   const formats = versions.flatMap(({ schema }) => formatsIn(schema?.openAPIV3Schema))

@@ -41,8 +41,8 @@ interface AgreedList {
 }
 
 /**
- * Returns the document type and the format that the client requests, or undefined if the client requests none of these
- * types.
+ * Returns the document type and the format that the client requests, or undefined if the client requests no supported
+ * type.
  */
 export function agreeOnList(
   { headers }: Exchange,

@@ -46,7 +46,7 @@ export interface DiscoveryOptions {
   readonly emulation: Emulation
   /**
    * Enabled group versions without resources, as `group/version`. The server sends objects of their kinds, for example
-   * to webhooks, but stores none.
+   * to webhooks, but does not store such objects.
    */
   readonly spoken: readonly string[]
   /** Returns the address at which clients reach the server, such as `127.0.0.1:6443`. */

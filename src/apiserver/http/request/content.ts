@@ -26,7 +26,7 @@ export interface BodyType extends Offering {
   readonly mergesObjects: boolean
 }
 
-/** Returns the media type of the body as sent, without parameters. Returns '' if the client sent none. */
+/** Returns the media type of the body as sent, without parameters. Returns '' if the client sent no media type. */
 export function mediaType(exchange: Exchange): string {
   const header = exchange.headers.one('content-type') ?? ''
   if (!header.includes(';')) return header.trim()

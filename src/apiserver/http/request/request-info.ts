@@ -17,7 +17,7 @@ export interface ResourceInfo {
   readonly group: string
   readonly version: string
   readonly plural: string
-  /** The namespace, or '' if the path has none. */
+  /** The namespace, or '' if the path contains no namespace. */
   readonly namespace: string
   readonly name: string
   readonly subresource: string

@@ -12,9 +12,7 @@ import { negotiate } from './negotiate.ts'
 import { openView, projectedEvents, projectedForm, type View, type Viewed, viewNames } from './projections.ts'
 import { protobufEvents, protobufOf } from './protobuf-form.ts'
 
-/**
- * Negotiates the format of objects, lists and errors. Throws 406 if the client accepts none of the supported formats.
- */
+/** Negotiates the format of objects, lists and errors. Throws 406 if the client accepts no supported format. */
 export function negotiateResponse(exchange: Exchange, resource: Viewed): void {
   agree(exchange, resource, false)
 }

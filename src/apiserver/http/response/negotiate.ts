@@ -91,7 +91,7 @@ interface RequestedType {
 
 /**
  * Returns the first document type that the client requests, with its format. Accept clauses without parameters are
- * ignored, regardless of their quality. Returns undefined if the client requests none of the types.
+ * ignored, regardless of their quality. Returns undefined if the client requests no supported type.
  */
 export function negotiateType<T extends RequestedType>(
   input: NegotiationInput,
@@ -124,7 +124,7 @@ function notServed({ watch, vendor, protobuf }: NegotiationInput): ApiError {
 
 /**
  * Returns the media type that the client prefers, or the first type if the client has no preference. Throws 406 if the
- * client accepts none of the types.
+ * client accepts no supported type.
  */
 export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
   const type = acceptedType(headers, types)
@@ -132,7 +132,7 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
   return type
 }
 
-/** Does the same as `chooseType`, but returns undefined if the client accepts none of the types. */
+/** Does the same as `chooseType`, but returns undefined if the client accepts no supported type. */
 export function acceptedType(headers: RequestHeaders, types: readonly string[]): string | undefined {
   const accept = headers.list('accept')
   const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)

@@ -1,4 +1,4 @@
-/** Response headers that concern the connection. */
+/** Response headers that control the connection. */
 import type { Step } from '../pipeline.ts'
 
 /** Sends Strict-Transport-Security with every response, so that browsers use only TLS. */

@@ -87,8 +87,8 @@ async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Pr
 }
 
 /**
- * Handles a connect request. The backend chooses the response format, so this server negotiates none. Errors are sent
- * as JSON.
+ * Handles a connect request. The backend chooses the response format, so this server does not negotiate a format.
+ * Errors are sent as JSON.
  */
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
   const { exchange, info, authorizer } = call

@@ -45,7 +45,7 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
 }
 
 /**
- * Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if none of the offered subprotocols is
+ * Returns the chosen subprotocol and the headers of the 101 response. Throws 400 if no offered subprotocol is
  * supported.
  */
 export function agreeOnSubprotocol(headers: RequestHeaders, { protocols }: Pick<MessageFraming, 'protocols'>) {
@@ -77,7 +77,7 @@ interface Switching {
   readonly upgrade: UpgradeRequest
   readonly framing: WebSocketFraming
   readonly messages: MessageFraming
-  /** The chosen subprotocol, or '' if there is none. */
+  /** The chosen subprotocol, or '' if no subprotocol was chosen. */
   readonly protocol: string
   /** Headers of the 101 response. */
   readonly answer: readonly string[]

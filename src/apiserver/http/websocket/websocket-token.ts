@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../request/headers.ts'
 const tokenPrefix = 'base64url.bearer.authorization.k8s.io.'
 
 /**
- * Returns an Authorization header with the offered token, or undefined if the client offers none. Throws 401 if the
+ * Returns an Authorization header with the offered token, or undefined if the client offers no token. Throws 401 if the
  * token is invalid.
  */
 export function webSocketAuthorization(headers: RequestHeaders): string | undefined {
@@ -23,7 +23,7 @@ export function webSocketAuthorization(headers: RequestHeaders): string | undefi
   return `Bearer ${token.toString('latin1')}`
 }
 
-/** Returns the offered subprotocols without tokens. Returns '' if none remain. */
+/** Returns the offered subprotocols without tokens. Returns '' if no subprotocols remain. */
 export function withoutWebSocketToken(value: string): string {
   const offered = protocolsOf(value)
   return offered.some(isToken) ? offered.filter((each) => !isToken(each)).join(', ') : value

@@ -85,8 +85,8 @@ export async function readObjectChanges(
 }
 
 /**
- * Returns the revision of the last deletion of an object with the given name, or 0 if none is known. Changes before the
- * deletion belong to another object.
+ * Returns the revision of the last deletion of an object with the given name, or 0 if no deletion is known. Changes
+ * before the deletion belong to another object.
  */
 export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
   for await (const { revision, deleted } of readJournal(resource, objectKey, Number.MAX_SAFE_INTEGER))

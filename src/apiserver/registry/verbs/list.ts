@@ -46,7 +46,7 @@ export interface ListPage {
   readonly revision: number
   /** The first objects of the page. */
   readonly objects: readonly CachedObject[]
-  /** The remaining objects on the page, which are found on demand. Undefined if there are none. */
+  /** The remaining objects on the page, which are found on demand. Undefined if there are no remaining objects. */
   readonly rest?: AsyncIterable<readonly CachedObject[]>
   readonly continueToken: string
   /** Number of objects that follow this page. Undefined if unknown. */

@@ -216,8 +216,8 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
 }
 
 /**
- * Throws an error if the kind requires a resourceVersion and the update has none, or if a patch removes the
- * resourceVersion. Views such as Scale are exempt.
+ * Throws an error if the kind requires a resourceVersion and the update has no resourceVersion, or if a patch removes
+ * the resourceVersion. Views such as Scale are exempt.
  */
 export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
   const { kind, group, plural } = context.resource

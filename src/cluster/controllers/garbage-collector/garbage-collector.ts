@@ -276,7 +276,10 @@ async function orphanDependents(collector: Collector, node: OwnerNode, signal: A
   return 'done'
 }
 
-/** Removes the reference to an owner from all dependents. A failure for one dependent does not affect the others. */
+/**
+ * Removes the reference to an owner from all dependents. A failure for one dependent does not affect the other
+ * dependents.
+ */
 async function disownAll(
   collector: Collector,
   owner: OwnerNode,

@@ -19,7 +19,7 @@ export async function syncVolume(binder: Binder, volume: PersistentVolume, signa
     if (claim === undefined) await release(binder, volume, signal)
     else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
     else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
-    // Otherwise, the claim is about to name this volume, and the reconcile of the claim continues from there.
+    // Otherwise, the claim is about to name this volume, and the reconciliation of the claim continues.
   }
   return 'done'
 }

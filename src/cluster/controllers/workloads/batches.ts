@@ -28,7 +28,7 @@ export async function slowStart(count: number, write: (i: number) => Promise<voi
   return { succeeded }
 }
 
-/** Performs `count` writes. A failure of one write does not stop the others. */
+/** Performs `count` writes. A failure of one write does not prevent the other writes. */
 export async function writeAll(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
   const slice = new TimeSlice()
   const errors: unknown[] = []

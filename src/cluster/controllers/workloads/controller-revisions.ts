@@ -28,7 +28,7 @@ export interface RevisionOwner<O extends ObjectBase> {
   readonly ownerType: ResourceType<O>
   readonly selects: (labels: Labels) => boolean
   readonly template: PodTemplateSpec
-  /** Number of name collisions so far. Undefined if there were none. */
+  /** Number of name collisions so far. Undefined if there were no collisions. */
   readonly collisions: number | undefined
   /** Key of the revision label that contains the hash. */
   readonly hashLabel: string
@@ -39,7 +39,7 @@ export interface RevisionOwner<O extends ObjectBase> {
 export interface History {
   readonly present: ControllerRevision
   readonly others: readonly ControllerRevision[]
-  /** Number of name collisions so far. Undefined if there were none. */
+  /** Number of name collisions so far. Undefined if there were no collisions. */
   readonly collisions: number | undefined
 }
 

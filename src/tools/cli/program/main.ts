@@ -68,7 +68,7 @@ async function ranPlugin(context: Context, args: readonly string[]): Promise<boo
   return true
 }
 
-/** Global flags may precede `help`, as they may precede any command. They have no effect there. */
+/** Global flags may precede `help`, as they may precede any command, but have no effect in this case. */
 function wordsOf(args: readonly string[]): readonly string[] {
   return parseCommandLine(connectionFlags, args).words
 }

@@ -60,7 +60,7 @@ export class PooledConnection {
 
   /**
    * Closes the connection if it has been idle for too long. While a call uses the connection, its response may pause
-   * for any length of time, because the call has a timeout of its own.
+   * for any length of time, because the call has its own timeout.
    */
   #closeIfIdle(): void {
     if (this.listener === undefined) this.socket.destroy()

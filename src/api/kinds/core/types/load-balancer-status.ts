@@ -93,8 +93,8 @@ export function balancerIps({ ingress = [] }: Status = {}): Located[] {
 }
 
 /**
- * Returns warnings for addresses that are not in canonical form. Versions before 1.33 return none. The warnings contain
- * the path of the ingress point.
+ * Returns warnings for addresses that are not in canonical form. Versions before 1.33 return no warnings. The warnings
+ * contain the path of the ingress point.
  */
 export function loadBalancerWarnings(status: Status | undefined, context: RuleContext): string[] {
   if (!isAtLeast(emulationOf(context).version, '1.33')) return []

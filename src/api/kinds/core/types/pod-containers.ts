@@ -235,8 +235,8 @@ function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: {
 }
 
 /**
- * Requires that all or none of the containers of a Windows pod are host processes, and that host processes use the host
- * network.
+ * Requires that either all containers of a Windows pod are host processes or no container is. Requires that host
+ * processes use the host network.
  */
 function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess

@@ -36,8 +36,8 @@ function canOvercommitInPod(name: string): boolean {
 }
 
 /**
- * Defaults the missing limits for huge pages, then the missing requests, of a pod with resources of its own. Mutates the
- * spec.
+ * Defaults the missing limits for huge pages, then the missing requests, of a pod that specifies its own resources.
+ * Mutates the spec.
  */
 export function fillPodResources(spec: PodParts): void {
   fillHugePageLimits(spec)

@@ -173,7 +173,7 @@ function fillSpec(spec: ServiceSpec, context: RuleContext): void {
   if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true
 }
 
-/** Sets the default internal traffic policy. Since 1.24, Services of type ExternalName have none. */
+/** Sets the default internal traffic policy. Since 1.24, Services of type ExternalName have no such policy. */
 function fillInternalPolicy(spec: ServiceSpec, context: RuleContext): void {
   if (isInCluster(spec) || !isAtLeast(emulationOf(context).version, '1.24')) spec.internalTrafficPolicy ??= 'Cluster'
   else delete spec.internalTrafficPolicy

@@ -6,7 +6,7 @@ import { type EmulatedVersion, isAtLeast } from '../../../versions/emulated-vers
 import { isHeadless, isInCluster, type Service, type ServiceSpec } from './service-spec.ts'
 import { topologyAnnotations } from './topology-annotations.ts'
 
-/** Returns the warnings for a Service. Versions before 1.26 return none. */
+/** Returns the warnings for a Service. Versions before 1.26 return no warnings. */
 export function serviceWarnings(service: Service, _: Service | undefined, context: RuleContext): string[] {
   const { version } = emulationOf(context)
   const { metadata, spec = {} } = service

@@ -38,7 +38,7 @@ export interface DaemonStep {
   readonly signal: AbortSignal
   /** Hash of the current template. The pods of the template have it as a label. */
   readonly hash: string
-  /** Every node, and whether pods of the set may run there. */
+  /** Every node, and whether pods of the set may run on the node. */
   readonly nodes: ReadonlyMap<string, Fitness>
   /**
    * Pods of the set, by the node that they run on or are meant for. Scheduled pods come first, and older pods come

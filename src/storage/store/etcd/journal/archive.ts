@@ -64,7 +64,7 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Creates the mark if it is missing. From then on, the archive contains all changes. */
+  /** Creates the mark if it is missing. After that, the archive contains all changes. */
   async begin(): Promise<void> {
     for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
   }

@@ -193,7 +193,9 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  /** Reports a failure to archive changes. Of several consecutive failures, only the first is reported. */
+  /**
+   * Reports a failure to archive changes. If several failures follow each other, only the first failure is reported.
+   */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined) this.#parts.onWarning(`cannot archive the object history: ${error.message}`)

@@ -1,6 +1,6 @@
 /**
  * Categories of the side bar. Built-in kinds are grouped by purpose rather than by API group, because users look for a
- * Deployment under workloads. All other kinds are either custom resources or kinds that concern the cluster itself.
+ * Deployment under workloads. All other kinds are either custom resources or kinds that belong to the cluster itself.
  */
 import type { Type } from './kinds.ts'
 
