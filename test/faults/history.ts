@@ -75,7 +75,7 @@ export interface History {
   readonly watches: readonly (readonly Change[])[]
 }
 
-/** Returns a description of every inconsistency, or an empty list if there is none. */
+/** Returns a description of every inconsistency, or an empty list if the history is consistent. */
 export function checkHistory(history: History): string[] {
   const effects = matchEffects(history)
   const bounds = revisionBounds(history.writes, effects.revisions)

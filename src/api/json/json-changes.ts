@@ -56,8 +56,8 @@ function partsOf(value: Json | undefined): Parts | undefined {
 }
 
 /**
- * Whether two lists can be compared element by element. They can if elements were only changed in place, or added or
- * removed at the end. In all other cases, the order of the elements is part of the change.
+ * Whether two lists can be compared element by element. This is possible if elements were only changed in place, or
+ * added or removed at the end. In all other cases, the order of the elements is part of the change.
  */
 function areComparable(then: Parts, now: Parts): boolean {
   if (then.sort !== now.sort) return false

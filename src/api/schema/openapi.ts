@@ -255,8 +255,9 @@ function packageOf(name: string): string | undefined {
 }
 
 /**
- * Whether a field is published as required. It is if validation requires it, or if it is always written. Objects and
- * times that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
+ * Whether a field is published as required. True if validation requires the field, or if the field is always written.
+ * Objects and times that are always written may be empty and are optional for clients. An explicit `published` takes
+ * precedence.
  */
 function isRequired(
   { required, zeroValue, schema, published, optionalSince }: Field,

@@ -228,7 +228,7 @@ export class Reflector<T extends ObjectBase = ApiObject> {
     }
   }
 
-  /** Returns the options of a watch that starts at the last version, or of a streaming list if there is none. */
+  /** Returns the options of a watch that starts at the last version, or of a streaming list if no version is known. */
   #watchOptions(signal: AbortSignal, { onOpen }: Pick<WatchOptions, 'onOpen'>): WatchOptions {
     const { selection, accept } = this.#options
     const timeoutSeconds = Math.round(watchSeconds * (1 + Math.random()))

@@ -17,7 +17,10 @@ export interface CredentialSource {
    * possible.
    */
   current(signal: AbortSignal): Promise<Credentials>
-  /** Handles the rejection of these credentials with 401. Returns new credentials, or undefined if there are none. */
+  /**
+   * Handles the rejection of these credentials with 401. Returns new credentials, or undefined if there are no other
+   * credentials.
+   */
   replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined>
 }
 

@@ -24,7 +24,9 @@ export function processEnvironment(): ProcessEnvironment {
   return { env: process.env, home: homeDirectory(), directory: process.cwd() }
 }
 
-/** Returns the user's home directory, or the root directory if there is none, as in many containers. */
+/**
+ * Returns the user's home directory, or the root directory if the user has no home directory, as in many containers.
+ */
 export function homeDirectory(): string {
   try {
     return homedir()
@@ -36,7 +38,7 @@ export function homeDirectory(): string {
 /** File that `orch up` writes, relative to its working directory. */
 const localFile = '.orch/admin.kubeconfig'
 
-/** Returns the kubeconfig that `orch up` wrote below a directory, or undefined if there is none. */
+/** Returns the kubeconfig that `orch up` wrote below a directory, or undefined if there is no such kubeconfig. */
 export function localConfig(directory: string): string | undefined {
   const file = join(directory, localFile)
   return existsSync(file) ? file : undefined

@@ -154,7 +154,7 @@ export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'con
 
 export interface ConfigUsers {
   readonly byName: ReadonlyMap<string, UserCredentials>
-  /** User of the current context. Undefined if there is none. */
+  /** User of the current context. Undefined if the current context has no user. */
   readonly current: UserCredentials | undefined
 }
 

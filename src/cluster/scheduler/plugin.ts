@@ -51,7 +51,7 @@ export interface Sight {
   readonly cluster: Cluster
   readonly vendor: Vendor
   readonly storage: StorageSight
-  /** Returns the combined selectors of the Pod's Services and controller, or undefined if there are none. */
+  /** Returns the combined selectors of the Pod's Services and controller, or undefined if there are no selectors. */
   readonly workloadSelector: (pod: PodInfo) => SelectorObject | undefined
 }
 

@@ -248,7 +248,7 @@ export class KindCache {
     }
   }
 
-  /** Returns the unreadable value stored under the key, or undefined if there is none. */
+  /** Returns the unreadable value stored under the key, or undefined if there is no such value. */
   unreadable(key: string): Unreadable | undefined {
     return this.#unreadable.get(key)
   }

@@ -176,7 +176,10 @@ function pinOf({ publicKey }: X509Certificate): string {
   return `sha256:${createHash('sha256').update(key).digest('hex')}`
 }
 
-/** Returns the pins of all PEM certificates in a text. Throws JoinError if there is none or if one is invalid. */
+/**
+ * Returns the pins of all PEM certificates in a text. Throws JoinError if the text contains no certificate or an
+ * invalid certificate.
+ */
 export function pinsOf(pem: string): string[] {
   const certificates = parsed(() => certificatesIn(pem)) ?? []
   if (certificates.length === 0) throw new JoinError('the CA in the kubeconfig is not a PEM certificate')

@@ -11,14 +11,14 @@ export interface TraceContext {
   readonly spanId: string
   /** The ID of the caller's span, or '' if the trace starts at this server. */
   readonly parentId: string
-  /** The `tracestate` of the caller, or '' if there is none. */
+  /** The `tracestate` of the caller, or '' if the caller sent no `tracestate`. */
   readonly state: string
 }
 
 /** The trace headers of the caller. */
 export interface SentTrace {
   readonly parent: string | undefined
-  /** All `tracestate` lines, joined into one list, or '' if there are none. */
+  /** All `tracestate` lines, joined into one list, or '' if there are no such lines. */
   readonly state: string
 }
 

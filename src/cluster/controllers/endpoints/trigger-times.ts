@@ -20,7 +20,7 @@ export class TriggerTimes {
   readonly #timesByService = new Map<string, SeenTimes>()
 
   /**
-   * Returns the earliest time that is new since the last call for this Service, or undefined if there is none. The
+   * Returns the earliest time that is new since the last call for this Service, or undefined if no time is new. The
    * first call returns the creation time of the Service. Times are UTC with a precision of one second, so they can be
    * compared as strings.
    */

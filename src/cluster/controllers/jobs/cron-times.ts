@@ -19,7 +19,7 @@ export class CronTimes {
     this.#zone = new ZoneClock(zone)
   }
 
-  /** Returns the first run after this time, or undefined if there is none. */
+  /** Returns the first run after this time, or undefined if there is no such run. */
   next(after: number): number | undefined {
     if (typeof this.#times === 'number') return Math.floor(after / 1000) * 1000 + this.#times
     const firstDay = Math.floor(this.#zone.wall(after) / dayMs) * dayMs
@@ -31,7 +31,7 @@ export class CronTimes {
     return undefined
   }
 
-  /** Returns the latest run after `since` and not after `now`, or undefined if there is none. */
+  /** Returns the latest run after `since` and not after `now`, or undefined if there is no such run. */
   latest(since: number, now: number): number | undefined {
     let runTime = this.next(since)
     if (runTime === undefined || runTime > now) return undefined

@@ -7,7 +7,10 @@ import { isConflict, StatusError } from '../../../client/requests/status-error.t
 /** Maximum duration of one timer. Longer waits are split, because timers of more than 24 days fire immediately. */
 const maxPauseMs = 60 * 60_000
 
-/** Returns the outcome that runs the step again after the shortest of these times, or ends it if there are none. */
+/**
+ * Returns the outcome that runs the step again after the shortest of these times. If there are no times, the outcome
+ * does not run the step again.
+ */
 export function lookAgain(...times: readonly (number | undefined)[]): StepOutcome {
   const due = times.filter((ms) => ms !== undefined && ms > 0) as number[]
   return due.length === 0 ? 'done' : { afterMs: Math.min(maxPauseMs, ...due) }

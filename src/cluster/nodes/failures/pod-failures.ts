@@ -30,7 +30,7 @@ export class PodFailures {
     this.#pullError = { [this.#keys.start]: 'image-pull-error' }
   }
 
-  /** Returns the additional annotations of a pod, or undefined if there are none. */
+  /** Returns the additional annotations of a pod, or undefined if there are no such annotations. */
   annotations(pod: Pod): Annotations | undefined {
     const run = this.#annotationsOfPrograms(pod)
     const failure = this.#annotationsOfFailure(pod)

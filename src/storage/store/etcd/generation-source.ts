@@ -37,7 +37,7 @@ export interface GenerationParts {
 /** A source that provides the changes for a feed. */
 export interface FeedSource {
   readonly feed: Feed
-  /** The last event that etcd reported. Undefined if there is none yet, or if another thread watches etcd. */
+  /** The last event that etcd reported. Undefined before the first event, or if another thread watches etcd. */
   readonly last?: EtcdEvent | undefined
   stop(reason: StoreError): Promise<void>
 }

@@ -71,7 +71,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     }
   }
 
-  /** Starts the thread after a delay. `onDone` is called once, with the damage as an error if there is any. */
+  /** Starts the thread after a delay. `onDone` is called once, with an error if the file is damaged. */
   start(onDone: (damage: unknown) => void): void {
     setTimeout(() => this.#startThread(onDone), this.#delayMs).unref()
   }

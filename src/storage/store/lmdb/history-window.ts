@@ -110,7 +110,7 @@ export class HistoryWindow {
     await this.#forget(this.#oldest)
   }
 
-  /** Drops old revisions to make room. Returns false if there are none to drop. Never rejects. */
+  /** Drops old revisions to make room. Returns false if there are no old revisions. Never rejects. */
   async giveUp(part: 'half' | 'all'): Promise<boolean> {
     this.#learn()
     const { revision } = this.#options.tail

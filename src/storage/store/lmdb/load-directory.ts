@@ -110,7 +110,10 @@ class DirectoryLoading implements StoreLoader {
     return 0
   }
 
-  /** Removes some of the entries that an interrupted load of other data has left. Returns false if there are none. */
+  /**
+   * Removes some of the entries that an interrupted load of other data has left. Returns false if there are no such
+   * entries.
+   */
   #clear(table: Tables['current']): boolean {
     const keys = [...table.getKeys({ limit: clearedAtOnce })].map((key) => Buffer.from(key))
     if (keys.length === 0) return false

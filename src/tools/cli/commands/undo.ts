@@ -67,7 +67,7 @@ deleted object is recreated. The status is not restored, because controllers rep
 
 interface Found {
   readonly change: HistoryRevision
-  /** The revision before the change, or undefined if there is none. */
+  /** The revision before the change. Undefined if the history contains no such revision. */
   readonly older: HistoryRevision | undefined
 }
 

@@ -2,7 +2,7 @@
 import { locateYamlValue, type TextPosition } from '../../../api/codec/yaml-location.ts'
 import type { Origin } from './manifest.ts'
 
-/** Returns the position of the field or of its closest existing parent, or undefined if there is none. */
+/** Returns the position of the field or of its closest existing parent, or undefined if no parent exists. */
 export function locate(origin: Origin, field: string): TextPosition | undefined {
   return locateYamlValue(origin.text, [...origin.path, ...stepsOf(field)], origin.document)
 }

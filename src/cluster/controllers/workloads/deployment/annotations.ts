@@ -18,7 +18,7 @@ const keyOf = (vendor: Vendor, name: string) => vendorKey(vendor, name, 'deploym
 
 export const revisionKey = (vendor: Vendor): string => keyOf(vendor, 'revision')
 
-/** Returns the revision number (64 bits), or 0 if there is none. */
+/** Returns the revision number (64 bits), or 0 if there is no revision number. */
 export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: ReplicaSet): bigint {
   return readRevision(annotations[revisionKey(vendor)]) ?? 0n
 }

@@ -35,8 +35,8 @@ export async function syncCounts(rollout: Rollout, sets: Sets): Promise<void> {
 }
 
 /**
- * Writes counts and progress. Returns the milliseconds until the deadline must be checked, or undefined if there is
- * none.
+ * Writes counts and progress. Returns the milliseconds until the deadline must be checked, or undefined if there is no
+ * deadline.
  */
 export async function syncProgress(rollout: Rollout, sets: Sets): Promise<number | undefined> {
   const { deployment } = rollout

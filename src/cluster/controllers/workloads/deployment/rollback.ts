@@ -30,7 +30,7 @@ export async function rollBack(rollout: Rollout, all: readonly ReplicaSet[]): Pr
   await writeTemplate(rollout, revision === 0n ? undefined : set)
 }
 
-/** Returns the second-highest revision, or 0 if there is none. */
+/** Returns the second-highest revision, or 0 if there are fewer than two revisions. */
 function lastRevision(vendor: Vendor, sets: readonly ReplicaSet[]): bigint {
   const before = sets.toSorted(byRevision(vendor)).at(-2)
   return before === undefined ? 0n : revisionOf(vendor, before)

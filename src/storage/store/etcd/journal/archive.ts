@@ -76,7 +76,7 @@ export class Archive {
     return await pass
   }
 
-  /** Reads the mark. Returns undefined if there is none yet. */
+  /** Reads the mark. Returns undefined if the mark does not exist yet. */
   async readMark(): Promise<Mark | undefined> {
     const { currentMark } = await this.#readMarkEntry()
     return currentMark?.mark

@@ -20,8 +20,8 @@ export interface ClearParts {
 const keysAtOnce = 100
 
 /**
- * Deletes the data of a journal. `marked` is the etcd revision of the mark, or 0 if there is none. Returns false if a
- * server has since written the mark.
+ * Deletes the data of a journal. `marked` is the etcd revision of the mark, or 0 if the mark does not exist. Returns
+ * false if a server has since written the mark.
  */
 export async function clearJournal({ connection, space }: ClearParts, marked: number): Promise<boolean> {
   const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })

@@ -252,7 +252,7 @@ function referenceText(reference: Json | undefined): string {
     .join('/')
 }
 
-/** Returns the value at a path, or undefined if there is none. */
+/** Returns the value at a path, or undefined if there is no such value. */
 function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current = value
   for (const key of path) {
