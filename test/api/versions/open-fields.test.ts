@@ -191,7 +191,7 @@ function writePage(): string {
 This page lists the fields of later Kubernetes versions that the server stores and serves, but does not validate or
 default as Kubernetes does. \`test/api/versions/open-fields.test.ts\` generates it.
 
-${rows.length === 0 ? 'At present there are none.' : table}
+${rows.length === 0 ? 'Currently, there are no such fields.' : table}
 `
 }
 
