@@ -290,7 +290,10 @@ function starvedMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
 }
 
-/** Sends a request at each due time. A request that had to wait for the previous one is measured from its due time. */
+/**
+ * Sends a request at each due time. If a request has to wait for the previous request, its time is measured from the
+ * due time.
+ */
 async function sendSteadily(
   client: Client,
   { first, pauseMs }: { readonly first: number; readonly pauseMs: number },

@@ -89,8 +89,8 @@ async function proveImage(directory: string, image: Buffer, { commits, durable, 
 }
 
 /**
- * Checks that the log contains every retained change, including earlier ones in the journal, and every value that was
- * replaced.
+ * Checks that the log contains every retained change, including earlier changes in the journal, and every value that
+ * was replaced.
  */
 function proveLog(
   tables: Tables,

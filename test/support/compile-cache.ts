@@ -17,7 +17,7 @@ export const compiled = compiledIn(root)
 
 /**
  * Returns the environment for this repository or a copy of it. Cache entries are named by paths relative to the cache,
- * so that a copy which links `dist/compiled` shares the entries.
+ * so that a copy that links `dist/compiled` shares the entries.
  */
 export function compiledIn(directory: string) {
   return { NODE_COMPILE_CACHE: join(directory, 'dist/compiled'), NODE_COMPILE_CACHE_PORTABLE: '1' }

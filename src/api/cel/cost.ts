@@ -1,7 +1,7 @@
 /**
  * Estimates the maximum cost of an expression from the maximum sizes of the declared types. Kubernetes rejects rules
- * whose estimate is too high, so this estimate must equal that of cel-go, even where actual costs differ. A macro costs
- * as much as the loop that it represents.
+ * whose estimate is too high, so this estimate must equal the estimate of cel-go, even where actual costs differ. A
+ * macro costs as much as the loop that it represents.
  */
 import { type Call, type Fold, type Node, operands, type Select } from './ast.ts'
 import { lengthOf } from './compare.ts'

@@ -29,7 +29,9 @@ export function foldUpdaters(managers: readonly Manager[]): readonly Manager[] {
   return [...managers.filter((manager) => !folded.has(manager)), ...Array.from(buckets.values(), fold)]
 }
 
-/** Merges a group of entries into one entry, with the time of the newest. A single entry is returned unchanged. */
+/**
+ * Merges a group of entries into one entry, with the time of the newest entry. A single entry is returned unchanged.
+ */
 function fold(bucket: readonly Manager[]): Manager {
   const newest = bucket.at(-1)!
   if (bucket.length === 1) return newest

@@ -53,7 +53,7 @@ export function* readManagers(
     if (manager === undefined) return undefined
     managers.set(identity(manager), manager)
   }
-  // If two entries have the same identity, the last one is used.
+  // If two entries have the same identity, the last entry is used.
   return [...managers.values()]
 }
 

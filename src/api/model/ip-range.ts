@@ -102,7 +102,7 @@ function groupsOf(hex: string, digits: number): number[] {
 
 /**
  * Formats an IPv6 address in lower case. The longest run of zero groups is omitted if it has more than one group. If
- * several runs are equally long, the first one is omitted.
+ * several runs are equally long, the first run is omitted.
  */
 function shortIpv6(groups: readonly number[]): string {
   let start = 0

@@ -138,7 +138,8 @@ export interface ConfigContexts {
 }
 
 /**
- * Returns the contexts of the files, sorted by name. If several contexts have the same name, the first one is returned.
+ * Returns the contexts of the files, sorted by name. If several contexts have the same name, the first context is
+ * returned.
  */
 export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'context'>): ConfigContexts {
   const sources = sourcesOf(choice)

@@ -44,7 +44,7 @@ export interface WorkQueueOptions {
   readonly meter?: (queue: QueueState) => QueueSeries
   /** Maximum number of active keys. Defaults to 4. */
   readonly concurrency?: number
-  /** Backoff between retries. Defaults to 50 ms up to one minute. */
+  /** Backoff between retries. By default, the backoff grows from 50 ms to one minute. */
   readonly backoff?: Backoff
   /** Maximum rate at which the processing of keys starts. Unlimited by default. */
   readonly rate?: RateLimit

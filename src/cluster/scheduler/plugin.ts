@@ -76,7 +76,10 @@ export interface Plugin {
   readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => Prepared<NodeScores>
 }
 
-/** The preparation of a plugin for a Pod: the result, or steps that compute the result if that can take long. */
+/**
+ * The preparation of a plugin for a Pod: the result, or steps that compute the result if the computation can take a
+ * long time.
+ */
 export type Prepared<T> = T | undefined | Sliced<T | undefined>
 
 /** Runs the preparation of a plugin to completion. */

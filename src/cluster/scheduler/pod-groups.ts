@@ -10,7 +10,7 @@ import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import { noTerms, type PodTerms, type SelectablePod, termsOf } from './pod-terms.ts'
 
-/** Pods that are equivalent with regard to the rules of other Pods. */
+/** Pods that the rules of other Pods cannot distinguish. */
 export class PodGroup implements SelectablePod {
   readonly namespace: string
   readonly labels: { readonly [key: string]: string }

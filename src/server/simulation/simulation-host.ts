@@ -255,7 +255,7 @@ async function end({ thread, ended }: Life): Promise<void> {
   clearTimeout(late)
 }
 
-/** Returns the heap limit, which is not higher than that of this thread. */
+/** Returns the heap limit, which is not higher than the heap limit of this thread. */
 function heapLimitMb(nodes: number): number {
   const ownMb = Math.floor(getHeapStatistics().heap_size_limit / mib)
   return Math.max(heap.baseMb, Math.min(heap.baseMb + heap.perNodeMb * nodes, ownMb))

@@ -19,7 +19,7 @@ import type { ToSupervisor, ToWorker, WorkerData } from '../threads/messages.ts'
 import type { WorkerContext } from '../threads/worker-context.ts'
 import { RemoteNodes } from './remote-nodes.ts'
 
-/** Time in milliseconds that a worker which has stopped listening waits for the others. */
+/** Time in milliseconds for which a worker that has stopped listening waits for the other workers. */
 const closedMs = 2_500
 
 /** The ID of a message that is not the response to a request. No request of the supervisor has it. */
@@ -104,7 +104,7 @@ export class WorkerServer {
     running?.server.moving.moveClients(chance)
   }
 
-  /** Stops after the last connection has ended, even if its requests take long. */
+  /** Stops after the last connection has ended, even if its requests take a long time. */
   async #retire(): Promise<void> {
     const running = await this.#starting
     await running?.server.moving.leave()

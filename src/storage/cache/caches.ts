@@ -159,8 +159,8 @@ export class Caches {
   }
 
   /**
-   * Ensures that a cache which is still loading in the background contains the given object. Returns undefined if the
-   * cache already contains it. Throws StoreError.
+   * Ensures that a cache contains the given object while the cache is still being loaded in the background. Returns
+   * undefined if the cache already contains the object. Throws StoreError.
    */
   fetch(cache: KindCache, key: string): Promise<void> | undefined {
     return cache.knows(key) ? undefined : this.#store.get(key).then((entry) => cache.admit(key, entry))

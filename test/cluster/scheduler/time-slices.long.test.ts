@@ -1,4 +1,6 @@
-/** Tests that Pods that require much work are scheduled in steps, so that no turn of the event loop takes long. */
+/**
+ * Tests that Pods that require much work are scheduled in steps, so that no turn of the event loop takes a long time.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TimeSlice } from '../../../src/base/concurrency/time-slice.ts'

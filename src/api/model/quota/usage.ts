@@ -51,12 +51,12 @@ function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`
 }
 
-/** Whether the resource type is that of Pods. */
+/** Whether the resource type is Pods. */
 export function isPods({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'pods'
 }
 
-/** Whether the resource type is that of PersistentVolumeClaims. */
+/** Whether the resource type is PersistentVolumeClaims. */
 export function isVolumeClaims({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'persistentvolumeclaims'
 }

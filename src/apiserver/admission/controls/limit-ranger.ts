@@ -138,7 +138,7 @@ interface Defaults {
   readonly limits: ResourceList
 }
 
-/** Returns the default values. If several LimitRanges set the same default, the first one applies. */
+/** Returns the default values. If several LimitRanges set the same default, the first default applies. */
 function defaultsOf(bounds: readonly Bounds[]): Defaults {
   let defaults: Defaults = { requests: {}, limits: {} }
   for (const { defaultRequest, default: limits } of bounds)

@@ -6,7 +6,7 @@ import { compareQuantities, formatQuantity, type Quantity } from '../../../api/m
 
 export type Bounds = NonNullable<NonNullable<LimitRange['spec']>['limits']>[number]
 
-/** Requested and limited amounts of resources. */
+/** The requests and limits of a pod, by resource. */
 export interface PodResources {
   readonly requests: ResourceList
   readonly limits: ResourceList

@@ -1,6 +1,6 @@
 /**
- * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked like that of any
- * other list, and both selectors apply. Generated lists have no history and no pages.
+ * Lists that are generated on request (`componentstatuses`, `auditevents`). Their query is checked like the query of
+ * any other list, and both selectors apply. Generated lists have no history and no pages.
  */
 
 import { Cutter } from '../../../api/codec/cut-json.ts'

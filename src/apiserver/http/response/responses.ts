@@ -106,7 +106,7 @@ export async function sendChunks(
 }
 
 /**
- * Sends each chunk while the next one is written. The end of the response is therefore known before the last chunk is
+ * Sends each chunk while the next chunk is written. The end of the response is therefore known before the last chunk is
  * sent, and both are sent together.
  */
 async function passChunks(exchange: Exchange, chunks: AsyncIterable<Buffer>, buffers?: ChunkBuffers): Promise<void> {

@@ -74,8 +74,8 @@ async function sendPage(request: ResourceRequest, query: ListQuery, { page, cut 
 }
 
 /**
- * Maximum total size in bytes of the objects that are prepared before sending. More objects would evict the first ones
- * from the cache.
+ * Maximum total size in bytes of the objects that are prepared before sending. With more objects, the first objects
+ * would be evicted from the cache.
  */
 const maxLookedAt = 32 * 1024 * 1024
 
@@ -195,7 +195,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
         if (json.length > full) yield json.subarray(cut, length)
         else used = json.copy(chunk, 0, cut + fitting, length)
       }
-      // Upgrading one object to its current definition may take long.
+      // Upgrading an object to its current definition may take a long time.
       const pause = timeSlice?.yieldIfDue()
       if (pause !== undefined) await pause
     }

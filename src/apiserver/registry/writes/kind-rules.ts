@@ -46,8 +46,8 @@ export function mayAllocate(
 }
 
 /**
- * Returns validation errors, or a generator if the validation can take long. `isSound` is true if earlier validations
- * found no errors.
+ * Returns validation errors, or a generator if the validation can take a long time. `isSound` is true if earlier
+ * validations found no errors.
  */
 type Validation = (isSound: boolean) => Faults | Sliced<Faults> | undefined
 type Faults = readonly FieldError[]

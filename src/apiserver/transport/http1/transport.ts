@@ -117,8 +117,8 @@ export class Http1Transport implements ServerTransport {
   }
 
   /**
-   * Drops the headers of a request that has been answered, because the client may take long to send the rest of the
-   * body.
+   * Drops the headers of a request that has been answered, because the client may take a long time to send the rest of
+   * the body.
    */
   forgetHeaders(): void {
     this.rawHeaders = []

@@ -57,7 +57,7 @@ export class EvictionRates {
     ;(isReady ? zone.ready : zone.others).add(name)
   }
 
-  /** Whether no node of any zone is ready. */
+  /** Whether there is no ready node in any zone. */
   get areAllDown(): boolean {
     return [...this.#zones.values()].every(({ ready }) => ready.size === 0)
   }

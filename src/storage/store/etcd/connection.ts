@@ -109,7 +109,7 @@ export class Connection {
     }
   }
 
-  /** Switches from the current member to another one for later calls. */
+  /** Switches from the current member to another member for later calls. */
   moveOn(): void {
     if (this.#current) this.#leave(this.#current)
   }

@@ -62,7 +62,7 @@ async function printed(config: Json, output: Output, options: TemplateOptions): 
 
 const sorts = ['cluster', 'context', 'user'] as const
 
-/** Merges kubeconfigs and sorts entries by name. If several entries have the same name, the first one counts. */
+/** Merges kubeconfigs and sorts entries by name. If several entries have the same name, the first entry is used. */
 function mergeConfigs(configs: readonly JsonObject[]): JsonObject {
   const merged: JsonObject = { apiVersion: 'v1', kind: 'Config', preferences: {} }
   for (const sort of sorts) {

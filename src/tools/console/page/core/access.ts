@@ -1,5 +1,5 @@
 /**
- * Asks the server why a user may or may not perform an action, and who may perform it. The question why requires a
+ * Asks the server why a user may or may not perform an action, and who may perform it. Asking for the reason requires a
  * permission. For users without this permission, the reason is derived from their own rules, which all users may read.
  */
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'

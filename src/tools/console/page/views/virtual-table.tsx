@@ -34,8 +34,9 @@ const narrowPage = '(max-width: 600px)'
 const rowHeights = { wide: 36, narrow: 60 }
 
 /**
- * How a column's cells are shown. `name` links the object's name; `link` links the cell itself, for tables such as that
- * of Events whose name column is not shown. `age` grows from the creation, `lastSeen` from the time the row arrived.
+ * How a column's cells are shown. `name` links the object's name; `link` links the cell itself, for tables whose name
+ * column is not shown, such as the table of Events. `age` grows from the creation, `lastSeen` from the time the row
+ * arrived.
  */
 type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
