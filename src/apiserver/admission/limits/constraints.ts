@@ -6,7 +6,7 @@ import { compareQuantities, formatQuantity, type Quantity } from '../../../api/m
 
 export type Bounds = NonNullable<NonNullable<LimitRange['spec']>['limits']>[number]
 
-/** The requests and limits of a pod, by resource. */
+/** The requests and limits of a container or pod, by resource. */
 export interface PodResources {
   readonly requests: ResourceList
   readonly limits: ResourceList
