@@ -47,8 +47,9 @@ class FairReader {
   readonly #take: Socket['read']
   #lastTurn = -1
   #delivered = 0
-  /** Time in milliseconds that was spent on the connection since it was resumed. */
+  /** Time in milliseconds that was spent on the connection in the turn `#lastTurn`, and in its last turn before. */
   #spentMs = 0
+  #previousMs = 0
   #isStopped = false
   /** Whether the stream requested more data while reading was paused. The stream requests data only once. */
   #isAwaited = false
@@ -96,6 +97,8 @@ class FairReader {
     if (this.#lastTurn !== turns.current) {
       this.#lastTurn = turns.current
       this.#delivered = 0
+      this.#previousMs = this.#spentMs
+      this.#spentMs = 0
     }
     this.#delivered += chunk.length + bytesPerChunk
     this.#spentMs += msPerChunk
@@ -111,12 +114,12 @@ class FairReader {
 
   #stop(client: string | undefined): void {
     this.#isStopped = true
-    turns.wait({ client, expectedMs: this.#spentMs, resume: () => this.#resume() })
+    const expectedMs = Math.max(this.#spentMs, this.#previousMs)
+    turns.wait({ client, expectedMs, resume: () => this.#resume() })
   }
 
   #resume(): void {
     this.#isStopped = false
-    this.#spentMs = 0
     if (this.#socket.destroyed) return
     if (this.#late.size > 0 && this.#socket.readableLength === 0) turns.time(this.#clientOf(), this.#pushLate)
     const hasEnded = this.#isEnding

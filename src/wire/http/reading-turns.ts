@@ -1,11 +1,14 @@
 /**
  * Divides each turn of the event loop among the clients whose connections are read. When a client has used up its time,
- * its connections wait in a queue. Each later turn reads connections from the queue in order for as long as there is
- * time.
+ * or all clients together have used up the time of the turn, further connections wait. Each later turn reads waiting
+ * connections for as long as there is time. Clients whose waiting connections need little time come first, so that many
+ * expensive clients do not delay an ordinary client.
  */
 
 /** Maximum time in milliseconds per turn that is spent on the data of one client. */
-const maxMsPerTurn = 4
+const maxMsPerClient = 4
+/** Maximum time in milliseconds per turn that is spent on the data of all clients. */
+const maxMsPerTurn = 8
 
 /** A connection that waits for a later turn of the event loop. */
 export interface WaitingConnection {
@@ -16,20 +19,32 @@ export interface WaitingConnection {
   readonly resume: () => void
 }
 
+/** The waiting connections of one client, in the order in which they resume. */
+interface Queue {
+  readonly connections: WaitingConnection[]
+  /** Expected time in milliseconds for all connections of the queue. */
+  expectedMs: number
+}
+
 export class ReadingTurns {
   /** The number of the current turn of the event loop. */
   current = 0
   #isScheduled = false
   /** The time in milliseconds that was spent on each client in the current turn. */
   readonly #spentMs = new Map<string, number>()
+  /** The time in milliseconds that was spent on all clients in the current turn. */
+  #totalMs = 0
   /** Waiting connections that count as separate clients. */
   #single: WaitingConnection[] = []
-  readonly #queues = new Map<string, WaitingConnection[]>()
+  /** The queue of each client with waiting connections. The client whose connections resumed least recently comes first. */
+  readonly #queues = new Map<string, Queue>()
 
   /** Adds time that was spent on a client in the current turn. */
   charge(client: string | undefined, ms: number): void {
     this.#schedule()
-    if (client !== undefined) this.#spentMs.set(client, (this.#spentMs.get(client) ?? 0) + ms)
+    if (client === undefined) return
+    this.#spentMs.set(client, this.#spentOn(client) + ms)
+    this.#totalMs += ms
   }
 
   /** Runs a function and adds its duration to the time of a client. Returns the duration in milliseconds. */
@@ -41,26 +56,31 @@ export class ReadingTurns {
     return ms
   }
 
-  /** Whether a client has used up its time in the current turn or already has waiting connections. */
+  /** Whether a connection of this client must wait, because there is no time left or other connections wait already. */
   isOver(client: string | undefined): boolean {
-    return client !== undefined && (this.#hasUsedTime(client) || this.#queues.has(client))
+    return client !== undefined && (!this.#hasTime(client) || this.#queues.has(client))
   }
 
   /** Adds a connection to the queue. The `resume` function of the connection is called in a later turn. */
   wait(connection: WaitingConnection): void {
     this.#schedule()
-    const { client } = connection
+    const { client, expectedMs } = connection
     if (client === undefined) {
       this.#single.push(connection)
       return
     }
-    const queue = this.#queues.get(client)
-    if (queue === undefined) this.#queues.set(client, [connection])
-    else queue.push(connection)
+    const queue = this.#queues.get(client) ?? { connections: [], expectedMs: 0 }
+    queue.connections.push(connection)
+    queue.expectedMs += expectedMs
+    this.#queues.set(client, queue)
   }
 
-  #hasUsedTime(client: string): boolean {
-    return (this.#spentMs.get(client) ?? 0) >= maxMsPerTurn
+  #spentOn(client: string): number {
+    return this.#spentMs.get(client) ?? 0
+  }
+
+  #hasTime(client: string): boolean {
+    return this.#totalMs < maxMsPerTurn && this.#spentOn(client) < maxMsPerClient
   }
 
   #schedule(): void {
@@ -73,22 +93,37 @@ export class ReadingTurns {
     this.current++
     this.#isScheduled = false
     this.#spentMs.clear()
+    this.#totalMs = 0
     const single = this.#single
     this.#single = []
     for (const { resume } of single) resume()
-    for (const [client, queue] of this.#queues) this.#continue(client, queue)
+    const [oldest] = this.#queues
+    const lightestFirst = [...this.#queues].sort(([, a], [, b]) => a.expectedMs - b.expectedMs)
+    for (const [client, queue] of lightestFirst) this.#continue(client, queue, 0)
+    // A client with much data does not starve.
+    if (oldest !== undefined && this.#queues.get(oldest[0]) === oldest[1]) this.#continue(...oldest, 1)
     if (this.#queues.size > 0) this.#schedule()
   }
 
-  /** Resumes as many connections of a client as the time of this turn permits, but at least one connection. */
-  #continue(client: string, queue: readonly WaitingConnection[]): void {
+  /** Resumes as many connections of a client as there is time for in this turn, but at least `minCount`. */
+  #continue(client: string, { connections, expectedMs }: Queue, minCount: number): void {
     let count = 0
-    while (count < queue.length && !this.#hasUsedTime(client)) {
-      const { expectedMs, resume } = queue[count++]!
-      this.charge(client, expectedMs)
-      resume()
-    }
-    if (count === queue.length) this.#queues.delete(client)
-    else this.#queues.set(client, queue.slice(count))
+    let resumedMs = 0
+    while (count < connections.length && (count < minCount || this.#hasTime(client)))
+      resumedMs += this.#resume(client, connections[count++]!)
+    if (count === 0) return
+    // The client moves to the end.
+    this.#queues.delete(client)
+    if (count === connections.length) return
+    this.#queues.set(client, { connections: connections.slice(count), expectedMs: expectedMs - resumedMs })
+  }
+
+  /** Resumes a connection. Charges its expected time, because the connection may deliver data later in this turn. */
+  #resume(client: string, { expectedMs, resume }: WaitingConnection): number {
+    const before = this.#spentOn(client)
+    resume()
+    const spentMs = this.#spentOn(client) - before
+    if (spentMs < expectedMs) this.charge(client, expectedMs - spentMs)
+    return expectedMs
   }
 }

@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readFairly } from '../../../src/wire/http/fair-reading.ts'
 
 const bytes = 8 * 2 ** 20
-/** The limit for one turn, and the rest of a read that exceeds the limit. */
+/** The limit per turn, and the rest of the read that exceeds the limit. */
 const maxPerTurn = 2 * 64 * 1024
 
 const server = createServer().listen(0, '127.0.0.1')
@@ -118,7 +118,39 @@ test('the connections of one client share its time in each event-loop turn, and 
     totals,
     sockets.map(() => bytes),
   )
-  // Data that arrived before the call of `readFairly` is delivered in the first turn of the event loop.
+  // Data that arrived before the call of `readFairly` is delivered in the first turn.
   const counts = [...turns.values()].slice(1, 50)
   assert.ok(Math.max(...counts) <= 3, JSON.stringify(counts))
+})
+
+test('a connection does not wait longer because it delivered much in earlier turns', async () => {
+  const sockets: Socket[] = []
+  for (let i = 0; i < 17; i++) {
+    connect(port, '127.0.0.1').on('error', () => {})
+    sockets.push(((await once(server, 'connection')) as [Socket])[0])
+  }
+  let workMs = 0.5
+  let count = 0
+  for (const socket of sockets) {
+    readFairly(socket, () => 'a client with history')
+    socket.on('data', () => {
+      count++
+      for (const end = performance.now() + workMs; performance.now() < end; );
+    })
+  }
+  for (let round = 0; round < 10; round++)
+    for (const socket of sockets) {
+      socket.push(Buffer.from('x'))
+      await setImmediate()
+    }
+  const [first, ...others] = sockets
+  workMs = 5
+  first!.push(Buffer.from('x'))
+  workMs = 0.5
+  for (const socket of others) socket.push(Buffer.from('x'))
+  const before = count
+  let turns = 0
+  for (; count < before + others.length; turns++) await setImmediate()
+  for (const socket of sockets) socket.destroy()
+  assert.ok(turns <= 8, `${others.length} small requests waited for ${turns} turns`)
 })
