@@ -5,15 +5,21 @@
  * connections. If the limit is reached, the listener logs an error and rejects new connections.
  */
 import { constants, type X509Certificate } from 'node:crypto'
-import type { Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
+import {
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  type TLSSocket,
+  type Server as TlsServer,
+} from 'node:tls'
 import type { User } from '../../api/model/user.ts'
 import { readFairly } from '../../wire/http/fair-reading.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 import { ConnectionCounts } from './connection-counts.ts'
 import { defaultTimes, lingerTime, maxConnectionsFor, strangersFor, type Times } from './connection-limits.ts'
 import type { HttpEngine, HttpEngineName } from './engine.ts'
+import { HandshakeQueue } from './handshake-queue.ts'
 import { Http1Server } from './http1/server.ts'
 import { Http2Server } from './http2/server.ts'
 import { loadEngine } from './load-engine.ts'
@@ -64,7 +70,10 @@ const tellEveryMs = 10_000
 
 /** A TLS port with its connections. */
 export class Listener {
-  readonly #tls: Server
+  readonly #tcp: TcpServer
+  /** Performs the handshakes on accepted connections. */
+  readonly #tls: TlsServer
+  readonly #handshakes: HandshakeQueue
   readonly #security: Security
   readonly #http1: Http1Server
   readonly #http2: Http2Server
@@ -93,24 +102,27 @@ export class Listener {
     this.#evictions = evictions && new WorkerEvictions(evictions, meetingPlaces, evict)
     this.#http1 = new Http1Server(engine, times, { onRequest, maySwitch })
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
-    this.#tls = createServer({
-      ...contextOf(tls, security),
+    this.#tcp = createTcpServer({
       // TCP_NODELAY is set. Otherwise the last chunk of a response would wait until the client has acknowledged the
       // previous chunk, which takes 40 ms with HTTP/1.1.
       noDelay: true,
-      ALPNProtocols: ['h2', 'http/1.1'],
-      requestCert: true,
-      rejectUnauthorized: false,
-      handshakeTimeout: times.handshake,
       // Keep-alive probes detect clients that disappeared without closing the connection.
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
+    this.#tls = createTlsServer({
+      ...contextOf(tls, security),
+      ALPNProtocols: ['h2', 'http/1.1'],
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: times.handshake,
+    })
+    this.#handshakes = new HandshakeQueue((socket) => this.#tls.emit('connection', socket), times.handshake)
     // The listener's limit is slightly higher than the allowed number of connections, so that `#meet` can close an
     // unauthenticated connection to make room for a new connection.
-    this.#tls.maxConnections = maxima.total + meetingPlaces
-    this.#tls.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
-    this.#tls.on('connection', (socket) => this.#meet(socket))
+    this.#tcp.maxConnections = maxima.total + meetingPlaces
+    this.#tcp.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
+    this.#tcp.on('connection', (socket) => this.#meet(socket))
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
     this.#tls.on('tlsClientError', (error, socket) => this.#onNoHandshake(error, socket))
   }
@@ -118,11 +130,11 @@ export class Listener {
   static async open(options: ListenerOptions): Promise<Listener> {
     const listener = new Listener(options, await loadEngine(options.httpEngine ?? 'orch'))
     await new Promise<void>((resolve, reject) => {
-      listener.#tls.once('error', reject)
+      listener.#tcp.once('error', reject)
       const { host, port, reusePort = false } = options
-      listener.#tls.listen({ host, port, reusePort }, () => {
-        listener.#tls.off('error', reject)
-        listener.#tls.on('error', (error) => listener.#onFailure(error))
+      listener.#tcp.listen({ host, port, reusePort }, () => {
+        listener.#tcp.off('error', reject)
+        listener.#tcp.on('error', (error) => listener.#onFailure(error))
         resolve()
       })
     })
@@ -130,7 +142,7 @@ export class Listener {
   }
 
   get port(): number {
-    const address = this.#tls.address()
+    const address = this.#tcp.address()
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
@@ -185,7 +197,7 @@ export class Listener {
 
   /** Stops listening. Resolves when all connections are closed. */
   #closeServer(): Promise<void> {
-    this.#closed ??= new Promise<void>((resolve) => this.#tls.close(() => resolve()))
+    this.#closed ??= new Promise<void>((resolve) => this.#tcp.close(() => resolve()))
     return this.#closed
   }
 
@@ -216,6 +228,7 @@ export class Listener {
     }
     if (isFull) this.#connections.openInPlace()
     socket.on('close', () => this.#connections.close())
+    this.#handshakes.add(socket)
   }
 
   /**
