@@ -52,15 +52,15 @@ export const seeds: readonly Seed[] = [
     'an event is not delivered',
     {
       file: 'src/storage/cache/kind-cache.ts',
-      find: '    this.#notifyWatchers(event)\n',
-      replace: '    if (change.revision % 5 !== 0) this.#notifyWatchers(event)\n',
+      find: '    this.#watchers.notify(event)\n',
+      replace: '    if (change.revision % 5 !== 0) this.#watchers.notify(event)\n',
     },
     simulation,
   ),
   seed(
     'an event is delivered twice',
     {
-      file: 'src/storage/cache/kind-cache.ts',
+      file: 'src/storage/cache/event-buffer.ts',
       find: 'if (this.#events[middle]!.revision <= revision) low',
       replace: 'if (this.#events[middle]!.revision < revision) low',
     },

@@ -12,7 +12,8 @@ import { UnreadableValue } from '../../api/codec/stored.ts'
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Revision } from '../store/store.ts'
 import type { CacheEvent } from './event.ts'
-import { type KindCache, weight } from './kind-cache.ts'
+import { weight } from './event-buffer.ts'
+import type { KindCache } from './kind-cache.ts'
 import type { LogChunk, LogChunks } from './log-chunks.ts'
 
 /**

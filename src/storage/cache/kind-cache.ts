@@ -13,49 +13,39 @@
 import { HeaderReader, UnreadableValue } from '../../api/codec/stored.ts'
 import { SortedMap } from '../../base/collections/sorted-map.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
-import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Change, Entry } from '../store/store.ts'
 import { type CachedObject, type ObjectReader, type OtherVersionReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
+import { type EarlierEvents, EventBuffer } from './event-buffer.ts'
 import { PartialObjects } from './partial-objects.ts'
-import { type IndexDemand, SelectorIndex } from './selector-index.ts'
+import type { IndexDemand } from './selector-index.ts'
+import { SelectorIndexes } from './selector-indexes.ts'
 import { Unreadable } from './unreadable.ts'
 import { type Selection, Watcher } from './watcher.ts'
-
-const maxEvents = 4096
-const maxEventBytes = 64 * 1024 * 1024
-/** Maximum number of indexed labels and fields per kind. Selectors on other labels and fields scan all objects. */
-const maxIndexes = 16
-/**
- * Maximum number of objects that an index returns, because an index returns all of them at once. Queries with more
- * matches scan the objects in slices instead.
- */
-const maxIndexed = 5000
+import { Watchers } from './watchers.ts'
 
 /** The objects of one kind, its event buffer, and its watchers. */
 export class KindCache {
   /** The prefix of all store keys of the kind. */
   readonly prefix: string
-  /** The revision after which `#events` contains all events. */
-  #floor = 0
   /** The revision of the last known change of this kind. */
   changedAt = 0
   /** Whether the feed no longer updates this cache, so its content is out of date. */
   retired = false
   /** Number of loads. Data that was derived from the objects of an earlier load is invalid. */
   loads = 0
-  #events: CacheEvent[] = []
-  #eventBytes = 0
+  readonly #events = new EventBuffer()
+  readonly #watchers = new Watchers()
   #ended = false
   #objects = new SortedMap<CachedObject>()
   /** Stored values that cannot be decoded, by key. */
   #unreadable = new Map<string, Unreadable>()
   /** The revision of the loaded snapshot, which contains all changes up to that revision. */
   #loadedAt = 0
-  /** The selector indexes, by label or field. */
-  readonly #indexes = new Map<string, SelectorIndex>()
-  /** Watchers by namespace. The key '' is for watchers of all namespaces. */
-  readonly #watchers = new Map<string, Set<Watcher>>()
+  readonly #indexes = new SelectorIndexes({
+    get: (key) => this.#objects.get(key),
+    slices: () => this.#objects.slices(this.prefix),
+  })
   readonly #listeners = new Set<ChangeListener>()
 
   /** One reader for single objects and one for objects that are loaded in sequence. */
@@ -80,18 +70,17 @@ export class KindCache {
 
   /** Number of watchers of the kind. */
   get watchers(): number {
-    return this.#watchers.values().reduce((sum, { size }) => sum + size, 0)
+    return this.#watchers.size
   }
 
   /** Returns the number of watchers of a namespace, including watchers of all namespaces. */
   watchersOf(namespace: string): number {
-    const ofAll = this.#watchers.get('')?.size ?? 0
-    return namespace === '' ? ofAll : ofAll + (this.#watchers.get(namespace)?.size ?? 0)
+    return this.#watchers.sizeOf(namespace)
   }
 
   /** The revision at which the event buffer starts. A watch from an older revision needs the store's log. */
   get floor(): number {
-    return this.#floor
+    return this.#events.floor
   }
 
   /** Whether the cache contains only some of its objects because it is loaded in the background. */
@@ -161,9 +150,7 @@ export class KindCache {
     this.#objects = objects
     this.#unreadable = unreadable
     this.#indexes.clear()
-    this.#events = []
-    this.#eventBytes = 0
-    this.#floor = revision
+    this.#events.restart(revision)
     this.#loadedAt = revision
     this.changedAt = revision
     this.#partial?.end()
@@ -202,8 +189,8 @@ export class KindCache {
     if (event === undefined) return
     this.#replace(change.key, previous, event.deleted ? undefined : event.object)
     this.changedAt = change.revision
-    this.#remember(event)
-    this.#notifyWatchers(event)
+    this.#events.push(event)
+    this.#watchers.notify(event)
   }
 
   #setAside(among: Map<string, Unreadable>, entry: { key: string; revision: number }, error: unknown): void {
@@ -219,9 +206,7 @@ export class KindCache {
    */
   #lose({ key, revision }: Change): void {
     this.#replace(key, this.#objects.get(key), undefined)
-    this.#events = []
-    this.#eventBytes = 0
-    this.#floor = revision
+    this.#events.restart(revision)
     this.changedAt = revision
     this.closeWatchers()
   }
@@ -283,7 +268,7 @@ export class KindCache {
   slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
     this.#partial?.assertWhole()
     const prefix = this.#prefixOf(namespace)
-    const indexed = demand && this.#indexOf(demand)?.find(demand.values, maxIndexed)
+    const indexed = demand && this.#indexes.find(demand)
     const slices = indexed ? [within(indexed, prefix, after)] : this.#objects.slices(prefix, after)
     return matches === undefined ? slices : filtered(slices, matches)
   }
@@ -305,51 +290,26 @@ export class KindCache {
    * revision.
    */
   eventsAfter(revision: number, limit: number): CacheEvent[] {
-    let low = 0
-    let high = this.#events.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#events[middle]!.revision <= revision) low = middle + 1
-      else high = middle
-    }
-    let end = Math.min(low + limit, this.#events.length)
-    while (end < this.#events.length && this.#events[end]!.revision === this.#events[end - 1]!.revision) end++
-    return this.#events.slice(low, end)
+    return this.#events.after(revision, limit)
   }
 
-  /**
-   * Adds the events between `after` and `until` to the start of the event buffer, if the buffer starts at `until`.
-   * Events up to `lost` may be missing.
-   */
-  prepend({ until, after, events, lost }: Earlier): void {
-    if (this.#floor !== until) return
-    const fitting = this.#fitting(events)
-    this.#floor = events[events.length - fitting.length - 1]?.revision ?? lost ?? after
+  /** Adds earlier events to the start of the event buffer, if the buffer starts where they end. */
+  prepend(earlier: EarlierEvents): void {
+    if (!this.#events.prepend(earlier)) return
     // If the kind has not changed since the snapshot, its last change is among the added events or at the floor.
-    if (this.changedAt === until) this.changedAt = events.at(-1)?.revision ?? this.#floor
-    this.#eventBytes += fitting.reduce((sum, event) => sum + weight(event), 0)
-    this.#events = [...fitting, ...this.#events]
+    if (this.changedAt === earlier.until) this.changedAt = earlier.events.at(-1)?.revision ?? this.#events.floor
   }
 
-  /** Returns the newest of the events, as many as fit. */
-  #fitting(events: readonly CacheEvent[]): readonly CacheEvent[] {
-    let room = maxEventBytes - this.#eventBytes
-    let first = events.length
-    while (first > 0 && events.length - first < maxEvents - this.#events.length) {
-      room -= weight(events[first - 1]!)
-      if (room < 0) break
-      first--
-    }
-    return events.slice(first)
+  /** Drops the events up to the given revision from the event buffer. */
+  forgetUpTo(revision: number): void {
+    this.#events.dropUpTo(revision)
   }
 
   /** Creates a watcher, which receives no events until its `begin` is called. */
   watch(selection: Selection, form: EventForm): Watcher {
     this.#partial?.assertWhole()
-    const scope = selection.namespace ?? ''
-    const watcher = new Watcher(selection, form, () => this.#forget(scope, watcher))
-    const watchers = this.#watchers.get(scope) ?? new Set()
-    this.#watchers.set(scope, watchers.add(watcher))
+    const watcher = new Watcher(selection, form, () => this.#watchers.delete(watcher))
+    this.#watchers.add(watcher)
     if (this.#ended) watcher.close()
     return watcher
   }
@@ -369,96 +329,23 @@ export class KindCache {
 
   /** Ends every watch after it has sent all current events. */
   finishWatches(): void {
-    for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.finish()
+    this.#watchers.finish()
   }
 
   /** Ends every watch immediately because the feed was interrupted. */
   closeWatchers(): void {
-    for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.close()
+    this.#watchers.close()
   }
 
   #replace(key: string, previous: CachedObject | undefined, next: CachedObject | undefined): void {
     if (next === undefined) this.#objects.delete(key)
     else this.#objects.set(key, next)
     previous?.leaveBlock()
-    for (const index of this.#indexes.values()) {
-      if (previous) index.remove(previous)
-      if (next) index.add(next)
-    }
-  }
-
-  /**
-   * Returns the index for a label or field. Returns undefined while the index is being built, or if there are too many
-   * indexes.
-   */
-  #indexOf(demand: IndexDemand): SelectorIndex | undefined {
-    const name = `${demand.source} ${demand.key}`
-    if (!this.#indexes.has(name) && this.#indexes.size < maxIndexes) void this.#makeIndex(name, demand)
-    const index = this.#indexes.get(name)
-    return index?.complete ? index : undefined
-  }
-
-  /**
-   * Builds an index at once if there are few objects, and in slices otherwise. Changes in the meantime update the index
-   * as usual.
-   */
-  async #makeIndex(name: string, demand: IndexDemand): Promise<void> {
-    const index = new SelectorIndex(demand)
-    this.#indexes.set(name, index)
-    const timeSlice = new TimeSlice()
-    for (const slice of this.#objects.slices(this.prefix)) {
-      for (const object of slice) if (this.#objects.get(object.key) === object) index.add(object)
-      if (timeSlice.charge(slice.length)) await timeSlice.yieldIfDue()
-      if (this.#indexes.get(name) !== index) return
-    }
-    index.complete = true
+    this.#indexes.replace(previous, next)
   }
 
   #prefixOf(namespace: string | undefined): string {
     return namespace === undefined ? this.prefix : `${this.prefix}${namespace}/`
-  }
-
-  #forget(scope: string, watcher: Watcher): void {
-    const watchers = this.#watchers.get(scope)
-    watchers?.delete(watcher)
-    if (watchers?.size === 0) this.#watchers.delete(scope)
-  }
-
-  #remember(event: CacheEvent): void {
-    this.#events.push(event)
-    this.#eventBytes += weight(event)
-    if (this.#events.length > maxEvents || this.#eventBytes > maxEventBytes) this.#forgetOldest()
-  }
-
-  // Drops half of the events at once, because dropping many events together reduces the cost per event.
-  #forgetOldest(): void {
-    const { length } = this.#events
-    let bytes = this.#eventBytes
-    let dropped = 0
-    while (dropped < length - 1 && (length - dropped > maxEvents / 2 || bytes > maxEventBytes / 2)) {
-      bytes -= weight(this.#events[dropped]!)
-      dropped++
-    }
-    this.#dropEvents(dropped)
-  }
-
-  /** Drops the events up to the given revision. */
-  forgetUpTo(revision: number): void {
-    if (this.#events.length === 0 || this.#events[0]!.revision > revision) return
-    const first = this.#events.findIndex((event) => event.revision > revision)
-    this.#dropEvents(first === -1 ? this.#events.length : first)
-  }
-
-  #dropEvents(count: number): void {
-    for (const event of this.#events.slice(0, count)) this.#eventBytes -= weight(event)
-    this.#floor = this.#events[count - 1]?.revision ?? this.#floor
-    this.#events = this.#events.slice(count)
-  }
-
-  #notifyWatchers(event: CacheEvent): void {
-    for (const scope of event.object.namespace === '' ? [''] : ['', event.object.namespace]) {
-      for (const watcher of this.#watchers.get(scope) ?? []) if (concerns(event, watcher.selection)) watcher.push(event)
-    }
   }
 }
 
@@ -480,32 +367,10 @@ export interface ObjectQuery {
   readonly demand?: IndexDemand | undefined
 }
 
-/** The events between two revisions, to add to the start of an event buffer. */
-export interface Earlier {
-  readonly after: number
-  readonly until: number
-  readonly events: readonly CacheEvent[]
-  /** The revision up to which events did not fit and are missing. */
-  readonly lost: number | undefined
-}
-
 function* filtered(slices: Iterable<CachedObject[]>, matches: Matches): Generator<CachedObject[]> {
   for (const slice of slices) yield slice.filter(matches)
 }
 
 function within(objects: readonly CachedObject[], prefix: string, after: string | undefined): CachedObject[] {
   return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
-}
-
-/** The size of the event's object plus the size of its encoding as an event. */
-export function weight({ object }: CacheEvent): number {
-  return 2 * object.json.length
-}
-
-/** Whether the selection covers the namespace and the name of the event's object. Labels are not compared. */
-export function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
-  return (
-    (namespace === undefined || event.object.namespace === namespace) &&
-    (name === undefined || event.object.name === name)
-  )
 }
