@@ -3,11 +3,13 @@
  *
  * The manager that writes becomes the owner of every field that it added or modified. Removed fields have no owner. An
  * object without managers is not tracked until its first apply. A client can edit the managers: the list that it sends
- * replaces them if it is valid and not empty. A list with one empty entry removes all managers, and the writer then
- * owns the fields that it changes in the same write (spec: apply, rule 6).
+ * replaces them if it is valid and not empty. A list with one empty entry removes all managers. Under 1.23, the writer
+ * then owns the fields that it changes in the same write (spec: apply, rule 6). Since 1.24, as in Kubernetes, an empty
+ * list removes all managers too, and the object is no longer tracked.
  */
 import { runToCompletion, type Sliced } from '../../base/concurrency/time-slice.ts'
-import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
+import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../model/object.ts'
+import { isExplicitlyEmpty } from '../schema/explicit-empty.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type EmulatedVersion, isAtLeast, oldestVersion } from '../versions/emulated-version.ts'
 import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
@@ -81,11 +83,14 @@ export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[]
 }
 
 /** Returns the managers before the write. Undefined if the object is not tracked. */
-function* currentManagers({ before, after, writer, create }: UpdateToTrack): Generator<void, Manager[] | undefined> {
+function* currentManagers(update: UpdateToTrack): Generator<void, Manager[] | undefined> {
+  const { before, after, writer, create } = update
   if (create) return []
-  const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
-  if (isReset(sent)) return []
-  const managers = (yield* readSent(sent)) ?? (yield* storedManagers(before))
+  const sent = writer.subresource === '' ? after.metadata : undefined
+  if (isAtLeast(update.emulated ?? oldestVersion, '1.24')) {
+    if (hasEmptyEntry(sent) || isExplicitlyEmpty(sent, 'managedFields')) return undefined
+  } else if (hasEmptyEntry(sent)) return []
+  const managers = (yield* readSent(sent?.managedFields)) ?? (yield* storedManagers(before))
   return managers.length > 0 ? managers : undefined
 }
 
@@ -98,8 +103,9 @@ function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<v
   return managers !== undefined && managers.length > 0 ? managers : undefined
 }
 
-/** Whether the client sent a list with one empty entry. Such a list requests the removal of all entries. */
-function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
+/** Whether the client sent a list with one empty entry, which requests the removal of all entries. */
+function hasEmptyEntry(metadata: ObjectMeta | undefined): boolean {
+  const entries = metadata?.managedFields
   return entries?.length === 1 && Object.keys(entries[0]!).length === 0
 }
 

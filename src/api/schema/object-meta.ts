@@ -86,6 +86,7 @@ export const objectMeta = s.object(
     }),
     clusterName: field(15, s.string(), { until: '1.25', doc: 'Unused.' }),
     managedFields: field(17, s.list(managedFieldsEntry), {
+      emptyCounts: true,
       doc: 'Field managers and the fields that they own. Maintained by the server.',
     }),
   },

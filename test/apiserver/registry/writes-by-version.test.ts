@@ -62,6 +62,34 @@ test('the fields of a claim reference have separate owners', async () => {
   assert.deepEqual(owned, { 'f:spec': { 'f:claimRef': { 'f:uid': {} } } })
 })
 
+test('since 1.24, an empty list of managed fields stops the tracking of an object', async () => {
+  const resets = {
+    'a merge patch with an empty list': ['merge-patch+json', { metadata: { managedFields: [] }, data: { k: '2' } }],
+    'a merge patch with an empty entry': ['merge-patch+json', { metadata: { managedFields: [{}] }, data: { k: '2' } }],
+    'a strategic merge patch': ['strategic-merge-patch+json', { metadata: { managedFields: [] } }],
+    'a JSON patch': ['json-patch+json', [{ op: 'replace', path: '/metadata/managedFields', value: [] }]],
+  } as const
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const ownersOf = ({ metadata }: { metadata: { managedFields?: { manager: string }[] } }) =>
+    metadata.managedFields?.map(({ manager }) => manager)
+  for (const [i, [what, [type, body]]] of Object.entries(resets).entries()) {
+    const path = `${maps}/reset-${i}`
+    await applyBy(admin, 'm', path, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `reset-${i}` }, data: {} })
+    const headers = { 'content-type': `application/${type}` }
+    const reset = await admin.send(path, { method: 'PATCH', headers, body: body as object })
+    assert.deepEqual([reset.status, ownersOf(reset.body)], [200, undefined], what)
+  }
+  for (const [client, expected] of [
+    [admin, undefined],
+    [older, ['creator', 'updater']],
+  ] as const) {
+    const object = (k: string, managedFields?: []) => ({ metadata: { name: 'put', managedFields }, data: { k } })
+    await client.post(`${maps}?fieldManager=creator`, object('1'))
+    const { body } = await client.put(`${maps}/put?fieldManager=updater`, object('2', []))
+    assert.deepEqual([body.data, ownersOf(body)], [{ k: '2' }, expected])
+  }
+})
+
 const causesOf = (body: { details?: { causes?: { field: string }[] } }) =>
   (body.details?.causes ?? []).map(({ field }) => field)
 
