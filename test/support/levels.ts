@@ -32,20 +32,6 @@ export const gateRows = (): LevelRow[] => readTable('gates.tsv', 1)
  */
 export const kindRows = (): LevelRow[] => readTable('kinds.tsv', 6)
 
-/** Types of later versions that this program does not implement yet. */
-const notBuilt: ReadonlySet<string> = new Set(['storagemigration.orch.io storageversionmigrations'])
-
-interface TypeName {
-  readonly group: string
-  readonly version: string
-  readonly plural: string
-}
-
-/** Whether this program serves the given Kubernetes type. */
-export function isBuilt({ group, version, plural }: TypeName): boolean {
-  return [`${group} ${plural}`, `${group}/${version} ${plural}`].every((type) => !notBuilt.has(type))
-}
-
 /** Returns the newest patch release of each version, such as `v1.23.17`. */
 export function patchReleases(): Map<string, string> {
   const [, ...lines] = text('versions.tsv').trimEnd().split('\n')

@@ -123,6 +123,7 @@ import { csiStorageCapacity, csiStorageCapacityV1 } from './storage/csi-storage-
 import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
 import { volumeAttributesClass, volumeAttributesClassV1beta1 } from './storage/volume-attributes-class.ts'
+import { storageVersionMigration } from './storagemigration/storage-version-migration.ts'
 
 /** All versions of all built-in kinds. */
 export const allKinds: readonly Kind[] = [
@@ -231,6 +232,7 @@ export const allKinds: readonly Kind[] = [
   priorityLevelConfiguration,
   flowSchemaV1beta1,
   priorityLevelConfigurationV1beta1,
+  storageVersionMigration,
   accessExplanation,
   certificateDenyList,
   simulationRule,

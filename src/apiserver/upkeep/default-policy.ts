@@ -6,7 +6,7 @@
 
 import { type Json, type JsonObject, sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
-import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
+import type { Emulation } from '../../api/versions/availability.ts'
 import { runToCompletion as finish } from '../../base/concurrency/time-slice.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'
@@ -24,19 +24,19 @@ import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objec
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
 /** Returns a loop that creates and repairs the default roles and bindings at startup. */
-export function defaultPolicyLoop(catalogue: Catalogue, version: EmulatedVersion): Loop {
+export function defaultPolicyLoop(catalogue: Catalogue, emulation: Emulation): Loop {
   return {
     name: 'default-policy',
     sources: [atStart('all')],
     reconcile: async () => {
-      await restoreDefaultPolicy(catalogue, version)
+      await restoreDefaultPolicy(catalogue, emulation)
       return 'done'
     },
   }
 }
 
-async function restoreDefaultPolicy(catalogue: Catalogue, version: EmulatedVersion): Promise<void> {
-  const policy = defaultPolicy(catalogue.vendor, version)
+async function restoreDefaultPolicy(catalogue: Catalogue, emulation: Emulation): Promise<void> {
+  const policy = defaultPolicy(catalogue.vendor, emulation)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
     // The server does not serve the RBAC types in some tests.

@@ -146,6 +146,7 @@ import type {
   volumeAttributesClass,
   volumeAttributesClassV1beta1,
 } from '../../api/kinds/storage/volume-attributes-class.ts'
+import type { storageVersionMigration } from '../../api/kinds/storagemigration/storage-version-migration.ts'
 import type { ObjectBase } from '../../api/model/object.ts'
 import type { ResourceType } from './resource-type.ts'
 
@@ -567,6 +568,12 @@ export const PriorityLevelConfiguration = clusterWide<PriorityLevelConfiguration
   'flowcontrol.apiserver/v1beta2',
   'PriorityLevelConfiguration',
   'prioritylevelconfigurations',
+)
+export type StorageVersionMigration = ObjectsOf<typeof storageVersionMigration>
+export const StorageVersionMigration = clusterWide<StorageVersionMigration>(
+  'storagemigration/v1beta1',
+  'StorageVersionMigration',
+  'storageversionmigrations',
 )
 export type FlowSchemaV1beta1 = ObjectsOf<typeof flowSchemaV1beta1>
 export const FlowSchemaV1beta1 = clusterWide<FlowSchemaV1beta1>(

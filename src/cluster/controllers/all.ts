@@ -43,6 +43,7 @@ import { serviceAccountLoop } from './service-account.ts'
 import { tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
 import { serviceCidrLoop } from './service-cidrs.ts'
 import { attributesClassProtectionLoop, claimProtectionLoop, volumeProtectionLoop } from './storage-protection.ts'
+import { storageVersionMigratorLoop } from './storage-version-migrator.ts'
 import { tokenCleanerLoop } from './token-cleaner.ts'
 import { ttlAfterFinishedLoop } from './ttl-after-finished.ts'
 import { attachDetachLoop } from './volumes/attach-detach.ts'
@@ -553,6 +554,18 @@ export const controlLoops: readonly ControlLoop[] = [
         pods: informer(kinds.Pod),
         claims: informer(kinds.PersistentVolumeClaim),
         revisions: informer(kinds.ControllerRevision),
+      }),
+  },
+  {
+    name: 'storage-version-migrator-controller',
+    account: 'storage-version-migrator-controller',
+    since: '1.35',
+    gate: 'StorageVersionMigrator',
+    make: ({ client, informer, vendor, clock }) =>
+      storageVersionMigratorLoop({
+        client,
+        clock,
+        migrations: informer(inDomainOf(vendor, kinds.StorageVersionMigration)),
       }),
   },
   {

@@ -51,7 +51,7 @@ export async function startUpkeep(
   }
   await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue, emulation.version)])
   await start([
-    defaultPolicyLoop(catalogue, emulation.version),
+    defaultPolicyLoop(catalogue, emulation),
     flowSchemaLoop(catalogue),
     apiServiceLoop(catalogue),
     isAvailable(legacyTokenTracking, emulation) ? legacyTokenTrackingLoop(catalogue) : undefined,

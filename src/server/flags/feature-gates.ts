@@ -76,6 +76,7 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   ServiceAccountTokenNodeBinding: 'service account tokens can be bound to Nodes',
   ServiceAccountTokenPodNodeInfo: 'service account tokens of pods name the node',
   StrictIPCIDRValidation: 'the server rejects IP addresses and CIDR ranges that are not in canonical form',
+  StorageVersionMigrator: 'a control loop runs StorageVersionMigrations',
   TaintTolerationComparisonOperators: 'tolerations can compare the values of taints as integers',
   TokenRequestServiceAccountUIDValidation: 'a token request must name the UID of its account, if it names one',
   UserNamespacesHostNetworkSupport: 'a pod with its own user namespace can use the host network',

@@ -439,6 +439,7 @@ const testedElsewhere = [
   'legacy-service-account-token-cleaner',
   'resourceclaim-controller',
   'service-cidr-controller',
+  'storage-version-migrator-controller',
   'validatingadmissionpolicy-status',
   'volumeattributesclass-protection',
 ]

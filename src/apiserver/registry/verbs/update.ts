@@ -14,6 +14,7 @@ import { isLarge, sameJsonSliced } from '../../../api/json/large-json.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../../../api/model/api-error.ts'
 import { invalid } from '../../../api/model/field-error.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../../../api/model/object.ts'
+import { storageMigrator } from '../../../api/model/storage-migration.ts'
 import { isSince } from '../../../api/schema/context.ts'
 import type { StoredJson } from '../../../api/schema/kind.ts'
 import { decodeStoredSliced } from '../../../api/schema/normalize.ts'
@@ -263,7 +264,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
-  const keeps = terms.reserves.length + terms.releases.length === 0
+  const keeps = terms.reserves.length + terms.releases.length === 0 && context.fieldManager !== storageMigrator
   if (keeps && (await isUnchanged(context, next, previous))) return { result: 'unchanged', stored }
   await context.timeSlice.yieldIfDue()
   if (context.dryRun) return await judged(context, next, stored)

@@ -1,7 +1,7 @@
 /** The default roles and bindings of every cluster as API objects with the vendor's names. */
 import type { ApiObject, ObjectMeta } from '../../../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
-import { type Availability, exists } from '../../../../api/versions/availability.ts'
+import { type Availability, type Emulation, isAvailable } from '../../../../api/versions/availability.ts'
 import type { EmulatedVersion } from '../../../../api/versions/emulated-version.ts'
 import { rbacGroup, type Subject } from '../policy.ts'
 import type { PolicyRule } from '../rule.ts'
@@ -19,11 +19,11 @@ export interface DefaultPolicy {
   readonly rolebindings: readonly ApiObject[]
 }
 
-/** Returns the default roles and bindings of a Kubernetes version. */
-export function defaultPolicy(vendor: Vendor, version: EmulatedVersion): DefaultPolicy {
-  const isHere = (part: Availability) => exists(part, version)
+/** Returns the default roles and bindings of a Kubernetes version with the given feature gates. */
+export function defaultPolicy(vendor: Vendor, emulation: Emulation): DefaultPolicy {
+  const isHere = (part: Availability) => isAvailable(part, emulation)
   const roles = (all: readonly DefaultRole[]) =>
-    all.filter(isHere).map((each) => roleObject(inWordsOf(vendor, version, each), vendor))
+    all.filter(isHere).map((each) => roleObject(inWordsOf(vendor, emulation.version, each), vendor))
   const bindings = (all: readonly DefaultBinding[]) =>
     all.filter(isHere).map((each) => bindingObject({ ...each, subjects: each.subjects.filter(isHere) }, vendor))
   return {

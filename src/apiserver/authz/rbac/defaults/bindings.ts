@@ -8,7 +8,7 @@ const loopPrefix = 'system:controller:'
 /** Binds the role of each control loop to the service account of the same name. */
 export const loopBindings: readonly DefaultBinding[] = controllerRoles.map((role) => ({
   ...bind(role.name, [account(role.name.slice(loopPrefix.length))]),
-  ...defined({ since: role.since, until: role.until }),
+  ...defined({ since: role.since, until: role.until, gate: role.gate }),
 }))
 
 export const clusterBindings: readonly DefaultBinding[] = [

@@ -280,6 +280,11 @@ export const controllerRoles: readonly DefaultRole[] = [
     since('1.28', on('update', 'core', 'pods/finalizers')),
     since('1.35', events),
   ]),
+  role(
+    'system:controller:storage-version-migrator-controller',
+    [on('create list patch', '*', '*'), on('update', 'storagemigration', 'storageversionmigrations/status')],
+    { since: '1.35', gate: 'StorageVersionMigrator' },
+  ),
   role('system:controller:ttl-after-finished-controller', [on('delete get list watch', 'batch', 'jobs'), events]),
   role('system:controller:ttl-controller', [on('list patch update watch', 'core', 'nodes'), events]),
   role(

@@ -14,7 +14,7 @@ export type DefaultRule = PolicyRule & Versions
 
 type Versions = Pick<Availability, 'since' | 'until'>
 
-export interface DefaultRole extends Versions {
+export interface DefaultRole extends Availability {
   /** The name of the role. `{certificates}` is replaced with the name of that API group. */
   readonly name: string
   /** The rules of the role. They name API groups by group ID. */
@@ -28,7 +28,7 @@ export interface DefaultRole extends Versions {
   readonly namespace?: string
 }
 
-export interface DefaultBinding extends Versions {
+export interface DefaultBinding extends Availability {
   readonly name: string
   readonly role: string
   readonly subjects: readonly (Subject & Versions)[]
@@ -36,7 +36,7 @@ export interface DefaultBinding extends Versions {
   readonly namespace?: string
 }
 
-type RoleOptions = Pick<DefaultRole, 'collects' | 'joins' | 'namespace' | 'since' | 'until'>
+type RoleOptions = Pick<DefaultRole, 'collects' | 'joins' | 'namespace' | keyof Availability>
 
 export function role(name: string, rules: readonly DefaultRule[], options: RoleOptions = {}): DefaultRole {
   return { name, rules, ...options }

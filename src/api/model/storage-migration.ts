@@ -1,0 +1,16 @@
+/** Facts about StorageVersionMigrations that the API server shares with the control loop that runs them. */
+
+/**
+ * Field manager of the control loop. A write of this manager is committed even if it does not change the object, so
+ * that the object is stored in its current form and encrypted with the current key.
+ */
+export const storageMigrator = 'storage-version-migrator-controller'
+
+interface MigrationStatus {
+  readonly conditions?: readonly { readonly type?: string; readonly status?: string }[]
+}
+
+/** Whether the condition with this type is true. */
+export function isMigration(state: 'Running' | 'Succeeded' | 'Failed', { conditions = [] }: MigrationStatus): boolean {
+  return conditions.some(({ type, status }) => type === state && status === 'True')
+}
