@@ -3,10 +3,10 @@
  * All bare limits are measured in the same run, so that the ratios are valid on any machine. Needs Linux, wrk and
  * h2load.
  *
- *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list, writes,
- *                    admission, policies, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, fan-out,
- *                    protobuf, label, stalls, overload, everything, history, collection, orchctl, testing, client,
- *                    cluster, scale, workers, kube-apiserver, growth
+ *   --only TEXT      only the groups of rows whose name contains TEXT: get, access, tokens, certificates, list,
+ *                    streaming-lists, writes, admission, policies, webhooks, custom, custom-definitions, stores, patch,
+ *                    start, memory, watch, fan-out, protobuf, label, stalls, overload, everything, history, collection,
+ *                    orchctl, testing, client, cluster, scale, workers, kube-apiserver, growth
  *   --json FILE      also write the figures to a file
  *   --plot FILE      plot the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes CPU profiles there, which makes it slower
@@ -43,6 +43,7 @@ import { scaleRows } from './rows/scale.ts'
 import { stallRows } from './rows/stalls.ts'
 import { startRows } from './rows/start.ts'
 import { storeRows } from './rows/stores.ts'
+import { streamingListRows } from './rows/streaming-lists.ts'
 import { testingRows } from './rows/testing.ts'
 import { tokenRows } from './rows/tokens.ts'
 import { watchRows } from './rows/watch.ts'
@@ -59,6 +60,7 @@ const groups = [
   tokenRows,
   certificateRows,
   listRows,
+  streamingListRows,
   writeRows,
   admissionRows,
   policyRows,
