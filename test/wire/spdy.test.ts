@@ -7,7 +7,7 @@ import { constants, deflateRawSync, inflateSync } from 'node:zlib'
 import type { MultiplexedStream } from '../../src/wire/streaming/multiplexed-stream.ts'
 import { type OpenedStream, SpdyConnection } from '../../src/wire/streaming/spdy/connection.ts'
 import { dictionary } from '../../src/wire/streaming/spdy/dictionary.ts'
-import { EmptyHeaderBlocks, HeaderDecoder } from '../../src/wire/streaming/spdy/header-blocks.ts'
+import { HeaderDecoder, HeaderEncoder } from '../../src/wire/streaming/spdy/header-blocks.ts'
 import { headersOf, number, SpdyClient } from '../support/spdy-client.ts'
 import { soon } from '../support/until.ts'
 
@@ -67,10 +67,17 @@ test('the header blocks of hundreds of SPDY streams share one compression contex
   await connection.closed
 })
 
-test('zlib can read empty SPDY header blocks', () => {
-  const blocks = new EmptyHeaderBlocks()
-  const all = Buffer.concat([blocks.next(), blocks.next(), blocks.next()])
-  assert.deepEqual(inflateSync(all, { finishFlush: constants.Z_SYNC_FLUSH }), Buffer.alloc(12))
+test('zlib and the decoder can read the SPDY header blocks that are sent', () => {
+  const encoder = new HeaderEncoder()
+  const blocks = [encoder.encode(), encoder.encode({ streamtype: 'stdin', port: '80' }), encoder.encode()]
+  const text = inflateSync(Buffer.concat(blocks), { finishFlush: constants.Z_SYNC_FLUSH, dictionary })
+  const headers = headersOf({ streamtype: 'stdin', port: '80' })
+  assert.deepEqual(text, Buffer.concat([Buffer.alloc(4), headers, Buffer.alloc(4)]))
+  const decoder = new HeaderDecoder()
+  assert.deepEqual(
+    blocks.map((block) => Object.fromEntries(decoder.decode(block))),
+    [{}, { streamtype: 'stdin', port: '80' }, {}],
+  )
 })
 
 test('SPDY pings get responses, a reset closes its stream, and no stream opens after the connection ends', async () => {

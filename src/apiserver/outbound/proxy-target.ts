@@ -1,6 +1,7 @@
 /** Describes the destination of a forwarded request, and the errors that the client receives if forwarding fails. */
 import type { ApiError } from '../../api/model/api-error.ts'
 import type { CallError } from '../../wire/http/client/call-error.ts'
+import type { CommandOptions } from '../../wire/streaming/command.ts'
 import type { Destination } from './connections.ts'
 import type { HttpsRelay } from './https-relay.ts'
 
@@ -12,6 +13,11 @@ export class ForwardRequest {
     this.target = target
   }
 }
+
+/** The connections that a client can open through a WebSocket although the backend speaks only SPDY. */
+export type SpdyBackend =
+  | { readonly protocol: 'portforward.k8s.io' }
+  | { readonly protocol: 'v4.channel.k8s.io'; readonly command: CommandOptions }
 
 /** The destination of a forwarded request, and the changes to the response. */
 export interface ProxyTarget {
@@ -26,8 +32,8 @@ export interface ProxyTarget {
   readonly sendsUser: boolean
   /** Whether the request must upgrade to another protocol. Defaults to false. */
   readonly mustSwitch?: boolean
-  /** The SPDY subprotocol that clients can tunnel through a WebSocket. Undefined if tunnels are not supported. */
-  readonly tunneledProtocol?: string | undefined
+  /** The SPDY connection that clients can open through a WebSocket. Undefined if WebSockets are not translated. */
+  readonly spdyBackend?: SpdyBackend | undefined
   /**
    * Maximum wait in milliseconds for the start of the response. Defaults to the remaining time of the request, but at
    * most one minute.

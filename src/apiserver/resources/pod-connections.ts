@@ -93,7 +93,11 @@ async function intoContainer(
   const query = new URLSearchParams(Object.entries(flags).flatMap(([name, is]) => (is ? [[name, '1']] : [])))
   for (const word of options.command ?? []) query.append('command', word)
   const place = [request.namespace, request.name, container].map(encodeURIComponent).join('/')
-  return new ForwardRequest(await agentTarget(means, object, `/${action}/${place}?${query}`))
+  const target = await agentTarget(means, object, `/${action}/${place}?${query}`)
+  if (!means.gates.has('TranslateStreamCloseWebsocketRequests')) return new ForwardRequest(target)
+  const { stdin = false, stdout = false, stderr = false, tty = false } = options
+  const command = { stdin, stdout, stderr, tty }
+  return new ForwardRequest({ ...target, spdyBackend: { protocol: 'v4.channel.k8s.io', command } })
 }
 
 async function toPorts(means: Means, request: EndpointRequest): Promise<ForwardRequest> {
@@ -103,7 +107,7 @@ async function toPorts(means: Means, request: EndpointRequest): Promise<ForwardR
   const place = [request.namespace, request.name].map(encodeURIComponent).join('/')
   const target = await agentTarget(means, object, `/portForward/${place}${query}`)
   const hasTunnels = means.gates.has('PortForwardWebsockets')
-  return new ForwardRequest({ ...target, ...(hasTunnels && { tunneledProtocol: 'portforward.k8s.io' }) })
+  return new ForwardRequest({ ...target, ...(hasTunnels && { spdyBackend: { protocol: 'portforward.k8s.io' } }) })
 }
 
 async function agentTarget({ ways }: Means, object: Pod, path: string): Promise<ProxyTarget> {

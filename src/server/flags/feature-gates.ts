@@ -80,6 +80,8 @@ const actedOn: { readonly [name in FeatureGate]?: string } = {
   TaintTolerationComparisonOperators: 'tolerations can compare the values of taints as integers',
   TokenRequestServiceAccountUIDValidation: 'a token request must name the UID of its account, if it names one',
   UserNamespacesHostNetworkSupport: 'a pod with its own user namespace can use the host network',
+  TranslateStreamCloseWebsocketRequests:
+    'commands over a WebSocket with v5.channel.k8s.io reach nodes that speak only SPDY',
   WatchList: 'a watch with sendInitialEvents=true sends the current objects first',
 }
 

@@ -85,14 +85,14 @@ export class RequestForwarder {
 
   async #pass(exchange: Exchange, target: ProxyTarget): Promise<void> {
     const body = relayedBody(exchange)
-    const { tunneledProtocol } = target
-    const tunneled = tunneledProtocol === undefined ? undefined : requestedTunnel(exchange, tunneledProtocol)
+    const { spdyBackend } = target
+    const tunneled = spdyBackend === undefined ? undefined : requestedTunnel(exchange, spdyBackend)
     try {
       const answer = await this.#ask(exchange, target, { body, tunneled })
       const { upgrade } = exchange.transport
-      if (tunneled !== undefined && answer.switched !== undefined && upgrade !== undefined) {
+      if (spdyBackend && tunneled && answer.switched !== undefined && upgrade !== undefined) {
         goOn(exchange)
-        await relayTunnel(exchange, tunneled, { upgrade, backend: answer.switched })
+        await relayTunnel(exchange, tunneled, { upgrade, socket: answer.switched, backend: spdyBackend })
       } else if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {

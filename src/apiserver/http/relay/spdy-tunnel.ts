@@ -1,17 +1,22 @@
 /**
- * SPDY inside a WebSocket, which kubectl has used for port forwarding since 1.31. The client offers the subprotocol
- * `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary messages. The server extracts the SPDY data and uses plain
- * SPDY with the node, so that nodes need not support the tunnel.
+ * WebSockets of clients whose node speaks only SPDY. kubectl uses them since 1.31.
+ *
+ * For port forwarding, the client offers the subprotocol `SPDY/3.1+portforward.k8s.io` and sends SPDY as binary
+ * messages. The server extracts the SPDY data. For a command, the client offers `v5.channel.k8s.io`, and the server
+ * translates the channels to SPDY streams.
  */
 import type { Duplex } from 'node:stream'
 import { joinStreams } from '../../../wire/http/join-streams.ts'
+import { translateCommand } from '../../../wire/streaming/translate-command.ts'
 import { openTunnel } from '../../../wire/streaming/websocket/tunnel.ts'
+import type { SpdyBackend } from '../../outbound/proxy-target.ts'
 import type { UpgradeRequest } from '../../transport/server-transport.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { agreeOnSubprotocol } from '../websocket/web-socket-transport.ts'
 import { withoutWebSocketToken } from '../websocket/websocket-token.ts'
 
-const prefix = 'SPDY/3.1+'
+const tunnelPrefix = 'SPDY/3.1+'
+const commandChannels = 'v5.channel.k8s.io'
 
 /** The upgrade to request from a backend instead of the upgrade that the client requested. */
 export interface TunneledUpgrade {
@@ -25,29 +30,37 @@ export interface TunneledUpgrade {
 }
 
 /**
- * Returns the tunnel that the client requests, or undefined if the client requests no tunnel for this protocol. Throws
- * 400 for a malformed handshake.
+ * Returns the upgrade to SPDY, or undefined if the client does not offer a WebSocket that this server translates.
+ * Throws 400 for a malformed handshake.
  */
-export function requestedTunnel({ transport, headers }: Exchange, protocol: string): TunneledUpgrade | undefined {
+export function requestedTunnel({ transport, headers }: Exchange, backend: SpdyBackend): TunneledUpgrade | undefined {
   const protocols = transport.upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase()) ?? []
   const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol')).split(',')
-  const name = `${prefix}${protocol}`
+  const name = 'command' in backend ? commandChannels : `${tunnelPrefix}${backend.protocol}`
   if (!protocols.includes('websocket') || !offered.some((each) => each.trim() === name)) return undefined
   return {
     upgrade: 'SPDY/3.1',
-    headers: { 'x-stream-protocol-version': protocol },
+    headers: { 'x-stream-protocol-version': backend.protocol },
     dropped: ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol', 'sec-websocket-extensions'],
     answer: agreeOnSubprotocol(headers, { protocols: [name] }).answer,
   }
 }
 
-/** Relays the bytes between the client and the backend. `backend` is a connection that has switched to SPDY. */
+interface TunnelEnds {
+  readonly upgrade: UpgradeRequest
+  /** A connection that has switched to SPDY. */
+  readonly socket: Duplex
+  readonly backend: SpdyBackend
+}
+
+/** Relays the data between the client and the backend. */
 export async function relayTunnel(
   exchange: Exchange,
   { answer }: TunneledUpgrade,
-  { upgrade, backend }: { readonly upgrade: UpgradeRequest; readonly backend: Duplex },
+  { upgrade, socket, backend }: TunnelEnds,
 ): Promise<void> {
   for (let i = 0; i < answer.length; i += 2) exchange.setHeader(answer[i]!, answer[i + 1]!)
-  const tunnel = await openTunnel(exchange.switchProtocols(upgrade))
-  await joinStreams(tunnel, backend)
+  const client = exchange.switchProtocols(upgrade)
+  if ('command' in backend) await translateCommand({ client, server: socket }, backend.command)
+  else await joinStreams(await openTunnel(client), socket)
 }

@@ -1,6 +1,9 @@
 /**
- * The server side of a SPDY/3.1 connection. The client opens streams, the server replies to each of them, and both
- * sides send data.
+ * One side of a SPDY/3.1 connection. The client opens streams, the server replies to each of them, and both sides send
+ * data.
+ *
+ * A server that ends a command may reset its streams and close the connection right after the last data. On the client
+ * side, the end of a stream therefore never discards data that the reader has not read yet.
  *
  * A slow reader blocks the whole connection, as in all implementations that Kubernetes clients use. Those
  * implementations ignore flow-control windows and rely on TCP back-pressure. The server reports the number of bytes
@@ -18,12 +21,13 @@ import {
   type Frame,
   FrameReader,
   lastFrame,
+  openFrame,
   pingFrame,
   replyFrame,
   resetFrame,
   windowFrame,
 } from './frames.ts'
-import { EmptyHeaderBlocks, HeaderDecoder } from './header-blocks.ts'
+import { HeaderDecoder, HeaderEncoder } from './header-blocks.ts'
 import { SpdyError } from './spdy-error.ts'
 import { ReceivedBytes, SendWindows } from './windows.ts'
 
@@ -34,9 +38,12 @@ export interface OpenedStream {
 }
 
 export interface SpdyOptions {
-  /** A callback for every stream that the client opens. If the callback throws an error, the stream is reset. */
-  readonly onStream: (opened: OpenedStream) => void
-  /** Idle timeout of the connection in milliseconds. */
+  /**
+   * A callback for every stream that the client opens. If the callback throws an error, the stream is reset. Undefined
+   * on the client side.
+   */
+  readonly onStream?: (opened: OpenedStream) => void
+  /** Idle timeout of the connection in milliseconds. 0 means no timeout. */
   readonly idleMs: number
 }
 
@@ -52,7 +59,7 @@ export class SpdyConnection {
   readonly #options: SpdyOptions
   readonly #reader = new FrameReader()
   readonly #decoder = new HeaderDecoder()
-  readonly #blocks = new EmptyHeaderBlocks()
+  readonly #encoder = new HeaderEncoder()
   readonly #streams = new Map<number, MultiplexedStream>()
   readonly #windows = new SendWindows()
   readonly #received = new ReceivedBytes((id, bytes) => this.#write(windowFrame(id, bytes)))
@@ -67,6 +74,19 @@ export class SpdyConnection {
     socket.on('error', () => {})
     socket.setTimeout?.(options.idleMs, () => socket.destroy())
     this.closed = this.#run()
+  }
+
+  /** Opens a stream. Only the client side may open streams. */
+  open(headers: { readonly [name: string]: string }): MultiplexedStream {
+    const id = this.#lastId === 0 ? 1 : this.#lastId + 2
+    this.#lastId = id
+    const stream = this.#stream(id)
+    this.#write(openFrame(id, this.#encoder.encode(headers)))
+    return stream
+  }
+
+  get #isClient(): boolean {
+    return this.#options.onStream === undefined
   }
 
   /** Rejects further streams. Closes the connection when the client does, or after a short time. */
@@ -98,7 +118,7 @@ export class SpdyConnection {
       if (!(error instanceof SpdyError) && !isConnectionError(error)) throw error
     } finally {
       this.#socket.destroy()
-      for (const stream of this.#streams.values()) stream.destroy(new Error('the connection is closed'))
+      for (const stream of this.#streams.values()) this.#cut(stream, 'the connection is closed')
       this.#windows.close()
     }
   }
@@ -118,11 +138,11 @@ export class SpdyConnection {
       case 'headers':
         // Clients do not normally send HEADERS frames. Their header blocks are decoded anyway, because the compression
         // of later blocks depends on all earlier blocks.
-        this.#decoder.decode(frame.block)
+        if (!this.#isClient) this.#decoder.decode(frame.block)
         if (frame.isLast) this.#streams.get(frame.id)?.receiveEnd()
         return undefined
       case 'reset':
-        this.#streams.get(frame.id)?.destroy(new Error('the client has reset the stream'))
+        this.#cut(this.#streams.get(frame.id), 'the peer has reset the stream')
         return undefined
       case 'window':
         if (frame.id === 0 || this.#streams.has(frame.id)) this.#windows.grow(frame.id, frame.bytes)
@@ -139,7 +159,14 @@ export class SpdyConnection {
     }
   }
 
+  #cut(stream: MultiplexedStream | undefined, why: string): void {
+    if (this.#isClient) stream?.receiveEnd()
+    else stream?.destroy(new Error(why))
+  }
+
   #open({ id, isLast, block }: Frame & { type: 'open' }): void {
+    const { onStream } = this.#options
+    if (onStream === undefined) throw new SpdyError('the server opened a stream')
     const headers = this.#decoder.decode(block)
     if (id % 2 === 0 || id <= this.#lastId) throw new SpdyError('a stream has an invalid ID')
     this.#lastId = id
@@ -147,6 +174,18 @@ export class SpdyConnection {
       this.#write(resetFrame(id, 'refused'))
       return
     }
+    const stream = this.#stream(id)
+    this.#write(replyFrame(id, this.#encoder.encode()))
+    if (isLast) stream.receiveEnd()
+    try {
+      onStream({ id, headers, stream })
+    } catch {
+      this.#write(resetFrame(id, 'protocolError'))
+      stream.destroy()
+    }
+  }
+
+  #stream(id: number): MultiplexedStream {
     const stream = new MultiplexedStream({
       send: (chunk, done) => this.#send(id, chunk, done),
       finish: (done) => {
@@ -156,14 +195,7 @@ export class SpdyConnection {
       forget: (ending) => this.#forget(id, ending),
     })
     this.#streams.set(id, stream)
-    this.#write(replyFrame(id, this.#blocks.next()))
-    if (isLast) stream.receiveEnd()
-    try {
-      this.#options.onStream({ id, headers, stream })
-    } catch {
-      this.#write(resetFrame(id, 'protocolError'))
-      stream.destroy()
-    }
+    return stream
   }
 
   #takeData({ id, isLast, data }: Frame & { type: 'data' }): Promise<void> | undefined {

@@ -157,6 +157,12 @@ function dataHead(id: number, length: number, flags: number): Buffer {
   return head
 }
 
+/** Returns a SYN_STREAM frame, which opens a stream. */
+export function openFrame(id: number, block: Buffer): Buffer {
+  const priority = Buffer.alloc(2)
+  return controlOf('open', Buffer.concat([numbers(id, 0), priority, block]))
+}
+
 /** Returns a SYN_REPLY frame, which replies to an opened stream. */
 export function replyFrame(id: number, block: Buffer): Buffer {
   return controlOf('reply', Buffer.concat([numbers(id), block]))

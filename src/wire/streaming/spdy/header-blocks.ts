@@ -3,8 +3,8 @@
  * zlib stream with a preset dictionary.
  *
  * Every block ends with a zlib flush. Each block can therefore be decompressed separately, with the last 32 KiB of
- * earlier data as the dictionary. No decompressor has to stay in memory, and the size of each block can be limited. The
- * server sends only empty blocks, for which no compressor is needed.
+ * earlier data as the dictionary. No decompressor has to stay in memory, and the size of each block can be limited.
+ * Blocks are sent without compression, for which no compressor is needed.
  */
 import { constants, inflateRawSync } from 'node:zlib'
 import { dictionary } from './dictionary.ts'
@@ -89,18 +89,34 @@ class TextReader {
   }
 }
 
-/** The head of a zlib stream without a preset dictionary. */
-const zlibHead = Buffer.from([0x78, 0x01])
-/** A header block without headers: four uncompressed bytes, followed by an empty block that flushes them. */
-const emptyBlock = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
+/** The head of a zlib stream with the dictionary of SPDY/3, whose checksum is in the last four bytes. */
+const zlibHead = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
+/** An empty block that flushes the data before it. */
+const flush = Buffer.from([0, 0, 0, 0xff, 0xff])
 
-/** Returns header blocks without headers. The first block of a connection starts the zlib stream. */
-export class EmptyHeaderBlocks {
+/** Returns the header blocks that a connection sends. The first block starts the zlib stream. */
+export class HeaderEncoder {
   #hasBegun = false
 
-  next(): Buffer {
-    if (this.#hasBegun) return emptyBlock
+  encode(headers: { readonly [name: string]: string } = {}): Buffer {
+    const entries = Object.entries(headers)
+    const text = Buffer.concat([number(entries.length), ...entries.flat().map(withLength)])
+    const stored = Buffer.alloc(5)
+    stored.writeUInt16LE(text.length, 1)
+    stored.writeUInt16LE(text.length ^ 0xffff, 3)
+    const head = this.#hasBegun ? [] : [zlibHead]
     this.#hasBegun = true
-    return Buffer.concat([zlibHead, emptyBlock])
+    return Buffer.concat([...head, stored, text, flush])
   }
+}
+
+function withLength(text: string): Buffer {
+  const bytes = Buffer.from(text, 'latin1')
+  return Buffer.concat([number(bytes.length), bytes])
+}
+
+function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
 }

@@ -1,0 +1,53 @@
+/**
+ * Translates a remote command between a client that uses WebSocket channels and a server that uses SPDY. The client's
+ * subprotocol must have the channels of `v5.channel.k8s.io`.
+ */
+import type { Duplex } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type { CommandOptions } from './command.ts'
+import type { MultiplexedStream } from './multiplexed-stream.ts'
+import { SpdyConnection } from './spdy/connection.ts'
+import { ChannelConnection } from './websocket/channels.ts'
+
+/** The streams by channel number. */
+const streamTypes = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const
+/** The order in which Kubernetes clients open the streams. */
+const openingOrder = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const
+
+/** Relays the streams until the server has sent all output and the outcome, or until either side disconnects. */
+export async function translateCommand(
+  { client, server }: { readonly client: Duplex; readonly server: Duplex },
+  { stdin, stdout, stderr, tty }: CommandOptions,
+): Promise<void> {
+  const channels = await ChannelConnection.open(client, { count: 5, isBase64: false, canClose: true, idleMs: 0 })
+  const backend = new SpdyConnection(server, { idleMs: 0 })
+  void channels.closed.then(() => backend.destroy())
+  const isUsed = { stdin, stdout, stderr: stderr && !tty, error: true, resize: tty }
+  const outputs: Promise<unknown>[] = []
+  for (const type of openingOrder) {
+    const channel = channels.streams[streamTypes.indexOf(type)]!
+    if (!isUsed[type]) {
+      // Data on an unused channel is discarded, so that it does not block the connection.
+      channel.resume()
+      continue
+    }
+    const stream = backend.open({ streamtype: type })
+    if (type === 'stdin' || type === 'resize') relay(channel, stream)
+    else outputs.push(relay(stream, channel))
+  }
+  channels.announce(stdout ? 1 : isUsed.stderr ? 2 : 3)
+  await Promise.all(outputs)
+  await channels.end()
+  backend.destroy()
+}
+
+/** Copies one direction and discards the other. Resolves when the target is finished or closed. */
+async function relay(source: MultiplexedStream, target: MultiplexedStream): Promise<void> {
+  target.resume()
+  source.pipe(target)
+  try {
+    await finished(target, { readable: false })
+  } catch {
+    // The client or the server has disconnected.
+  }
+}
