@@ -22,7 +22,7 @@ test('every fenced block of a page names its language, so that a test runs its c
   assert.ok(blocks.filter(({ block }) => block.type === 'commands').length > 50)
 })
 
-test('a page exempts a block only for what a sandbox cannot have', () => {
+test('a command block of a page is skipped only if the sandbox cannot provide what the block needs', () => {
   const reasons = new Set([
     'needs root',
     'needs the internet',

@@ -75,7 +75,7 @@ function consoleCommands(text: string): readonly Command[] {
   return commands
 }
 
-/** Returns a command with its further lines, which it removes from the list. */
+/** Returns a command together with its continuation lines, which are removed from the list. */
 function completed(first: string, lines: string[]): string {
   let command = first
   while (lines.length > 0 && isOpen(command)) command += `\n${lines.shift()}`

@@ -1,4 +1,4 @@
-/** Runs the commands of all pages for users, except those that `first-pages.test.ts` runs. */
+/** Runs the commands of all pages for users, except the pages that `first-pages.test.ts` runs. */
 import { firstPages, userPages } from './pages.ts'
 import { testPages } from './run-page.ts'
 

@@ -1,4 +1,4 @@
-/** Runs the commands of a page in a sandbox, and returns what differs from the page. */
+/** Runs the commands of a page in a sandbox, and returns the differences from the page. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { hasStarted, isShown } from './shown-output.ts'
 const maxStartMs = 60_000
 const pollMs = 50
 
-/** Defines the tests of pages. */
+/** Defines one test for each page. */
 export function testPages(names: readonly string[]): void {
   before(bundlePrograms)
   for (const name of names) testPage(name)

@@ -62,7 +62,7 @@ export class Sandbox {
     const environment = ['--clearenv', ...Object.entries(variables).flatMap((pair) => ['--setenv', ...pair])]
     const shell = ['--chdir', home, 'bash', '--noprofile', '--norc']
     this.#shell = spawn('bwrap', [...mounts, ...user, ...environment, ...shell])
-    // Programs in the background read from an open pipe, as they would from an idle terminal.
+    // Background programs read from an open pipe, as from an idle terminal.
     this.#shell.stdin.write('mkfifo /run/page/terminal; exec 9<> /run/page/terminal\n')
     this.#lines = createInterface(this.#shell.stdout)[Symbol.asyncIterator]()
   }

@@ -17,12 +17,12 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/ +$/gm, ''],
 ]
 
-/** Reports whether a page shows this output. */
+/** Returns whether the page shows this output. */
 export function isShown(shown: string, output: string): boolean {
   return patternOf(shown, '$').test(masked(output))
 }
 
-/** Reports whether an output starts with what a page shows. */
+/** Returns whether the output starts with the output that a page shows. */
 export function hasStarted(shown: string, output: string): boolean {
   return patternOf(shown, '').test(masked(output))
 }

@@ -23,7 +23,7 @@ export interface Usage {
   readonly memory: string
 }
 
-/** The usage of a node and its pods, as one response of its agent reports it. */
+/** The usage of a node and its pods from one response of the node's agent. */
 export interface NodeUsageReport {
   /** Time of the measurement, in RFC 3339 format. */
   readonly time: string
@@ -83,7 +83,7 @@ export class NodeUsage {
       assertFewValues(body)
       return reportOf((await new TimeSlice().run(parseSliced(body))).value)
     } catch (error) {
-      // The node is missing from the response, as metrics servers do with nodes that they cannot read.
+      // The response omits the node, as other metrics servers omit nodes that they cannot read.
       if (error instanceof CallError || error instanceof ApiError) return undefined
       throw error
     }
@@ -111,7 +111,7 @@ function reportOf(summary: Json): NodeUsageReport | undefined {
   return { ...measured, pods: new Map(pods) }
 }
 
-/** Returns the CPU and memory usage in a part of the summary, or undefined if a number or the time is missing. */
+/** Returns the CPU and memory usage in a part of the summary, or undefined if an amount or the time is missing. */
 function usageIn(part: Json): { readonly time: string; readonly usage: Usage } | undefined {
   const cpu = memberOf(part, 'cpu')
   const nanoCores = numberIn(cpu, 'usageNanoCores')

@@ -21,7 +21,9 @@ export interface ResourceMetricsParts {
   readonly nodeUsage: NodeUsage
 }
 
-/** The length of a measurement in the response. A report contains the usage at one point in time. */
+/**
+ * The length of the measurement that the response reports. The agent's report contains the usage at one point in time.
+ */
 const window = '10s'
 
 export function resourceMetrics(parts: ResourceMetricsParts): Endpoint[] {

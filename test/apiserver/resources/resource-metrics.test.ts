@@ -1,4 +1,7 @@
-/** Tests of the metrics API that `orch up` serves: the usage of nodes and pods, and autoscaling by it. */
+/**
+ * Tests of the metrics API that `orch up` serves: the usage of nodes and pods, and an autoscaler that uses these
+ * metrics.
+ */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
@@ -75,7 +78,7 @@ test('the metrics API reports the usage of each ready node', async () => {
   await assert.rejects(read('nodes/node-9'), /nodes.metrics.k8s.io "node-9" not found/)
 })
 
-test('an autoscaler works with the usage of simulated pods', async () => {
+test('an autoscaler scales a Deployment according to the usage of its simulated pods', async () => {
   const template = {
     metadata: { labels: { app: 'web' }, annotations: { 'simulation.kubernetes.io/cpu-usage': '300m' } },
     spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '100m' } } }] },
