@@ -40,7 +40,7 @@ test('two servers stay consistent while etcd repeatedly loses its leader', { tim
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())
-  // Each server uses another etcd member first.
+  // Each server initially connects to a different etcd member.
   const flags = [0, 1].map((first) => [`--etcd-servers=${rotate(cluster.endpoints, first).join(',')}`])
   const servers = [await startServer(t, flags[0]), await startServer(t, flags[1])]
   const clients = servers.map((server) => server.client())

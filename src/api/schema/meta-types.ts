@@ -111,7 +111,7 @@ export const deleteOptions = s.object(
     }),
     propagationPolicy: field(4, s.string(), {
       zeroValue: 'keep',
-      doc: 'Handling of dependents: `Orphan` keeps them, `Background` deletes them after and `Foreground` before the object.',
+      doc: 'Handling of dependents: `Orphan` keeps them, `Background` deletes them after the object, and `Foreground` deletes them before the object.',
     }),
     dryRun: field(5, s.list(s.string()), { doc: 'If set to `All`, the request is validated but nothing is deleted.' }),
   },

@@ -46,7 +46,7 @@ export const serviceAccountFlags = {
     name: 'service-account-extend-token-expiration',
     default: 'true',
     read: readBoolean,
-    help: 'extend the lifetime of tokens in pod volumes from one hour to one year; the server counts uses after the first hour as stale',
+    help: 'extend the lifetime of tokens in pod volumes from one hour to one year; a metric counts the uses after the first hour',
   }),
   serviceAccountJwksUri: flag({
     name: 'service-account-jwks-uri',

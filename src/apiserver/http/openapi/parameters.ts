@@ -77,7 +77,7 @@ const allQueryParameters = {
   count: {
     type: 'boolean',
     isExtension: true,
-    doc: 'Whether to count the objects after the page exactly: metadata.remainingItemCount. Without a limit, no objects are returned.',
+    doc: 'Whether to return the exact number of objects after the page in metadata.remainingItemCount. Without a limit, no objects are returned.',
   },
   fields: {
     type: 'string',
@@ -102,7 +102,7 @@ const allQueryParameters = {
   pretty: { type: 'string', doc: 'If `true`, the response is indented for readability.' },
   propagationPolicy: {
     type: 'string',
-    doc: 'Handling of dependents: Orphan keeps them, Background deletes them after the object, Foreground before it.',
+    doc: 'Handling of dependents: Orphan keeps the dependents, Background deletes them after the object, and Foreground deletes them before the object.',
   },
   sendInitialEvents: {
     type: 'boolean',
