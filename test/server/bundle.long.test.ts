@@ -92,7 +92,7 @@ test('compiled code is cached, and the program works without the cache', { timeo
   await assertRuns()
   assert.ok(!existsSync(cache))
 
-  // Without a writable cache, everything works as before.
+  // Without a writable cache, the program works in the same way.
   rmSync(cacheDirectory, { recursive: true })
   writeFileSync(cacheDirectory, '')
   await assertRuns()

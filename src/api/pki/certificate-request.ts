@@ -124,8 +124,8 @@ interface Scheme {
   readonly pss?: boolean
 }
 
-// The supported signature schemes. SHA-1 is sufficient to prove possession of the key, because nobody benefits from a
-// forged request. MD5 is rejected.
+// The supported signature schemes. SHA-1 is sufficient to prove possession of the key, because an attacker gains
+// nothing from a forged request. MD5 is rejected.
 const schemes: { readonly [id: string]: Scheme } = {
   '2a864886f70d010105': { keyType: 'rsa', hash: 'sha1' },
   '2a864886f70d01010b': { keyType: 'rsa', hash: 'sha256' },

@@ -61,8 +61,8 @@ export class Definitions {
   }
 
   /**
-   * Returns `string`, `Object`, `[]Object`, `map[string]string` or `map[string]`. Returns '' if the schema allows
-   * anything.
+   * Returns `string`, `Object`, `[]Object`, `map[string]string` or `map[string]`. Returns '' if the schema allows any
+   * type.
    */
   typeName(schema: JsonObject): string {
     const whole = this.resolved(schema)
