@@ -21,6 +21,7 @@ import { ContainerLogs } from './containers/container-logs.ts'
 import { SimulatedNode, type SimulatedNodeParts } from './containers/simulated-node.ts'
 import { type FollowedRules, followFailures } from './failures/follow-failures.ts'
 import type { NodeOutages } from './failures/node-outages.ts'
+import { followsContainers } from './failures/pod-failures.ts'
 import { heartbeatLoop } from './heartbeats.ts'
 import { NodeEvents } from './node-events.ts'
 import { type NodeDescription, offered } from './node-object.ts'
@@ -28,6 +29,7 @@ import { PodAddresses } from './pods/addresses.ts'
 import { defaultPodStages } from './pods/default-stages.ts'
 import { NodeRoom } from './pods/node-room.ts'
 import { podLoop } from './pods/pod-loop.ts'
+import { simulationKeys } from './pods/simulation-keys.ts'
 import { readStage } from './stages/read-stage.ts'
 import type { Stage } from './stages/stage.ts'
 import { PodVolumes } from './volumes/pod-volumes.ts'
@@ -85,6 +87,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const volumes = volumesOf(parts, byName)
   const failures = followFailures(parts)
   const { outages } = failures
+  const keys = simulationKeys(vendor)
   const pods = podLoop({
     clock,
     clientOf,
@@ -95,6 +98,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
     outages,
     speed,
     failureOf: failures.failureOf,
+    followsContainers: (pod, failure) => parts.stages === undefined && followsContainers(pod, failure, keys),
     isOwnNode: (name) => byName.has(name),
     nodeOf: (name) => byName.get(name)!,
     record: (pod, event) => events.record(pod, event),

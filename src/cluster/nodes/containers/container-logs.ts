@@ -76,7 +76,8 @@ export function containersOf({ spec }: Pod): Container[] {
 
 /** Returns the reported status of a container. */
 export function statusOf({ status = {} }: Pod, name: string): ContainerStatus | undefined {
-  const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status
+  const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses]
   return all.find((each) => each.name === name)
 }
 

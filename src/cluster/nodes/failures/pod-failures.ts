@@ -10,6 +10,7 @@ import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
 import type { ActiveRules } from '../../failures/active-rules.ts'
 import type { PodRule } from '../../failures/compile-rule.ts'
 import { runOf } from '../containers/program-run.ts'
+import { hasSeparateContainers } from '../pods/container-plan.ts'
 import { type SimulationKeys, simulationKeys } from '../pods/simulation-keys.ts'
 
 type Annotations = { readonly [key: string]: string }
@@ -32,7 +33,7 @@ export class PodFailures {
 
   /** Returns the additional annotations of a pod, or undefined if there are no such annotations. */
   annotations(pod: Pod): Annotations | undefined {
-    const run = this.#annotationsOfPrograms(pod)
+    const run = hasSeparateContainers(pod) ? undefined : this.#annotationsOfPrograms(pod)
     const failure = this.#annotationsOfFailure(pod)
     return run === undefined || failure === undefined ? (failure ?? run) : { ...run, ...failure }
   }
@@ -57,6 +58,16 @@ export class PodFailures {
     const { containers = [], initContainers = [] } = pod.spec ?? {}
     return containers.some(isMissing) || initContainers.some(isMissing) ? this.#pullError : undefined
   }
+}
+
+/**
+ * Whether the lifecycle of a pod follows from its containers one by one. Annotations and failures apply to the pod as a
+ * whole instead.
+ */
+export function followsContainers(pod: Pod, failure: Annotations | undefined, keys: SimulationKeys): boolean {
+  const { annotations } = pod.metadata
+  const isAnnotated = annotations !== undefined && Object.values(keys).some((key) => Object.hasOwn(annotations, key))
+  return failure === undefined && !isAnnotated && hasSeparateContainers(pod)
 }
 
 /** Maximum duration of a program: 24 days. */

@@ -63,7 +63,11 @@ export async function applyStage(
  * Returns the pod's address, and allocates an address if necessary. Pods on the host network have the address of the
  * node.
  */
-function addressFor({ nodeOf, addressesOf }: StageEffects, key: string, { spec, status }: Pod): string | undefined {
+export function addressFor(
+  { nodeOf, addressesOf }: StageEffects,
+  key: string,
+  { spec, status }: Pod,
+): string | undefined {
   const node = spec!.nodeName!
   if (spec?.hostNetwork) return nodeOf(node).address
   if (status?.podIP) return status.podIP
@@ -76,12 +80,12 @@ interface Starting {
   readonly podIp: string | undefined
 }
 
-async function whyNotStarted(
-  { prepare, clientOf }: StageEffects,
-  { pod, next: { step, statusTemplate }, podIp }: Starting,
+/** Returns the event that explains why the containers of a pod cannot start yet, or undefined if they can. */
+export async function startBlocker(
+  { prepare, clientOf }: Pick<StageEffects, 'prepare' | 'clientOf'>,
+  pod: Pod,
+  podIp: string | undefined,
 ): Promise<StageEvent | undefined> {
-  const isStart = step === 'Start' || step === 'StartUnready' || (statusTemplate !== undefined && !pod.status?.podIP)
-  if (!isStart) return undefined
   if (podIp === undefined)
     return {
       type: 'Warning',
@@ -90,6 +94,14 @@ async function whyNotStarted(
     }
   const reason = await prepare?.(pod, clientOf(pod.spec!.nodeName!))
   return reason === undefined ? undefined : { type: 'Warning', reason: 'FailedMount', message: reason }
+}
+
+async function whyNotStarted(
+  effects: StageEffects,
+  { pod, next: { step, statusTemplate }, podIp }: Starting,
+): Promise<StageEvent | undefined> {
+  const isStart = step === 'Start' || step === 'StartUnready' || (statusTemplate !== undefined && !pod.status?.podIP)
+  return isStart ? await startBlocker(effects, pod, podIp) : undefined
 }
 
 interface FinalizerWrite {
@@ -184,7 +196,7 @@ export const placeFunctions: ReadonlySet<string> = new Set([
  * Ends the grace period on the node. The server deletes the pod with this UID immediately, or as soon as its last
  * finalizer is removed.
  */
-async function deleteNow(client: Client, { metadata }: Pod, signal: AbortSignal): Promise<void> {
+export async function deleteNow(client: Client, { metadata }: Pod, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid } = metadata
   const preconditions = uid === undefined ? {} : { uid }
   await client

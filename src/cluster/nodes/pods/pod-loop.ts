@@ -11,6 +11,7 @@
 import { sameJson } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { asJson } from '../../../api/model/object.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import type { TimerClock } from '../../../base/time/clock.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
@@ -23,7 +24,8 @@ import { isConflict, isNotFound } from '../../../client/requests/status-error.ts
 import type { NodeOutages } from '../failures/node-outages.ts'
 import { withAnnotations } from '../failures/pod-failures.ts'
 import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
-import { applyStage, type StageEffects } from './apply-stage.ts'
+import { addressFor, applyStage, deleteNow, type StageEffects, startBlocker } from './apply-stage.ts'
+import { nextStep } from './container-lifecycle.ts'
 import type { NodeRoom } from './node-room.ts'
 import { corrected } from './pod-corrections.ts'
 import { isResizeDeferred } from './pod-resize.ts'
@@ -46,6 +48,8 @@ export interface PodLoopParts extends StageEffects {
   readonly isNodeReady?: ((node: string) => boolean) | undefined
   /** Returns the annotations that simulated failures and the programs of its containers add to a pod. */
   readonly failureOf: (pod: Pod) => Annotations | undefined
+  /** Whether the node drives the containers of a pod one by one instead of through stages. */
+  readonly followsContainers: (pod: Pod, failure: Annotations | undefined) => boolean
   readonly outages: NodeOutages
   /** Factor by which the containers run faster than real time. */
   readonly speed: number
@@ -77,7 +81,14 @@ interface Progress {
    */
   waiting: Waiting | undefined
   last: { readonly stage: Stage; readonly at: number } | undefined
+  /** Monotonic times of the starts and ends of containers, if the node drives the containers one by one. */
+  seen: BoundedMap<string, number> | undefined
 }
+
+/** Maximum number of events of a pod whose times are kept. Older times are read from the status. */
+const maxSeen = 64
+/** An event of at most this age counts as new when this process sees it first. */
+const recentMs = 2000
 
 interface Waiting {
   readonly stage: Stage
@@ -184,6 +195,8 @@ class PodDriver {
     { pod, progress }: { readonly pod: Pod; readonly progress: Progress },
     signal: AbortSignal,
   ): Promise<StepOutcome> {
+    if (this.#parts.followsContainers(pod, this.#parts.failureOf(pod)))
+      return await this.#advanceContainers(key, { pod, progress }, signal)
     const waiting = this.#waiting(progress, pod)
     if (waiting === undefined) return await this.#keepUp(pod, signal)
     const remainingMs = waiting.due - this.#parts.clock.monotonic()
@@ -191,10 +204,52 @@ class PodDriver {
     return await this.#carryOut(key, { pod, progress, waiting }, signal)
   }
 
+  /** Writes the next change of a pod whose containers run one by one. */
+  async #advanceContainers(
+    key: string,
+    { pod, progress }: { readonly pod: Pod; readonly progress: Progress },
+    signal: AbortSignal,
+  ): Promise<StepOutcome> {
+    const { clock, nodeOf, clientOf, record, speed } = this.#parts
+    const { metadata, spec, status } = pod
+    const isDeleted = metadata.deletionTimestamp !== undefined
+    if (isOver(pod) && !isDeleted) return 'done'
+    const podIp = addressFor(this.#parts, key, pod)
+    const blocker = status?.podIP || isDeleted ? undefined : await startBlocker(this.#parts, pod, podIp)
+    if (blocker !== undefined) {
+      record(pod, blocker)
+      return 'later'
+    }
+    progress.waiting = undefined
+    const { name: node, address: hostIp } = nodeOf(spec!.nodeName!)
+    const elapsed = (event: string, time: string) => this.#elapsed(progress, event, time)
+    const next = nextStep(pod, { now: clock.now(), hostIp, podIp: podIp ?? '', elapsed })
+    if (next.isGone) await deleteNow(clientOf(node), pod, signal)
+    else if (next.status === undefined)
+      return sooner(await this.#keepUp(pod, signal), next.afterMs && Math.ceil(next.afterMs / speed))
+    else if (await this.#report(pod, next.status, signal)) for (const event of next.events) record(pod, event)
+    progress.actedOn = metadata.resourceVersion!
+    return 'done'
+  }
+
+  /**
+   * Returns the simulated time since an event of a pod. Measures from when this process saw the event first, because the
+   * time in the status has a precision of one second.
+   */
+  #elapsed(progress: Progress, event: string, time: string): number {
+    const { clock, speed } = this.#parts
+    progress.seen ??= new BoundedMap(maxSeen)
+    const { seen } = progress
+    const age = clock.now() - Date.parse(time)
+    const at = seen.get(event) ?? clock.monotonic() - (age < recentMs ? 0 : age)
+    seen.set(event, at)
+    return (clock.monotonic() - at) * speed
+  }
+
   #progressOf(key: string, uid: string): Progress {
     const existing = this.#progress.get(key)
     if (existing?.uid === uid) return existing
-    const fresh: Progress = { uid, actedOn: '', waiting: undefined, last: undefined }
+    const fresh: Progress = { uid, actedOn: '', waiting: undefined, last: undefined, seen: undefined }
     this.#progress.set(key, fresh)
     return fresh
   }

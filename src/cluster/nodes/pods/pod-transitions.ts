@@ -178,7 +178,7 @@ export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined
   return isRight ? undefined : { ...status, conditions: right }
 }
 
-function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode, reason }: StepContext) {
+export function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode, reason }: StepContext) {
   const finishedAt = timestamp(now)
   return {
     exitCode,
@@ -224,7 +224,7 @@ function wait(pod: Pod, context: StepContext): PodStatus {
 }
 
 /** Fields that do not change while a container runs. */
-function common(container: Container, pod: Pod) {
+export function common(container: Container, pod: Pod) {
   const { name = '', image = '' } = container
   return {
     name,
@@ -243,7 +243,7 @@ interface Wanted {
 }
 
 /** Replaces the four pod conditions that a node reports. Other conditions are kept. */
-function conditions(
+export function conditions(
   pod: Pod,
   { now, initialized, ready, reason = 'ContainersNotReady' }: Wanted,
 ): NonNullable<PodStatus['conditions']> {
@@ -260,6 +260,7 @@ function conditions(
   ]
   const reported = own.map(([type, value, because]) => {
     const before = present.find((each) => each.type === type && each.status === value)
+    if (before !== undefined && before.reason === because) return before
     const lastTransitionTime = before?.lastTransitionTime ?? timestamp(now)
     return { type, status: value, lastTransitionTime, ...(because === undefined ? {} : { reason: because }) }
   })
