@@ -19,6 +19,7 @@ import type { NodeRuntime } from '../node-port/runtime.ts'
 import { CommandMemory } from './containers/command-memory.ts'
 import { ContainerLogs } from './containers/container-logs.ts'
 import { SimulatedNode, type SimulatedNodeParts } from './containers/simulated-node.ts'
+import { WrittenFiles } from './containers/written-files.ts'
 import { type FollowedRules, followFailures } from './failures/follow-failures.ts'
 import type { NodeOutages } from './failures/node-outages.ts'
 import { followsContainers } from './failures/pod-failures.ts'
@@ -84,6 +85,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const { stages = [], parseStatus } = parts.stages ?? builtIn(vendor)
   const readiness = parts.stages === undefined ? nodeReadiness(parts) : undefined
   const logs = new ContainerLogs()
+  const written = new WrittenFiles()
   const volumes = volumesOf(parts, byName)
   const failures = followFailures(parts)
   const { outages } = failures
@@ -104,7 +106,9 @@ export function simulateNodes(parts: SimulationParts): Simulation {
     record: (pod, event) => events.record(pod, event),
     onPod: (pod, state) => {
       logs.observe(pod, state)
-      if (state === 'is over') void volumes?.remove(pod).catch(onError)
+      if (state === 'lives') return
+      written.forget(pod.metadata.uid ?? '')
+      void volumes?.remove(pod).catch(onError)
     },
     ...(parseStatus === undefined ? {} : { parseStatus }),
     ...(volumes === undefined ? {} : volumeUpkeep(volumes)),
@@ -126,7 +130,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
       sources: failures.nodeSources,
     }),
     pods: { ...pods, onStop: async () => events.close() },
-    runtimes: runtimesOf(parts, { logs, volumes, outages, speed }),
+    runtimes: runtimesOf(parts, { logs, volumes, written, outages, speed }),
     removeLeftovers: async () => {
       await volumes?.removeAllBut(new Set([...parts.pods.objects()].map(({ metadata }) => metadata.uid ?? '')))
     },
@@ -179,7 +183,7 @@ function indexByNode(pods: Informer<Pod>) {
 
 function runtimesOf(
   { nodes, pods, clientOf, vendor, clock }: SimulationParts,
-  shared: Pick<SimulatedNodeParts, 'logs' | 'volumes' | 'outages' | 'speed'>,
+  shared: Pick<SimulatedNodeParts, 'logs' | 'volumes' | 'written' | 'outages' | 'speed'>,
 ): NodeRuntime[] {
   const byNode = indexByNode(pods)
   const memory = new CommandMemory()

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { entryHeader, padding, TarReader } from '../../../src/tools/cli/streaming/tar.ts'
+import { entryHeader, padding, TarReader } from '../../../src/wire/streaming/tar.ts'
 import { unpackInto } from '../../../src/tools/cli/streaming/unpack.ts'
 
 const target = mkdtempSync(join(tmpdir(), 'orchctl-unpack-'))

@@ -1,4 +1,7 @@
-/** Files that are visible in a simulated container: only the files of the mounted volumes, and `/etc/hostname`. */
+/**
+ * Files visible in a simulated container: those of the mounted volumes, those that commands wrote, and `/etc/hostname`.
+ * Written files never reach the disk (`written-files.ts`).
+ */
 import { createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'
@@ -7,8 +10,8 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import { hostnameOf } from './environment.ts'
+import { maxFileBytes, type WrittenFiles } from './written-files.ts'
 
-const maxFileBytes = 4 * 1024 * 1024
 /** Chunk size for reading files. The chunks are small because many commands may read at the same time. */
 const partBytes = 64 * 1024
 /** Maximum length of a path, as on Linux. */
@@ -17,53 +20,111 @@ const maxPathLength = 4096
 interface Mount {
   /** Path of the mount in the container. */
   readonly at: string
-  readonly directory: string
+  /** Directory of the volume, or undefined if this node writes no volumes. */
+  readonly directory: string | undefined
   readonly within: string
+  /** Prefix of the places of written files, or undefined if the volume is read-only. */
+  readonly writable: string | undefined
 }
+
+export interface FileDescription {
+  readonly type: 'file' | 'directory'
+  readonly mode: number
+  readonly size: number
+}
+
+export interface ContainerFilesParts {
+  readonly pod: Pod
+  readonly container: Container
+  readonly volumes: PodVolumes | undefined
+  readonly written: WrittenFiles
+  /** The number of restarts of the container, because each instance has a writable layer of its own. */
+  readonly restartCount: number
+}
+
+const directory: FileDescription = { type: 'directory', mode: 0o755, size: 0 }
 
 export class ContainerFiles {
   readonly #pod: Pod
+  readonly #uid: string
+  readonly #written: WrittenFiles
+  /** Prefix of the places of files in the writable layer. */
+  readonly #layer: string
   /** Mounts by their path in the container. */
   readonly #mounts: ReadonlyMap<string, Mount>
 
-  constructor(pod: Pod, container: Container, volumes: PodVolumes | undefined) {
+  constructor({ pod, container, volumes, written, restartCount }: ContainerFilesParts) {
     this.#pod = pod
+    this.#uid = pod.metadata.uid ?? ''
+    this.#written = written
+    this.#layer = `layer ${container.name} ${restartCount} `
     this.#mounts = mountsOf(pod, container, volumes)
   }
 
   /** Returns the content of a file in chunks, or undefined if the file does not exist. */
   async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
     const absolutePath = posix.resolve('/', path)
-    if (absolutePath === '/etc/hostname') return Readable.from([Buffer.from(`${hostnameOf(this.#pod)}\n`)])
-    const file = await this.#findFile(absolutePath)
-    return file === undefined ? undefined : createReadStream(file, { highWaterMark: partBytes })
+    const file = this.#writtenAt(absolutePath)
+    if (file !== undefined) return file.type === 'file' ? Readable.from([file.content]) : undefined
+    if (absolutePath === '/etc/hostname') return Readable.from([this.#hostname()])
+    const real = await this.#find(absolutePath)
+    const state = real === undefined ? undefined : await stat(real).catch(() => undefined)
+    if (real === undefined || !state?.isFile() || state.size > maxFileBytes) return undefined
+    return createReadStream(real, { highWaterMark: partBytes })
   }
 
-  /** Whether a file with this name exists. */
-  async has(path: string): Promise<boolean> {
+  /** Describes a file or directory. Returns undefined if it does not exist. */
+  async describe(path: string): Promise<FileDescription | undefined> {
     const absolutePath = posix.resolve('/', path)
-    return absolutePath === '/etc/hostname' || (await this.#findFile(absolutePath)) !== undefined
+    const file = this.#writtenAt(absolutePath)
+    if (file !== undefined) return { type: file.type, mode: file.mode, size: file.content.length }
+    if (absolutePath === '/etc/hostname') return { type: 'file', mode: 0o644, size: this.#hostname().length }
+    const real = await this.#find(absolutePath)
+    const state = real === undefined ? undefined : await stat(real).catch(() => undefined)
+    if (state?.isFile()) return { type: 'file', mode: state.mode & 0o777, size: state.size }
+    return (await this.list(absolutePath)) === undefined ? undefined : directory
   }
 
   /** Returns the names in a directory, or undefined if the directory does not exist. */
   async list(path: string): Promise<string[] | undefined> {
     const absolutePath = posix.resolve('/', path)
-    const directory = await this.#find(absolutePath)
-    const inside = directory === undefined ? undefined : await readdir(directory).catch(() => undefined)
+    const real = await this.#find(absolutePath)
+    const inside = real === undefined ? undefined : await readdir(real).catch(() => undefined)
     const prefix = absolutePath === '/' ? '/' : `${absolutePath}/`
-    const mounted = this.#mounts
-      .keys()
-      .filter((at) => at.startsWith(prefix))
-      .map((at) => at.slice(prefix.length).split('/', 1)[0]!)
-      .toArray()
-    if (inside === undefined && mounted.length === 0 && absolutePath !== '/') return undefined
-    return [...new Set([...(inside ?? []).filter((name) => !name.startsWith('..')), ...mounted])].sort()
+    const nameOf = (longer: string, start: string) => longer.slice(start.length).split('/', 1)[0]!
+    const mounted = [...this.#mounts.keys()].filter((at) => at.startsWith(prefix)).map((at) => nameOf(at, prefix))
+    const place = this.#placeOf(prefix)
+    const written = place === undefined ? [] : this.#written.places(this.#uid, place).map((each) => nameOf(each, place))
+    const isDirectory = this.#writtenAt(absolutePath)?.type === 'directory' || absolutePath === '/'
+    if (inside === undefined && mounted.length + written.length === 0 && !isDirectory) return undefined
+    return [...new Set([...(inside ?? []).filter((name) => !name.startsWith('..')), ...mounted, ...written])].sort()
   }
 
-  async #findFile(absolutePath: string): Promise<string | undefined> {
-    const file = await this.#find(absolutePath)
-    const state = file === undefined ? undefined : await stat(file).catch(() => undefined)
-    return state?.isFile() && state.size <= maxFileBytes ? file : undefined
+  /**
+   * Creates or replaces a file and returns its content for the caller to fill. Returns undefined if the file would be
+   * in a read-only volume. Throws NoSpaceError if the file does not fit.
+   */
+  create(path: string, description: FileDescription): Buffer | undefined {
+    const place = this.#placeOf(posix.resolve('/', path))
+    return place === undefined ? undefined : this.#written.create(this.#uid, place, description)
+  }
+
+  #hostname(): Buffer {
+    return Buffer.from(`${hostnameOf(this.#pod)}\n`)
+  }
+
+  #writtenAt(absolutePath: string) {
+    const place = this.#placeOf(absolutePath)
+    return place === undefined ? undefined : this.#written.get(this.#uid, place)
+  }
+
+  /** Returns the place of a written file, or undefined for a path in a read-only volume. */
+  #placeOf(absolutePath: string): string | undefined {
+    if (absolutePath.length > maxPathLength) return undefined
+    const mount = this.#mountOf(absolutePath)
+    if (mount === undefined) return this.#layer + absolutePath
+    if (mount.writable === undefined) return undefined
+    return mount.writable + posix.join('/', mount.within, absolutePath.slice(mount.at.length))
   }
 
   /**
@@ -72,7 +133,7 @@ export class ContainerFiles {
    */
   async #find(absolutePath: string): Promise<string | undefined> {
     const mount = this.#mountOf(absolutePath)
-    if (mount === undefined) return undefined
+    if (mount?.directory === undefined) return undefined
     const real = await realpath(join(mount.directory, mount.within, absolutePath.slice(mount.at.length))).catch(
       () => undefined,
     )
@@ -93,11 +154,13 @@ export class ContainerFiles {
 function mountsOf(pod: Pod, container: Container, volumes: PodVolumes | undefined): ReadonlyMap<string, Mount> {
   const byName = new Map(pod.spec?.volumes?.map((volume) => [volume.name, volume]))
   const mounts = new Map<string, Mount>()
-  for (const { name, mountPath = '', subPath = '' } of container.volumeMounts ?? []) {
+  for (const { name, mountPath = '', subPath = '', readOnly } of container.volumeMounts ?? []) {
     const volume = byName.get(name)
-    const directory = volume === undefined ? undefined : volumes?.volumeDirectory(pod, volume)
+    const source = volume === undefined ? undefined : volumes?.volumeDirectory(pod, volume)
+    const writable = volume?.emptyDir !== undefined && readOnly !== true ? `volume ${name} ` : undefined
     const at = posix.resolve('/', mountPath)
-    if (directory !== undefined && !mounts.has(at)) mounts.set(at, { at, directory, within: subPath })
+    if ((source !== undefined || writable !== undefined) && !mounts.has(at))
+      mounts.set(at, { at, directory: source, within: subPath, writable })
   }
   return mounts
 }

@@ -124,7 +124,7 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
 }
 
 /** Returns the command as JSON, or '' if the container specifies no command. Reads no more than fits on a line. */
-function shownCommand({ command = [], args = [] }: Container): string {
+export function shownCommand({ command = [], args = [] }: Container): string {
   const words: string[] = []
   let length = 0
   for (const word of [...command, ...args]) {

@@ -1,13 +1,15 @@
 /**
- * Commands of a simulated container: a few read-only commands (echo, env, cat, ls, hostname, ...), `sleep`, and `sh`,
- * which runs other commands in sequence. Client input never starts a program or writes a file.
+ * Commands of a simulated container: echo, env, cat, ls, ps, hostname, ..., `sleep`, `tar`, and `sh`, which runs other
+ * commands in sequence. Client input never starts a program, and only `tar` writes files, which exist only in memory.
  */
 import { StringDecoder } from 'node:string_decoder'
 import { pause } from '../../../base/concurrency/abort.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import { parseDuration } from '../../../base/time/duration.ts'
 import { CommandMemoryError, type Environment } from './command-memory.ts'
+import type { ContainerFiles } from './container-files.ts'
 import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
+import { tar } from './tar-command.ts'
 
 /** The environment in which commands run. */
 export interface ShellPlace {
@@ -15,12 +17,9 @@ export interface ShellPlace {
   readonly speed: number
   readonly hostname: string
   readonly environment: Environment
-  /** Returns the content of a file in chunks, or undefined if the file does not exist. */
-  readonly readFile: (path: string) => Promise<AsyncIterable<Buffer> | undefined>
-  /** Whether a file exists. */
-  readonly hasFile: (path: string) => Promise<boolean>
-  /** Returns the names in a directory, or undefined if the directory does not exist. */
-  readonly readDirectory: (path: string) => Promise<string[] | undefined>
+  readonly files: ContainerFiles
+  /** Command line of the container's main process. */
+  readonly program: string
   readonly print: (text: string | Buffer) => Promise<void>
   readonly printError: (text: string) => Promise<void>
   /** Input from the client. Undefined if the client sends no input. */
@@ -47,6 +46,9 @@ const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['date', async (_args, { print }) => await done(print(`${new Date().toUTCString()}\n`))],
   ['uname', async (_args, { print }) => await done(print('Linux\n'))],
   ['sleep', sleep],
+  ['ps', ps],
+  ['tar', tar],
+  ['test', testFile],
   ['true', async () => 0],
   ['false', async () => 1],
 ])
@@ -220,11 +222,11 @@ async function printEnvironment(args: readonly string[], { environment, print }:
   return await done(print(`${value}\n`))
 }
 
-async function cat(args: readonly string[], { readFile, print, printError, input }: ShellPlace): Promise<number> {
+async function cat(args: readonly string[], { files, print, printError, input }: ShellPlace): Promise<number> {
   if (args.length === 0) for await (const chunk of input ?? []) await print(chunk)
   let code = 0
   for (const path of args) {
-    const content = await readFile(path)
+    const content = await files.read(path)
     if (content !== undefined) for await (const part of content) await print(part)
     else {
       await printError(`cat: ${path}: No such file or directory\n`)
@@ -234,14 +236,37 @@ async function cat(args: readonly string[], { readFile, print, printError, input
   return code
 }
 
-async function ls(args: readonly string[], { readDirectory, hasFile, print, printError }: ShellPlace): Promise<number> {
+async function ls(args: readonly string[], { files, print, printError }: ShellPlace): Promise<number> {
   const [path = '/'] = args.filter((arg) => !arg.startsWith('-'))
-  const names = (await readDirectory(path)) ?? ((await hasFile(path)) ? [path] : undefined)
+  const description = await files.describe(path)
+  const names = description?.type === 'file' ? [path] : await files.list(path)
   if (names === undefined) {
     await printError(`ls: ${path}: No such file or directory\n`)
     return 1
   }
   return await done(print(names.map((name) => `${name}\n`).join('')))
+}
+
+async function ps(args: readonly string[], { program, print }: ShellPlace): Promise<number> {
+  const rows = [
+    ['PID', 'USER', 'TIME', 'COMMAND'],
+    ['1', 'root', '0:00', program],
+    ['2', 'root', '0:00', ['ps', ...args].join(' ')],
+  ]
+  const line = ([pid = '', user = '', time = '', command = '']: readonly string[]) =>
+    `${pid.padStart(5)} ${user.padEnd(8)} ${time.padStart(5)} ${command}\n`
+  return await done(print(rows.map(line).join('')))
+}
+
+/** Tests whether a path exists (`-e`) or is a file (`-f`) or a directory (`-d`). */
+async function testFile([operator = '', path]: readonly string[], { files, printError }: ShellPlace): Promise<number> {
+  if (!['-e', '-f', '-d'].includes(operator) || path === undefined) {
+    await printError('test: this container is simulated: use test -e, -f or -d with a path\n')
+    return 2
+  }
+  const type = (await files.describe(path))?.type
+  const holds = operator === '-e' ? type !== undefined : type === (operator === '-f' ? 'file' : 'directory')
+  return holds ? 0 : 1
 }
 
 const maxSleepMs = 86_400_000

@@ -24,12 +24,13 @@ import type { NodeAmounts } from '../volumes/downward.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import type { CommandMemory, Environment } from './command-memory.ts'
 import { ContainerFiles } from './container-files.ts'
-import { type ContainerLogs, containersOf, statusOf } from './container-logs.ts'
+import { type ContainerLogs, containersOf, shownCommand, statusOf } from './container-logs.ts'
 import { UsageMeter } from './container-usage.ts'
 import { environmentOf, hostnameOf } from './environment.ts'
 import { sayHello } from './hello.ts'
 import { isCommand, runCommand, type ShellPlace } from './shell.ts'
 import { typedLines } from './terminal-input.ts'
+import type { WrittenFiles } from './written-files.ts'
 
 export interface SimulatedNodeParts {
   readonly name: string
@@ -43,6 +44,8 @@ export interface SimulatedNodeParts {
   readonly client: () => Client
   readonly amounts: NodeAmounts
   readonly memory: CommandMemory
+  /** Files that commands wrote in the containers. */
+  readonly written: WrittenFiles
   readonly vendor: Vendor
   readonly clock: Clock
 }
@@ -138,7 +141,7 @@ class SimulatedContainer implements ContainerRuntime {
     const [name = ''] = command
     if (!isCommand(name))
       throw new Error(
-        `the simulated container has no program ${JSON.stringify(name)}: it has a few such as echo, env, cat, ls, hostname, sleep and sh`,
+        `the simulated container has no program ${JSON.stringify(name)}: it has a few such as echo, env, cat, ls, ps, tar, sleep and sh`,
       )
     const { client, amounts, memory } = this.#parts
     const pod = this.#pod
@@ -164,15 +167,17 @@ class SimulatedContainer implements ContainerRuntime {
 
   #place({ stdin, stdout, stderr, terminal, signal }: ContainerStreams, environment: Environment): ShellPlace {
     const pod = this.#pod
-    const files = new ContainerFiles(pod, this.#container, this.#parts.volumes)
+    const container = this.#container
+    const { volumes, written } = this.#parts
+    const { restartCount = 0 } = statusOf(pod, container.name ?? '') ?? {}
+    const files = new ContainerFiles({ pod, container, volumes, written, restartCount })
     const print = (text: string | Buffer) => write(stdout, terminal === undefined ? text : withReturns(text))
     const typed = stdin as AsyncIterable<Buffer> | undefined
     return {
       hostname: hostnameOf(pod),
       environment,
-      readFile: (path) => files.read(path),
-      hasFile: (path) => files.has(path),
-      readDirectory: (path) => files.list(path),
+      files,
+      program: shownCommand(container) || (container.image ?? ''),
       print,
       printError: (text) => (stderr === undefined ? print(text) : write(stderr, text)),
       input:

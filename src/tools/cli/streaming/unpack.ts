@@ -6,8 +6,8 @@ import { lstatSync, mkdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { UsageError } from '../../../base/flags/flags.ts'
+import type { Entry, Unpacker } from '../../../wire/streaming/tar.ts'
 import { escapeLine } from '../printers/escape.ts'
-import type { Entry, Unpacker } from './tar.ts'
 
 export interface UnpackOptions {
   /** Prefix of the names in the archive, which is the requested path. */

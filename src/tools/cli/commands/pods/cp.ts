@@ -9,6 +9,7 @@ import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { TransportError } from '../../../../client/requests/transport.ts'
+import { endOfArchive, entryHeader, padding, TarReader } from '../../../../wire/streaming/tar.ts'
 import { readWhole } from '../../arguments/numbers.ts'
 import { withTypedSession } from '../../changes/remove-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -17,7 +18,6 @@ import { defineCommand, ExitCode } from '../../program/command.ts'
 import type { Channels } from '../../streaming/channels.ts'
 import { chooseContainer } from '../../streaming/pods.ts'
 import { type RemoteCommand, runRemotely } from '../../streaming/remote-command.ts'
-import { endOfArchive, entryHeader, padding, TarReader } from '../../streaming/tar.ts'
 import { unpackInto } from '../../streaming/unpack.ts'
 
 const flags = {

@@ -1,11 +1,12 @@
 /**
- * Writes and reads tar archives (ustar, with PAX headers for long names) in chunks, for `cp`. Entries that are read are
+ * Writes and reads tar archives (ustar, with PAX headers for long names) in chunks, for `cp` and its counterpart in simulated containers. Entries that are read are
  * untrusted: the caller must check their names.
  */
-import { UsageError } from '../../../base/flags/flags.ts'
+import { UsageError } from '../../base/flags/flags.ts'
 
 const block = 512
-const maxHeader = 1024 * 1024
+/** Maximum size of an extension header. A path has at most 4,096 characters. */
+const maxHeader = 64 * 1024
 
 export interface Entry {
   readonly name: string
@@ -197,6 +198,6 @@ function numberAt(header: Buffer, at: number, length: number): number {
   if ((header[at]! & 0x80) !== 0) return Number(header.readBigUInt64BE(at + length - 8))
   const text = textAt(header, at, length).trim()
   if (text === '') return 0
-  if (!/^[0-7]+$/.test(text)) throw new UsageError('the server did not send a valid tar archive')
+  if (!/^[0-7]+$/.test(text)) throw new UsageError('this is not a valid tar archive')
   return Number.parseInt(text, 8)
 }

@@ -1,0 +1,79 @@
+/**
+ * Files that commands wrote in simulated containers, such as those of `kubectl cp`. They exist only in memory, in the
+ * writable layer of one container instance or in an emptyDir volume that the containers of a pod share. The files of a
+ * pod disappear with the pod. All sizes are limited, because users decide what they write.
+ */
+
+const mib = 1024 * 1024
+/** Maximum size of one file. */
+export const maxFileBytes = 4 * mib
+const maxPodBytes = 16 * mib
+const maxTotalBytes = 64 * mib
+/** Size charged for each file in addition to its content and name. */
+const fileOverhead = 256
+
+/** A written file or directory. */
+export interface WrittenFile {
+  readonly type: 'file' | 'directory'
+  readonly mode: number
+  readonly content: Buffer
+}
+
+/** Thrown if a limit is exceeded. The message is the same as on Linux. */
+export class NoSpaceError extends Error {
+  override readonly name = 'NoSpaceError'
+
+  constructor() {
+    super('No space left on device')
+  }
+}
+
+interface PodFiles {
+  bytes: number
+  readonly files: Map<string, WrittenFile>
+}
+
+/** The written files of all pods of a simulation. */
+export class WrittenFiles {
+  readonly #pods = new Map<string, PodFiles>()
+  #bytes = 0
+
+  /** Returns the file at a place of a pod. */
+  get(uid: string, place: string): WrittenFile | undefined {
+    return this.#pods.get(uid)?.files.get(place)
+  }
+
+  /** Returns the places of a pod's files that begin with the given text. */
+  places(uid: string, prefix: string): string[] {
+    const files = this.#pods.get(uid)?.files
+    return files === undefined ? [] : [...files.keys()].filter((place) => place.startsWith(prefix))
+  }
+
+  /**
+   * Creates or replaces a file of a known size and returns its content for the caller to fill. Throws NoSpaceError if
+   * the file does not fit.
+   */
+  create(uid: string, place: string, { type, mode, size }: Omit<WrittenFile, 'content'> & { size: number }): Buffer {
+    const pod = this.#pods.get(uid) ?? { bytes: 0, files: new Map<string, WrittenFile>() }
+    const before = pod.files.get(place)
+    const change = chargedBytes(place, size) - (before === undefined ? 0 : chargedBytes(place, before.content.length))
+    if (size > maxFileBytes || pod.bytes + change > maxPodBytes || this.#bytes + change > maxTotalBytes)
+      throw new NoSpaceError()
+    pod.bytes += change
+    this.#bytes += change
+    const content = Buffer.alloc(size)
+    pod.files.set(place, { type, mode, content })
+    this.#pods.set(uid, pod)
+    return content
+  }
+
+  /** Removes the files of a pod. */
+  forget(uid: string): void {
+    this.#bytes -= this.#pods.get(uid)?.bytes ?? 0
+    this.#pods.delete(uid)
+  }
+}
+
+function chargedBytes(place: string, size: number): number {
+  return place.length + size + fileOverhead
+}
