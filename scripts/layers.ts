@@ -80,7 +80,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
   'cluster/volumes': values,
   'cluster/failures': values,
   'cluster/node-port': ['wire', ...values, 'api/pki', 'client'],
-  'cluster/scheduler': [...values, 'client', 'cluster/volumes'],
+  'cluster/scheduler': [...values, 'api/cel', 'client', 'cluster/volumes'],
   'cluster/controllers': [
     ...values,
     'api/pki',
@@ -91,6 +91,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
     'cluster/failures',
   ],
   'cluster/nodes': [
+    'wire',
     ...values,
     'api/gotemplate',
     'api/codec',

@@ -1,12 +1,21 @@
 /** The scheduler's entry in the table of control loops. Connects the scheduler to the informers that it needs. */
 
+import { type Availability, isAvailable } from '../../api/versions/availability.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { defaultSettings, schedulerLoop } from '../scheduler/scheduler.ts'
 import type { LoopContext } from './control-loop.ts'
 
-export function makeScheduler({ client, clock, log, vendor, informer, options }: LoopContext): Loop {
+/** The versions and the gate with which the scheduler allocates devices. */
+const deviceAllocation: Availability = { since: '1.34', gate: 'DynamicResourceAllocation' }
+
+export function makeScheduler({ client, clock, log, vendor, emulation, informer, options }: LoopContext): Loop {
+  const devices = () => ({
+    resourceClaims: informer(inDomainOf(vendor, kinds.ResourceClaim)),
+    slices: informer(inDomainOf(vendor, kinds.ResourceSlice)),
+    deviceClasses: informer(inDomainOf(vendor, kinds.DeviceClass)),
+  })
   return schedulerLoop({
     client,
     clock,
@@ -25,5 +34,6 @@ export function makeScheduler({ client, clock, log, vendor, informer, options }:
     replicaSets: informer(kinds.ReplicaSet),
     statefulSets: informer(kinds.StatefulSet),
     replicationControllers: informer(kinds.ReplicationController),
+    ...(isAvailable(deviceAllocation, emulation) ? { devices: devices() } : {}),
   })
 }

@@ -16,6 +16,7 @@ import { isConflict, isNotFound } from '../../client/requests/status-error.ts'
 import { bindingKeys } from '../volumes/annotations.ts'
 import { BoundPods } from './bound-pods.ts'
 import type { Cluster } from './cluster.ts'
+import { chooseDevices, type DeviceChoice, deviceClaimsOf, writeDevices } from './devices/pod-devices.ts'
 import type { NodeInfo } from './node-info.ts'
 import { happened, type Sight } from './plugin.ts'
 import { PodInfo } from './pod-info.ts'
@@ -51,6 +52,12 @@ export interface RefusedPod {
   readonly preemption: Preemption | undefined
   /** The changes that could make the Pod schedulable, as a bit set. */
   readonly wokenBy: number
+}
+
+/** The volumes and devices to write before a Pod is bound. */
+interface Needs {
+  readonly volumes: VolumeChoice | undefined
+  readonly devices: DeviceChoice | undefined
 }
 
 /** Maximum number of concurrent writes. */
@@ -121,14 +128,21 @@ export class Decisions {
       this.#queue.retry(entry)
       return
     }
+    const devices = this.#devicesFor(pod, node)
+    if (devices === 'gone') {
+      this.#queue.retry(entry)
+      return
+    }
     const nomination = this.#cluster.nominationOf(pod.key)
     this.#cluster.assume(pod, node)
     this.#cluster.withdrawNomination(pod.key)
     const release = this.#reserve(volumes, node)
+    const reservedDevices = this.#reserveDevices(devices)
     this.#writes.run(async () => {
       try {
-        await this.#bind(entry, node.name, volumes)
+        await this.#bind(entry, node.name, { volumes, devices })
       } catch (error) {
+        for (const releaseDevice of reservedDevices) releaseDevice()
         this.#cluster.forget(pod)
         if (nomination !== undefined && this.#queue.holds(entry)) this.#cluster.nominate(pod, nomination)
         this.#queue.note(happened.podGone)
@@ -137,6 +151,21 @@ export class Decisions {
         release()
       }
     })
+  }
+
+  /** Returns the devices for a Pod on a node, or `gone` if they are no longer available. */
+  #devicesFor(pod: PodInfo, node: NodeInfo): DeviceChoice | undefined | 'gone' {
+    const { inventory } = this.#sight
+    if (inventory === undefined || (pod.spec.resourceClaims ?? []).length === 0) return undefined
+    const claims = deviceClaimsOf(pod, inventory)
+    const choice = 'reasons' in claims ? claims : chooseDevices(claims, node, inventory)
+    return 'reasons' in choice ? 'gone' : choice
+  }
+
+  #reserveDevices(choice: DeviceChoice | undefined): (() => void)[] {
+    const { inventory } = this.#sight
+    if (choice === undefined || inventory === undefined) return []
+    return [...choice.allocations].map(([claim, allocation]) => inventory.reserve(claim, allocation))
   }
 
   #reserve(volumes: VolumeChoice | undefined, node: NodeInfo): () => void {
@@ -148,10 +177,11 @@ export class Decisions {
     })
   }
 
-  async #bind(entry: QueuedPod, node: string, volumes: VolumeChoice | undefined): Promise<void> {
+  async #bind(entry: QueuedPod, node: string, { volumes, devices }: Needs): Promise<void> {
     const { pod } = entry
     const signal = this.signal
     if (volumes !== undefined) await this.#bindVolumes(volumes, node, signal)
+    if (devices !== undefined) await this.#writeDevices(devices, pod)
     await this.#podWrites.bind(pod, node, signal)
     this.#queue.done(entry)
     this.#boundPods.add(pod)
@@ -179,6 +209,11 @@ export class Decisions {
         this.#boundPods.add(pod)
       }
     }
+  }
+
+  async #writeDevices(choice: DeviceChoice, pod: PodInfo): Promise<void> {
+    const { client, vendor, devices } = this.#parts
+    await writeDevices({ client, vendor, type: devices!.resourceClaims.type, signal: this.signal }, choice, pod)
   }
 
   async #bindVolumes(volumes: VolumeChoice, node: string, signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import type { SelectorObject } from '../../api/selectors/label-selector.ts'
 import type { Sliced } from '../../base/concurrency/time-slice.ts'
 import type { Informer } from '../../client/informers/informer.ts'
 import type { Cluster } from './cluster.ts'
+import type { Inventory } from './devices/inventory.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { VolumeReservations } from './volume-reservations.ts'
@@ -51,6 +52,8 @@ export interface Sight {
   readonly cluster: Cluster
   readonly vendor: Vendor
   readonly storage: StorageSight
+  /** The devices of the cluster. Undefined if the server has no dynamic resource allocation. */
+  readonly inventory?: Inventory | undefined
   /** Returns the combined selectors of the Pod's Services and controller, or undefined if there are no selectors. */
   readonly workloadSelector: (pod: PodInfo) => SelectorObject | undefined
 }
@@ -100,6 +103,7 @@ export const happened = {
   volumeChanged: 256,
   classChanged: 512,
   csiNodeChanged: 1024,
+  deviceChanged: 2048,
 } as const
 
 export const maxScore = 100

@@ -9,6 +9,7 @@ import type { Loop } from '../../client/reconcile/loop.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import { Cluster, placeKeys } from './cluster.ts'
 import { type DecisionParts, Decisions } from './decisions.ts'
+import { Inventory } from './devices/inventory.ts'
 import { explainRefusals } from './explain.ts'
 import { findNode, type Search, type SearchState } from './find-node.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -92,6 +93,7 @@ class Scheduler {
       cluster: this.cluster,
       vendor,
       workloadSelector: workloadSelectors(parts),
+      inventory: parts.devices && new Inventory(parts.devices),
       storage: { claims, volumes, classes, csiNodes, reservations: new VolumeReservations() },
     }
     this.#decisions = new Decisions(parts, {

@@ -16,6 +16,7 @@ import type { ObjectBase } from '../../api/model/object.ts'
 import type { ChangeHandler, Informer, ObjectChange } from '../../client/informers/informer.ts'
 import type { Feed } from '../../client/reconcile/sources.ts'
 import type { Cluster } from './cluster.ts'
+import type { DeviceSources } from './devices/inventory.ts'
 import { happened } from './plugin.ts'
 import { hasEnded, PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
@@ -33,6 +34,8 @@ export interface Followed extends WorkloadParts {
   readonly classes: Informer<StorageClass>
   readonly csiNodes: Informer<CSINode>
   readonly budgets: Informer<PodDisruptionBudget>
+  /** Undefined if the server has no dynamic resource allocation. */
+  readonly devices?: DeviceSources
 }
 
 /** The state to which changes are applied. */
@@ -69,9 +72,15 @@ export function sourcesOf(followed: Followed, follower: Follower): FollowedSourc
     from(followed.volumes, wakes(happened.volumeChanged)),
     from(followed.classes, wakes(happened.classChanged)),
     from(followed.csiNodes, wakes(happened.csiNodeChanged)),
+    ...deviceFeeds(followed).map((feed) => from<ObjectBase>(feed, wakes(happened.deviceChanged))),
     ...[followed.namespaces, followed.budgets, followed.services].map(lookedUp),
     ...[followed.replicaSets, followed.statefulSets, followed.replicationControllers].map(lookedUp),
   ]
+}
+
+function deviceFeeds({ devices }: Followed): Informer<ObjectBase>[] {
+  if (devices === undefined) return []
+  return [devices.resourceClaims, devices.slices, devices.deviceClasses] as Informer<ObjectBase>[]
 }
 
 function from<T extends ObjectBase>(
@@ -128,10 +137,11 @@ function isPlacedAnew({ metadata }: Pod, previous: Pod | undefined): boolean {
 }
 
 /** Whether the Pod's requirements have changed. */
-function isChanged({ metadata, spec }: Pod, previous: Pod | undefined): boolean {
+function isChanged({ metadata, spec, status }: Pod, previous: Pod | undefined): boolean {
   if (previous === undefined) return true
   return !(
     sameJson(previous.spec, spec) &&
+    sameJson(previous.status?.resourceClaimStatuses, status?.resourceClaimStatuses) &&
     sameJson(previous.metadata.labels, metadata.labels) &&
     sameJson(previous.metadata.annotations, metadata.annotations)
   )

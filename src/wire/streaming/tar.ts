@@ -8,6 +8,7 @@ const block = 512
 /** Maximum size of an extension header. A path has at most 4,096 characters. */
 const maxHeader = 64 * 1024
 
+/** An entry of an archive: a file, a directory or a link. */
 export interface Entry {
   readonly name: string
   readonly type: 'file' | 'directory' | 'link' | 'other'

@@ -39,7 +39,7 @@ test('a tar archive that ends within a file leaves no file open', async () => {
 
 test('nothing more is extracted from a tar archive after an error', async () => {
   for (const [name, fault, expected] of [
-    ['junk', Buffer.alloc(512, 'x'), /not send a valid tar archive/],
+    ['junk', Buffer.alloc(512, 'x'), /this is not a valid tar archive/],
     ['outside', file('dir/../../out', 'x'), /outside of the target/],
   ] as const) {
     const broken = reader()

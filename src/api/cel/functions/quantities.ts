@@ -44,6 +44,11 @@ function amountOf(text: Value | undefined): Amount {
   return new Amount(quantity)
 }
 
+/** Returns a quantity as a CEL value. Throws CelError if the text is not a quantity. */
+export function quantityValue(text: string): Value {
+  return amountOf(text)
+}
+
 const nanosIn = (value: Value | undefined) => (value as Amount).quantity.nanos
 
 function compared(test: (order: number) => Value): Implementation {
@@ -164,6 +169,11 @@ function semverOf(text: Value | undefined, normalize: Value | undefined): Semver
   const version = readSemver(text as string, normalize)
   if (version === undefined) throw new CelError(`invalid semantic version: ${(text as string).slice(0, maxShown)}`)
   return version
+}
+
+/** Returns a semantic version as a CEL value. Throws CelError if the text is not a semantic version. */
+export function semverValue(text: string): Value {
+  return semverOf(text, false)
 }
 
 function compareSemver(a: Semver, b: Semver): number {

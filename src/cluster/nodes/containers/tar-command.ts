@@ -54,7 +54,8 @@ async function pack(paths: readonly string[], directory: string, place: TarPlace
   if (paths.some((path) => path.startsWith('/')))
     await place.printError("tar: removing leading '/' from member names\n")
   for (const path of paths)
-    if (!(await packPath(posix.resolve('/', directory, path), memberName(path), place, 0))) code = 2
+    if (!(await packPath({ path: posix.resolve('/', directory, path), name: memberName(path), depth: 0 }, place)))
+      code = 2
   await place.print(endOfArchive)
   return code
 }
@@ -63,8 +64,15 @@ function memberName(path: string): string {
   return path.replace(/^\/+/, '') || '.'
 }
 
+/** A path of the container, and its name and depth in the archive. */
+interface Member {
+  readonly path: string
+  readonly name: string
+  readonly depth: number
+}
+
 /** Writes a file, or a directory with its files. Returns false if the path does not exist. */
-async function packPath(path: string, name: string, place: TarPlace, depth: number): Promise<boolean> {
+async function packPath({ path, name, depth }: Member, place: TarPlace): Promise<boolean> {
   const { files, print, printError, signal } = place
   const description = await files.describe(path)
   if (description === undefined) {
@@ -75,7 +83,7 @@ async function packPath(path: string, name: string, place: TarPlace, depth: numb
   if (description.type === 'file') await packContent(path, description.size, place)
   else if (depth < maxDepth && !signal.aborted)
     for (const child of (await files.list(path)) ?? [])
-      await packPath(posix.join(path, child), posix.join(name, child), place, depth + 1)
+      await packPath({ path: posix.join(path, child), name: posix.join(name, child), depth: depth + 1 }, place)
   return true
 }
 

@@ -3,6 +3,7 @@
  * same as in kube-scheduler 1.23 (v1beta3).
  */
 import type { Plugin } from '../plugin.ts'
+import { dynamicResources } from './dynamic-resources.ts'
 import { interPodAffinity } from './inter-pod-affinity.ts'
 import { balancedAllocation, imageLocality, nodeResourcesFit, type ScoringStrategy } from './node-resources.ts'
 import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './node-rules.ts'
@@ -36,6 +37,7 @@ export function allPlugins(settings: PluginArguments = {}): readonly WeightedPlu
     { plugin: nodeVolumeLimits, weight: 0 },
     { plugin: volumeBinding, weight: 0 },
     { plugin: volumeZone, weight: 0 },
+    { plugin: dynamicResources, weight: 0 },
     { plugin: podTopologySpread(defaults === undefined ? {} : { defaults }), weight: 2 },
     { plugin: interPodAffinity(hardWeight === undefined ? {} : { hardWeight }), weight: 2 },
     { plugin: balancedAllocation, weight: 1 },

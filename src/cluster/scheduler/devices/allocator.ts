@@ -1,0 +1,191 @@
+/**
+ * Chooses devices for the requests of claims on one node: the first combination of free devices that meets all
+ * selectors and constraints. The first alternative of a request that is possible is taken. The search is limited, so a
+ * claim with a very large number of combinations may be refused although one of them would fit.
+ */
+
+import { sameJson } from '../../../api/json/json.ts'
+import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
+import { asJson } from '../../../api/model/object.ts'
+import type { NodeInfo } from '../node-info.ts'
+import { matchesDevice } from './device-selectors.ts'
+import { type Allocation, type Device, type Inventory, nodesOf } from './inventory.ts'
+
+type Devices = NonNullable<NonNullable<ResourceClaim['spec']>['devices']>
+type Request = NonNullable<Devices['requests']>[number]
+type Exact = NonNullable<Request['exactly']>
+type Constraint = NonNullable<Devices['constraints']>[number]
+type Result = NonNullable<NonNullable<Allocation['devices']>['results']>[number]
+
+/** A device that was chosen for a request. */
+interface Chosen {
+  readonly request: string
+  readonly device: Device
+  readonly wanted: Exact
+}
+
+/** Maximum number of devices that a search tries. */
+const maxTries = 10_000
+
+/** Returns an allocation for each claim, or undefined if the node does not have the devices. */
+export function allocate(
+  claims: readonly ResourceClaim[],
+  node: NodeInfo,
+  inventory: Inventory,
+): Map<ResourceClaim, Allocation> | undefined {
+  const search = new Search(node, inventory)
+  const allocations = new Map<ResourceClaim, Allocation>()
+  for (const claim of claims) {
+    const { requests = [], constraints = [] } = claim.spec?.devices ?? {}
+    const chosen = search.choose(requests, constraints)
+    if (chosen === undefined) return undefined
+    allocations.set(claim, allocationOf(claim, chosen, { node, inventory }))
+  }
+  return allocations
+}
+
+class Search {
+  readonly #inventory: Inventory
+  readonly #devices: readonly Device[]
+  readonly #taken = new Set<Device>()
+  #constraints: readonly Constraint[] = []
+  #tries = 0
+
+  constructor(node: NodeInfo, inventory: Inventory) {
+    this.#inventory = inventory
+    this.#devices = inventory.devicesAt(node)
+  }
+
+  /** Chooses the devices of one claim. They are not available to later claims. */
+  choose(requests: readonly Request[], constraints: readonly Constraint[]): Chosen[] | undefined {
+    this.#constraints = constraints
+    const chosen: Chosen[] = []
+    if (!this.#fill(requests, chosen)) return undefined
+    for (const { device, wanted } of chosen) if (wanted.adminAccess !== true) this.#taken.add(device)
+    return chosen
+  }
+
+  /** Chooses devices for the remaining requests. Restores `chosen` and returns false if that is impossible. */
+  #fill([request, ...others]: readonly Request[], chosen: Chosen[]): boolean {
+    if (request === undefined) return true
+    const { name = '', exactly, firstAvailable = [] } = request
+    const options: (readonly [name: string, wanted: Exact])[] =
+      exactly === undefined ? firstAvailable.map((each) => [`${name}/${each.name}`, each as Exact]) : [[name, exactly]]
+    return options.some(([label, wanted]) => {
+      const candidates = this.#candidates(wanted)
+      if (wanted.allocationMode !== 'All')
+        return this.#take({ label, wanted, candidates, others, from: 0, count: Number(wanted.count ?? 1) }, chosen)
+      if (candidates.length === 0 || candidates.some((device) => !this.#isFree(device, wanted, chosen))) return false
+      return this.#take({ label, wanted, candidates, others, from: 0, count: candidates.length }, chosen)
+    })
+  }
+
+  /** Chooses `count` more devices among the candidates, then the devices of the other requests. */
+  #take(choice: Choice, chosen: Chosen[]): boolean {
+    const { label, wanted, candidates, others, from, count } = choice
+    if (count === 0) return this.#fill(others, chosen)
+    for (let i = from; i <= candidates.length - count; i++) {
+      const device = candidates[i]!
+      if (this.#tries++ >= maxTries) return false
+      const next = { request: label, device, wanted }
+      if (!this.#isFree(device, wanted, chosen) || !this.#isConsistent([...chosen, next])) continue
+      chosen.push(next)
+      if (this.#take({ ...choice, from: i + 1, count: count - 1 }, chosen)) return true
+      chosen.pop()
+    }
+    return false
+  }
+
+  #candidates(wanted: Exact): Device[] {
+    const deviceClass = this.#inventory.classes.get({ name: wanted.deviceClassName ?? '' })
+    if (deviceClass === undefined) return []
+    const selectors = [...(deviceClass.spec?.selectors ?? []), ...(wanted.selectors ?? [])]
+    return this.#devices.filter((device) => isUsable(device, wanted) && matchesDevice(selectors, device))
+  }
+
+  #isFree(device: Device, { adminAccess }: Exact, chosen: readonly Chosen[]): boolean {
+    if (adminAccess === true) return !chosen.some((each) => each.device === device)
+    return (
+      !this.#taken.has(device) &&
+      !chosen.some((each) => each.device === device && each.wanted.adminAccess !== true) &&
+      !this.#inventory.isAllocated(device)
+    )
+  }
+
+  #isConsistent(chosen: readonly Chosen[]): boolean {
+    return this.#constraints.every(({ requests = [], matchAttribute, distinctAttribute }) => {
+      const applies = ({ request }: Chosen) =>
+        requests.length === 0 || requests.some((name) => request === name || request.startsWith(`${name}/`))
+      const name = matchAttribute ?? distinctAttribute ?? ''
+      const found = chosen.filter(applies).map(({ device }) => attributeOf(device, name))
+      if (found.includes(undefined)) return false
+      const isSame = (a: unknown, b: unknown) => sameJson(asJson(a as object), asJson(b as object))
+      if (matchAttribute !== undefined) return found.every((value) => isSame(value, found[0]))
+      return found.every((value, i) => !found.slice(0, i).some((other) => isSame(value, other)))
+    })
+  }
+}
+
+interface Choice {
+  readonly label: string
+  readonly wanted: Exact
+  readonly candidates: readonly Device[]
+  readonly others: readonly Request[]
+  readonly from: number
+  readonly count: number
+}
+
+/** Returns an attribute by its name with a domain. The driver's attributes need no domain in a slice. */
+function attributeOf({ driver, device: { attributes = {} } }: Device, name: string) {
+  const short = name.startsWith(`${driver}/`) ? name.slice(driver.length + 1) : name
+  return Object.hasOwn(attributes, name)
+    ? attributes[name]
+    : Object.hasOwn(attributes, short)
+      ? attributes[short]
+      : undefined
+}
+
+/** Whether the request tolerates the taints of the device, and the scheduler supports all properties of the device. */
+function isUsable({ device: { taints = [], consumesCounters = [] } }: Device, { tolerations = [] }: Exact): boolean {
+  if (consumesCounters.length > 0) return false
+  return taints.every(
+    ({ key, value = '', effect }) =>
+      effect === 'None' ||
+      tolerations.some(
+        (each) =>
+          (each.effect === undefined || each.effect === '' || each.effect === effect) &&
+          (each.operator === 'Exists'
+            ? !each.key || each.key === key
+            : each.key === key && (each.value ?? '') === value),
+      ),
+  )
+}
+
+function allocationOf(
+  { spec }: ResourceClaim,
+  chosen: readonly Chosen[],
+  { node, inventory }: { node: NodeInfo; inventory: Inventory },
+): Allocation {
+  const results: Result[] = chosen.map(({ request, device: { driver, pool, device }, wanted }) => ({
+    ...{ request, driver, pool, device: device.name ?? '' },
+    ...(wanted.adminAccess === undefined ? {} : { adminAccess: wanted.adminAccess }),
+    ...(wanted.tolerations === undefined ? {} : { tolerations: wanted.tolerations }),
+  }))
+  const byRequest = new Map(chosen.map(({ request, wanted }) => [request, wanted]))
+  const ofClasses = [...byRequest].flatMap(([request, { deviceClassName = '' }]) =>
+    (inventory.classes.get({ name: deviceClassName })?.spec?.config ?? []).map((each) => ({
+      ...each,
+      ...{ source: 'FromClass', requests: [request] },
+    })),
+  )
+  const ofClaim = (spec?.devices?.config ?? []).map((each) => ({ ...each, source: 'FromClaim' }))
+  const config = [...ofClasses, ...ofClaim] as NonNullable<Allocation['devices']>['config'] & object[]
+  const nodeSelector = nodesOf(
+    chosen.map(({ device }) => device),
+    node,
+  )
+  return {
+    devices: { results, ...(config.length === 0 ? {} : { config }) },
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The ResourceClaims of a Pod: finds them, allocates devices to them on a node, and writes the allocation before the Pod
+ * is bound.
+ */
+import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { type NodeSelectorTerm, selectsNode } from '../../../api/selectors/node-selector.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import type { NodeInfo } from '../node-info.ts'
+import type { Refusal } from '../plugin.ts'
+import type { PodInfo } from '../pod-info.ts'
+import { allocate } from './allocator.ts'
+import type { Allocation, Inventory } from './inventory.ts'
+
+const plugin = 'DynamicResources'
+/** Maximum number of consumers of a claim. */
+const maxConsumers = 256
+
+function refusal(reason: string): Refusal {
+  return { plugin, reasons: [reason], isFinal: true }
+}
+
+/** Returns the claims of a Pod. Returns a refusal if the Pod cannot run on any node. */
+export function deviceClaimsOf(pod: PodInfo, inventory: Inventory): readonly ResourceClaim[] | Refusal {
+  const claims: ResourceClaim[] = []
+  const generated = new Map(pod.pod.status?.resourceClaimStatuses?.map((each) => [each.name, each]))
+  for (const { name = '', resourceClaimName } of pod.spec.resourceClaims ?? []) {
+    const status = generated.get(name)
+    // The controller reports a template that needs no claim with an entry that names no claim.
+    if (resourceClaimName === undefined && status !== undefined && status.resourceClaimName === undefined) continue
+    const claimName = resourceClaimName ?? status?.resourceClaimName
+    if (claimName === undefined)
+      return refusal(`waiting for dynamic resource controller to create the resourceclaim "${name}"`)
+    const claim = inventory.claim(pod.namespace, claimName)
+    const fault = claim === undefined ? `resourceclaim "${claimName}" not found` : faultOf(claim, pod, inventory)
+    if (fault !== undefined) return refusal(fault)
+    claims.push(claim!)
+  }
+  return claims
+}
+
+function faultOf(claim: ResourceClaim, pod: PodInfo, { classes }: Inventory): string | undefined {
+  const { metadata, spec, status } = claim
+  if (metadata.deletionTimestamp !== undefined) return `resourceclaim "${metadata.name}" is being deleted`
+  const owner = metadata.ownerReferences?.find(({ controller, kind }) => controller === true && kind === 'Pod')
+  if (owner !== undefined && owner.uid !== pod.uid)
+    return `ResourceClaim ${pod.namespace}/${metadata.name} was not created for pod ${pod.namespace}/${pod.name} (pod is not owner)`
+  const { reservedFor = [], allocation } = status ?? {}
+  if (reservedFor.length >= maxConsumers && !reservedFor.some(({ uid }) => uid === pod.uid))
+    return 'resourceclaim in use'
+  if (allocation !== undefined) return undefined
+  for (const { name, exactly, firstAvailable = [] } of spec?.devices?.requests ?? [])
+    for (const { deviceClassName = '' } of exactly === undefined ? firstAvailable : [exactly])
+      if (classes.get({ name: deviceClassName }) === undefined)
+        return `request ${name}: device class ${deviceClassName} does not exist`
+  return undefined
+}
+
+/** The allocations for the claims of a Pod on a node. */
+export interface DeviceChoice {
+  readonly allocated: readonly ResourceClaim[]
+  readonly allocations: ReadonlyMap<ResourceClaim, Allocation>
+}
+
+const notReachable = refusal('resourceclaim not available on the node')
+const notEnough = { ...refusal('cannot allocate all claims'), isFinal: false }
+
+/** Allocates devices on a node. Returns a refusal if the node does not suit the claims. */
+export function chooseDevices(
+  claims: readonly ResourceClaim[],
+  node: NodeInfo,
+  inventory: Inventory,
+): DeviceChoice | Refusal {
+  const allocated: ResourceClaim[] = []
+  const waiting: ResourceClaim[] = []
+  for (const claim of claims) {
+    const allocation = inventory.allocationOf(claim)
+    const terms = allocation?.nodeSelector?.nodeSelectorTerms as readonly NodeSelectorTerm[] | undefined
+    if (terms !== undefined && !selectsNode(terms, node)) return notReachable
+    if (allocation === undefined) waiting.push(claim)
+    else allocated.push(claim)
+  }
+  const allocations = allocate(waiting, node, inventory)
+  return allocations === undefined ? notEnough : { allocated, allocations }
+}
+
+export interface DeviceWriteParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly type: ResourceType<ResourceClaim>
+  readonly signal: AbortSignal
+}
+
+/** Writes the allocations and reserves the claims for the Pod. Throws if another client changed a claim first. */
+export async function writeDevices(
+  { client, vendor, type, signal }: DeviceWriteParts,
+  { allocated, allocations }: DeviceChoice,
+  { name, uid }: PodInfo,
+): Promise<void> {
+  const consumer = { resource: 'pods', name, uid }
+  const finalizer = `${groupName(vendor, 'resource')}/delete-protection`
+  for (const claim of [...allocated, ...allocations.keys()]) {
+    const { reservedFor = [] } = claim.status ?? {}
+    if (reservedFor.some((each) => each.uid === uid)) continue
+    const { finalizers = [] } = claim.metadata
+    const isProtected = finalizers.includes(finalizer)
+    const metadata = { ...claim.metadata, finalizers: [...finalizers, finalizer] }
+    const current = isProtected ? claim : await client.update(type, { ...claim, metadata }, { signal })
+    const allocation = allocations.get(claim) ?? current.status?.allocation
+    const status = {
+      ...current.status,
+      ...(allocation === undefined ? {} : { allocation }),
+      reservedFor: [...reservedFor, consumer],
+    }
+    await client.update(type, { ...current, status }, { subresource: 'status', signal })
+  }
+}

@@ -1,0 +1,178 @@
+/** Tests of dynamic resource allocation by the scheduler, with its own account: devices for claims, or the reason. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Pod } from '../../../src/api/kinds/core/pod.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
+import { openLoopServer } from '../../support/loop-manager.ts'
+import { until } from '../../support/until.ts'
+
+const namespace = 'default'
+const flags = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition', '--emulated-version=1.36']
+const { client, start, vendor } = await openLoopServer({ after }, flags)
+const claimType = inDomainOf(vendor, kinds.ResourceClaim)
+const driver = 'gpu.example.com'
+
+const gpu = (name: string, model: string, gibibytes: number, more: object = {}) => ({
+  name,
+  attributes: {
+    model: { string: model },
+    'example.com/slot': { int: Number(name.slice(-1)) },
+    api: { version: '1.2.0' },
+  },
+  capacity: { memory: { value: `${gibibytes}Gi` } },
+  ...more,
+})
+
+async function makeNode(name: string): Promise<void> {
+  const amounts = { cpu: '8', memory: '8Gi', pods: '20' }
+  await client.create(kinds.Node, { metadata: { name }, status: { allocatable: amounts, capacity: amounts } } as never)
+}
+
+async function makeSlice(nodeName: string, devices: readonly object[], generation = 1): Promise<void> {
+  const pool = { name: nodeName, generation, resourceSliceCount: 1 }
+  const metadata = { name: `${nodeName}-${generation}` }
+  const spec = { driver, pool, nodeName, devices }
+  await client.create(inDomainOf(vendor, kinds.ResourceSlice), { metadata, spec } as never)
+}
+
+before(async () => {
+  for (const name of ['node-1', 'node-2']) await makeNode(name)
+  const selectors = [{ cel: { expression: `device.driver == "${driver}"` } }]
+  const gpuClass = { metadata: { name: 'gpu' }, spec: { selectors } }
+  await client.create(inDomainOf(vendor, kinds.DeviceClass), gpuClass as never)
+  await makeSlice('node-1', [gpu('old-9', 'old', 1)], 1)
+  await makeSlice('node-1', [gpu('a-1', 'small', 8), gpu('a-2', 'small', 8)], 2)
+  const taints = [{ key: 'broken', effect: 'NoSchedule' }]
+  await makeSlice('node-2', [gpu('b-1', 'large', 80), gpu('b-2', 'large', 40), gpu('b-3', 'large', 40, { taints })])
+  const admins = { name: 'admins', labels: { 'resource.orch.io/admin-access': 'true' } }
+  await client.create(kinds.Namespace, { metadata: admins })
+  start(['scheduler', 'resourceclaim-controller'])
+})
+
+/** Creates a claim with these requests and a Pod that uses the claim. */
+async function run(name: string, devices: object, space = namespace): Promise<void> {
+  await client.create(claimType, { metadata: { name, namespace: space }, spec: { devices } } as never)
+  await makePod(name, { name: 'devices', resourceClaimName: name }, space)
+}
+
+async function makePod(name: string, claim: object, space = namespace): Promise<void> {
+  const spec = { containers: [{ name: 'c', image: 'i' }], resourceClaims: [claim], terminationGracePeriodSeconds: 0 }
+  await client.create(kinds.Pod, { metadata: { name, namespace: space }, spec } as never)
+}
+
+const exactly = (expression: string, more: object = {}) => ({
+  deviceClassName: 'gpu',
+  selectors: [{ cel: { expression } }],
+  ...more,
+})
+const one = (expression: string, more: object = {}) => ({
+  requests: [{ name: 'r', exactly: exactly(expression, more) }],
+})
+
+const getPod = (name: string, space = namespace) => client.get(kinds.Pod, { namespace: space, name })
+
+/** Waits until the Pod is bound, and returns the devices of its claim. */
+async function devicesOf(name: string, space = namespace): Promise<string[]> {
+  const pod = await until(
+    () => getPod(name, space),
+    ({ spec }) => (spec?.nodeName ?? '') !== '',
+  )
+  const claimName = pod.status?.resourceClaimStatuses?.[0]?.resourceClaimName ?? name
+  const { status, metadata } = await client.get(claimType, { namespace: space, name: claimName })
+  assert.deepEqual(
+    status?.reservedFor?.map(({ uid }) => uid),
+    [pod.metadata.uid],
+  )
+  assert.deepEqual(metadata.finalizers, ['resource.orch.io/delete-protection'])
+  const results = status?.allocation?.devices?.results ?? []
+  return results.map(({ request, device }) => `${request} ${device} ${pod.spec?.nodeName}`)
+}
+
+const reason = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? ''
+
+async function untilRefused(name: string, pattern: RegExp): Promise<void> {
+  await until(
+    () => getPod(name),
+    (pod) => pattern.test(reason(pod)),
+  )
+}
+
+async function remove(name: string, space = namespace): Promise<void> {
+  await client.delete(kinds.Pod, { namespace: space, name }, { gracePeriodSeconds: 0 })
+  await client.delete(claimType, { namespace: space, name })
+  await until(
+    () => client.get(claimType, { namespace: space, name }).catch(() => undefined),
+    (claim) => claim === undefined,
+  )
+}
+
+test('CEL selectors choose devices by attributes, versions and capacity', async () => {
+  const attributes = `device.attributes["${driver}"]`
+  const memory = `device.capacity["${driver}"].memory.compareTo(quantity("40Gi")) > 0`
+  await run('by-memory', one(`${attributes}.model == "large" && ${memory}`))
+  assert.deepEqual(await devicesOf('by-memory'), ['r b-1 node-2'])
+  const version = `${attributes}.api.isGreaterThan(semver("1.1.0"))`
+  await run(
+    'by-slot',
+    one(`device.attributes["example.com"].slot == 2 && ${version} && ${attributes}.model == "small"`),
+  )
+  assert.deepEqual(await devicesOf('by-slot'), ['r a-2 node-1'])
+  for (const name of ['by-memory', 'by-slot']) await remove(name)
+})
+
+test('a pod waits until a device is free, with the reason in words', async () => {
+  const large = `device.attributes["${driver}"].model == "large"`
+  await run('first', one(large, { count: 2 }))
+  assert.deepEqual(await devicesOf('first'), ['r b-1 node-2', 'r b-2 node-2'])
+  await run('second', one(large))
+  await untilRefused('second', /^0\/2 nodes are available: 2 cannot allocate all claims/)
+  await remove('first')
+  assert.deepEqual(await devicesOf('second'), ['r b-1 node-2'])
+  await remove('second')
+})
+
+test('the first available alternative is taken, and constraints relate the devices of a claim', async () => {
+  const huge = `device.capacity["${driver}"].memory.isGreaterThan(quantity("100Gi"))`
+  const small = `device.attributes["${driver}"].model == "small"`
+  const firstAvailable = [
+    { name: 'huge', ...exactly(huge) },
+    { name: 'small', ...exactly(small) },
+  ]
+  await run('either', { requests: [{ name: 'r', firstAvailable }] })
+  assert.deepEqual(await devicesOf('either'), ['r/small a-1 node-1'])
+  await remove('either')
+  const requests = ['x', 'y'].map((name) => ({ name, exactly: { deviceClassName: 'gpu' } }))
+  const isSame = [{ requests: ['x', 'y'], matchAttribute: 'example.com/slot' }]
+  await run('same', { requests, constraints: isSame })
+  await untilRefused('same', /cannot allocate all claims/)
+  await remove('same')
+})
+
+test('administrative access shares devices, and tolerations allow tainted devices', async () => {
+  const slot = (n: number) =>
+    `device.attributes["example.com"].slot == ${n} && device.attributes["${driver}"].model == "large"`
+  await run('user', one(slot(1)))
+  await devicesOf('user')
+  await run('admin', one(slot(1), { adminAccess: true }), 'admins')
+  assert.deepEqual(await devicesOf('admin', 'admins'), ['r b-1 node-2'])
+  await run('refused', one(slot(3)))
+  await untilRefused('refused', /cannot allocate all claims/)
+  await run('tolerant', one(slot(3), { tolerations: [{ key: 'broken', operator: 'Exists' }] }))
+  assert.deepEqual(await devicesOf('tolerant'), ['r b-3 node-2'])
+  await remove('admin', 'admins')
+  for (const name of ['user', 'refused', 'tolerant']) await remove(name)
+})
+
+test('a claim from a template is allocated, and missing claims and classes are named', async () => {
+  const small = exactly(`device.attributes["${driver}"].model == "small"`, { allocationMode: 'All' })
+  const spec = { spec: { devices: { requests: [{ name: 'all', exactly: small }] } } }
+  const template = { metadata: { name: 'all', namespace }, spec }
+  await client.create(inDomainOf(vendor, kinds.ResourceClaimTemplate), template as never)
+  await makePod('templated', { name: 'devices', resourceClaimTemplateName: 'all' })
+  assert.deepEqual(await devicesOf('templated'), ['all a-1 node-1', 'all a-2 node-1'])
+  await makePod('lost', { name: 'devices', resourceClaimName: 'lost' })
+  await untilRefused('lost', /resourceclaim "lost" not found/)
+  await run('classless', { requests: [{ name: 'r', exactly: { deviceClassName: 'none' } }] })
+  await untilRefused('classless', /request r: device class none does not exist/)
+})
