@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { entryHeader, padding, TarReader } from '../../../src/wire/streaming/tar.ts'
 import { unpackInto } from '../../../src/tools/cli/streaming/unpack.ts'
+import { entryHeader, padding, TarReader } from '../../../src/wire/streaming/tar.ts'
 
 const target = mkdtempSync(join(tmpdir(), 'orchctl-unpack-'))
 after(() => rmSync(target, { recursive: true }))
