@@ -13,8 +13,8 @@ import { openLog } from '../../src/base/telemetry/log.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { type ApiServer, startApiServer } from '../../src/server/assembly/api-server.ts'
 import { startOwnControlLoops } from '../../src/server/cluster/control-loops.ts'
+import { readLoopFiles } from '../../src/server/cluster/server-with-loops.ts'
 import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
-import { readSchedulerSettings } from '../../src/server/flags/scheduler-configuration.ts'
 import { upFlags } from '../../src/server/flags/up.ts'
 import { openConsole } from '../../src/server/program/console-link.ts'
 import { greeting } from '../../src/server/program/greeting.ts'
@@ -136,12 +136,7 @@ const runAll: Run = async (args, { store, write }) => {
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))
   // As in test servers, `*` does not include the loops that need a cluster.
-  const scheduler = await readSchedulerSettings(options.schedulerConfig)
-  const loops = startOwnControlLoops(
-    server,
-    { ...options, ephemeral: true },
-    scheduler === undefined ? {} : { scheduler },
-  )
+  const loops = startOwnControlLoops(server, { ...options, ephemeral: true }, await readLoopFiles(options))
   const stop = async () => {
     await loops.stop()
     await server.stop()

@@ -19,6 +19,7 @@ import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { isConflict, isNotFound, StatusError } from '../../client/requests/status-error.ts'
+import { publishDevices } from './devices/node-devices.ts'
 import type { NodeOutages } from './failures/node-outages.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-object.ts'
 
@@ -53,6 +54,8 @@ interface State {
   isRegistered: boolean
   /** Whether this process has just created the Node, so that no Lease exists yet. */
   isNew: boolean
+  /** Whether the devices of the node are published. */
+  hasPublished: boolean
   /** Time of the next Lease renewal, on the monotonic clock. */
   renewAt: number
   lease: Lease | undefined
@@ -82,7 +85,7 @@ export function heartbeatLoop(parts: HeartbeatParts): Loop {
  * the interval, so that the writes of many nodes are spread.
  */
 function newState(firstRenewAt: number): BeatingState {
-  return { isRegistered: false, isNew: false, renewAt: 0, lease: undefined, firstRenewAt }
+  return { isRegistered: false, isNew: false, hasPublished: false, renewAt: 0, lease: undefined, firstRenewAt }
 }
 
 type BeatingState = State & { readonly firstRenewAt: number }
@@ -111,6 +114,10 @@ async function beat(
   if (node === undefined) return 'done'
   state.isRegistered = true
   await report(parts, { client, description, node }, signal)
+  if (description.devices !== undefined && !state.hasPublished) {
+    await publishDevices({ client, vendor: parts.vendor, node }, description.devices, signal)
+    state.hasPublished = true
+  }
   const now = parts.clock.monotonic()
   if (now >= state.renewAt) {
     const { isNew } = state

@@ -7,6 +7,7 @@ import { simulatedNodeAnnotation } from '../../api/model/simulated-failures.ts'
 import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { version } from '../../api/model/version.ts'
 import { type EmulatedVersion, oldestVersion, releaseOf } from '../../api/versions/emulated-version.ts'
+import type { SimulatedDevices } from './devices/node-devices.ts'
 
 /** Configuration of a node of this process. */
 export interface NodeDescription {
@@ -20,6 +21,8 @@ export interface NodeDescription {
   readonly capacity: { readonly [resource: string]: string }
   readonly labels: { readonly [key: string]: string }
   readonly taints: readonly Taint[]
+  /** Devices that the node publishes. Defaults to none. */
+  readonly devices?: readonly SimulatedDevices[]
   /** Pod CIDR to use if the Node object has no pod CIDR. */
   readonly podRange: string
 }

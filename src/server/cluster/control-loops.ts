@@ -17,6 +17,7 @@ import type { ControlLoop } from '../../cluster/controllers/control-loop.ts'
 import type { SigningAuthorities } from '../../cluster/controllers/csr-signing.ts'
 import { startControlLoops } from '../../cluster/controllers/manager.ts'
 import { selectLoops } from '../../cluster/controllers/select-loops.ts'
+import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.ts'
 import type { SchedulerSettings } from '../../cluster/scheduler/scheduler.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
 import { clusterLoopOptions, podRangesOf } from '../flags/cluster-loops.ts'
@@ -31,6 +32,8 @@ import type { InProcessNodes } from './simulated-nodes.ts'
 export interface LoopFiles {
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
+  /** The devices of every simulated node. */
+  readonly devices?: readonly SimulatedDevices[]
   readonly scheduler?: SchedulerSettings
   /** Runs simulated nodes in this thread. If undefined, the nodes run in a separate thread. */
   readonly inProcessNodes?: InProcessNodes
@@ -81,12 +84,12 @@ function startLoopsOf(
   options: ServerOptions & UpOptions,
   parts: LoopFiles & { readonly within: (transport: Transport) => Transport },
 ): RunningLoops {
-  const { stageTexts, inProcessNodes } = parts
+  const { stageTexts, devices, inProcessNodes } = parts
   if (options.nodes === 0) return startTable(server, options, parts)
   if (inProcessNodes !== undefined)
     return startTable(server, options, { ...parts, nodes: inProcessNodes(server, options, parts) })
   const loops = startTable(server, options, parts)
-  const simulation = startSimulation(server, options, { within: parts.within, stageTexts })
+  const simulation = startSimulation(server, options, { within: parts.within, stageTexts, devices })
   return {
     firstPass: Promise.all([loops.firstPass, simulation.firstPass]).then(() => {}),
     stop: async () => {

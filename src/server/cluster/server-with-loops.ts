@@ -1,9 +1,12 @@
 /** An API server with its control loops and, for `orch up`, the objects that let nodes join. */
+import { UsageError } from '../../base/flags/flags.ts'
+import { messageOf } from '../../base/text/errors.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
 import { type ApiServer, startApiServer } from '../assembly/api-server.ts'
 import type { Environment } from '../assembly/environment.ts'
 import type { ServerCommandLine } from '../flags/command-line.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { UpOptions } from '../flags/up.ts'
 import type { LoopFiles } from './control-loops.ts'
 
 /** A running API server with its control loops. */
@@ -57,13 +60,31 @@ async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningL
 }
 
 /** Reads the files of the control loops. If a file is invalid, the start fails. */
-async function readLoopFiles(up: UpLine): Promise<LoopFiles> {
+export async function readLoopFiles(up: UpOptions): Promise<LoopFiles> {
   const { readSchedulerSettings } = await import('../flags/scheduler-configuration.ts')
   const scheduler = await readSchedulerSettings(up.schedulerConfig)
   const settings = scheduler === undefined ? {} : { scheduler }
-  if (up.nodes === 0 || up.nodeStages.length === 0) return settings
+  if (up.nodes === 0) return settings
+  return { ...settings, ...(await readStages(up)), ...(await readNodeDevices(up)) }
+}
+
+async function readStages({ nodeStages }: Pick<UpOptions, 'nodeStages'>): Promise<Pick<LoopFiles, 'stageTexts'>> {
+  if (nodeStages.length === 0) return {}
   const { readStageFiles } = await import('../../cluster/nodes/stages/read-stage-files.ts')
-  const stageTexts = new Map(up.nodeStages.map((file) => [file, readFlagFile('node-stages', file)]))
-  readStageFiles(up.nodeStages, (file) => stageTexts.get(file)!)
-  return { ...settings, stageTexts }
+  const stageTexts = new Map(nodeStages.map((file) => [file, readFlagFile('node-stages', file)]))
+  readStageFiles(nodeStages, (file) => stageTexts.get(file)!)
+  return { stageTexts }
+}
+
+async function readNodeDevices({
+  nodeDevices: file,
+}: Pick<UpOptions, 'nodeDevices'>): Promise<Pick<LoopFiles, 'devices'>> {
+  if (file === '') return {}
+  const { readDevices } = await import('../../cluster/nodes/devices/node-devices.ts')
+  try {
+    return { devices: readDevices(readFlagFile('node-devices', file)) }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`--node-devices: ${file}: ${messageOf(error)}`)
+  }
 }

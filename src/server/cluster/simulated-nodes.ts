@@ -15,6 +15,7 @@ import { inDomainOf } from '../../client/requests/resource-type.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import type { ControlLoop, LoopContext } from '../../cluster/controllers/control-loop.ts'
 import type { NodePort } from '../../cluster/node-port/node-port.ts'
+import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.ts'
 import { type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import { readStageFiles } from '../../cluster/nodes/stages/read-stage-files.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
@@ -32,6 +33,7 @@ export interface SimulatedNodeParts {
   readonly within: (transport: Transport) => Transport
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts?: ReadonlyMap<string, string>
+  readonly devices?: readonly SimulatedDevices[]
 }
 
 /** Creates simulated nodes that run in the thread of the server. */
@@ -43,7 +45,7 @@ export type InProcessNodes = typeof simulatedNodes
 export function simulatedNodes(
   server: NodeServer,
   options: ServerOptions & UpOptions,
-  { within, stageTexts }: SimulatedNodeParts,
+  { within, stageTexts, devices }: SimulatedNodeParts,
 ): ControlLoop[] {
   const vendor = vendorOf(options.profile)
   const stages = stageTexts && readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
@@ -56,6 +58,7 @@ export function simulatedNodes(
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       nodes: ownNodes(ownNodeNames(options.nodes), {
         capacity: options.nodeCapacity,
+        devices,
         kubernetesVersion: server.emulatedVersion,
         port: () => port.number,
       }),

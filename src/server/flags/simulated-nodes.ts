@@ -35,6 +35,13 @@ export const simulatedNodeFlags = {
     read: readBoolean,
     help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of simulated pods to an in-memory directory; false saves time and memory with thousands of pods',
   }),
+  nodeDevices: flag({
+    name: 'node-devices',
+    value: 'FILE',
+    default: '',
+    read: text,
+    help: 'YAML file with ResourceSlices whose devices every simulated node publishes; Kubernetes 1.34 or later',
+  }),
   nodeStages: repeated({
     name: 'node-stages',
     value: 'FILE',

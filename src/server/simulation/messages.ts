@@ -5,6 +5,7 @@ import type { ProfileName } from '../../api/model/vendor.ts'
 import type { EmulatedVersion } from '../../api/versions/emulated-version.ts'
 import type { LogFields } from '../../base/telemetry/log.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
+import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.ts'
 import type { NodeConnection } from '../threads/messages.ts'
 
 export interface SimulationData {
@@ -20,6 +21,8 @@ export interface SimulationData {
   readonly volumeDirectory: string | undefined
   /** The contents of the `--node-stages` files, by file name. Undefined if the flag is not set. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
+  /** The devices of every node. Undefined if the flag `--node-devices` is not set. */
+  readonly devices: readonly SimulatedDevices[] | undefined
   /** The CA whose client certificates the port of the nodes accepts, in PEM format. */
   readonly clientAuthority: string
   /** Heap size in bytes at which the thread exits. */

@@ -1,5 +1,6 @@
 /** The simulated nodes of `orch up`: their names, addresses and users. */
 import { nodesGroup, nodeUserPrefix, type User } from '../../api/model/user.ts'
+import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.ts'
 import type { NodeDescription } from '../../cluster/nodes/node-object.ts'
 import { ownRange } from '../../cluster/nodes/pods/addresses.ts'
 
@@ -8,18 +9,19 @@ export function ownNodeNames(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `node-${i + 1}`)
 }
 
+/** The part of the description that all nodes share. */
+type SharedDescription = Required<Pick<NodeDescription, 'capacity' | 'port' | 'kubernetesVersion'>> & {
+  readonly devices: readonly SimulatedDevices[] | undefined
+}
+
 /** Returns the nodes. `port` returns the port that all nodes share, or 0 before it listens. */
-export function ownNodes(
-  names: readonly string[],
-  { capacity, port, kubernetesVersion }: Required<Pick<NodeDescription, 'capacity' | 'port' | 'kubernetesVersion'>>,
-): NodeDescription[] {
+export function ownNodes(names: readonly string[], { devices, ...shared }: SharedDescription): NodeDescription[] {
   return names.map((name, i) => ({
     name,
-    kubernetesVersion,
+    ...shared,
+    ...(devices === undefined ? {} : { devices }),
     address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`,
     podRange: ownRange(i),
-    port,
-    capacity,
     labels: {},
     taints: [],
   }))

@@ -12,6 +12,7 @@ import { removeTemporary, temporaryDirectory } from '../../base/files/temporary-
 import { messageOf } from '../../base/text/errors.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
 import type { Transport } from '../../client/requests/transport.ts'
+import type { SimulatedDevices } from '../../cluster/nodes/devices/node-devices.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
 import { localNodeHost, servingCertificate } from '../certificates/node-serving-certificate.ts'
 import type { ServerOptions } from '../flags/options.ts'
@@ -43,6 +44,8 @@ export interface SimulationParts {
   readonly within: (transport: Transport) => Transport
   /** The contents of the `--node-stages` files, by file name. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
+  /** The devices of every node. */
+  readonly devices?: readonly SimulatedDevices[] | undefined
   /** Heap limit of the thread in MiB. Defaults to a size that is large enough for the pods of its nodes. */
   readonly heapMb?: number
 }
@@ -153,6 +156,7 @@ class SimulationHost {
       volumeDirectory: this.#volumeDirectory,
       heartbeat,
       stageTexts: this.#parts.stageTexts,
+      devices: this.#parts.devices,
       clientAuthority: signingAuthority.certificate,
       maxHeapBytes: (heapMb - heapReserveMb) * mib,
     }

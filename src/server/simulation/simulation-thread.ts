@@ -87,11 +87,11 @@ class SimulationThread {
   }
 
   #simulate(stages: PodStages | undefined): Simulation {
-    const { nodes: names, capacity, kubernetesVersion, volumeDirectory } = this.#data
+    const { nodes: names, capacity, kubernetesVersion, devices, volumeDirectory } = this.#data
     const { log } = this.#records
     const podInformer = this.#informer(kinds.Pod)
     const simulation = simulateNodes({
-      nodes: ownNodes(names, { capacity, kubernetesVersion, port: () => this.#port }),
+      nodes: ownNodes(names, { capacity, kubernetesVersion, devices, port: () => this.#port }),
       vendor: this.#vendor,
       clock: systemClock,
       pods: podInformer,

@@ -1,0 +1,87 @@
+/** Tests of simulated devices: nodes publish the devices of a file, and the scheduler allocates them to pods. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { Client } from '../../../src/client/requests/client.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
+import { publishDevices, readDevices } from '../../../src/cluster/nodes/devices/node-devices.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
+import { serveUp } from '../../support/in-process.ts'
+import { until } from '../../support/until.ts'
+
+const owner = endOfFile()
+const directory = mkdtempSync(join(tmpdir(), 'orch-devices-'))
+after(() => rmSync(directory, { recursive: true }))
+
+const file = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: gpus}
+spec:
+  driver: gpu.example.com
+  devices:
+  - name: gpu-0
+    attributes: {model: {string: a}}
+    capacity: {memory: {value: 40Gi}}
+  - name: gpu-1
+    attributes: {model: {string: b}}
+`
+
+test('nodes publish the devices of a file, and pods get them', async () => {
+  const path = join(directory, 'devices.yaml')
+  writeFileSync(path, file)
+  const loops = '--controllers=*,scheduler'
+  const flags = ['--profile=kubernetes', '--emulated-version=1.36', '--nodes=2', `--node-devices=${path}`, loops]
+  const server = await serveUp(owner, flags)
+  const client = new Client(server.transport())
+  const vendor = vendorOf('kubernetes')
+  const sliceType = inDomainOf(vendor, kinds.ResourceSlice)
+  const { items } = await until(
+    () => client.list(sliceType),
+    (list) => list.items.length === 2,
+  )
+  assert.deepEqual(
+    items.map(({ metadata, spec }) => [metadata.name, spec?.nodeName, spec?.pool?.name, spec?.devices?.length]),
+    ['node-1', 'node-2'].map((node) => [`${node}-gpu.example.com`, node, node, 2]),
+  )
+  assert.equal(items[0]!.metadata.ownerReferences?.[0]?.kind, 'Node')
+
+  const namespace = 'default'
+  const account = () => client.get(kinds.ServiceAccount, { namespace, name: 'default' }).catch(() => undefined)
+  await until(account, (found) => found !== undefined)
+  const expression = 'device.attributes["gpu.example.com"].model == "b"'
+  const gpu = { metadata: { name: 'gpu' }, spec: { selectors: [{ cel: { expression } }] } }
+  await client.create(inDomainOf(vendor, kinds.DeviceClass), gpu as never)
+  const requests = [{ name: 'r', exactly: { deviceClassName: 'gpu' } }]
+  const metadata = { name: 'p', namespace }
+  await client.create(inDomainOf(vendor, kinds.ResourceClaim), { metadata, spec: { devices: { requests } } } as never)
+  const resourceClaims = [{ name: 'gpu', resourceClaimName: 'p' }]
+  await client.create(kinds.Pod, {
+    metadata,
+    spec: { containers: [{ name: 'c', image: 'i' }], resourceClaims },
+  } as never)
+  await until(
+    () => client.get(kinds.Pod, metadata),
+    ({ status }) => status?.phase === 'Running',
+  )
+
+  const node = await client.get(kinds.Node, { name: 'node-1' })
+  const changed = readDevices(file.replace('40Gi', '80Gi'))
+  await publishDevices({ client, vendor, node }, changed, new AbortController().signal)
+  const { spec } = await client.get(sliceType, { name: 'node-1-gpu.example.com' })
+  assert.deepEqual([spec?.pool?.generation, spec?.devices?.[0]?.capacity?.memory?.value], [2, '80Gi'])
+})
+
+test('a file with other kinds or fields is rejected', () => {
+  assert.throws(() => readDevices('kind: Pod'), /contains a Pod instead of a ResourceSlice/)
+  assert.throws(
+    () => readDevices('kind: ResourceSlice\nspec: {driver: d, nodeName: n}'),
+    /spec.nodeName is not supported/,
+  )
+  assert.throws(() => readDevices('kind: ResourceSlice\nspec: {driver: d}'), /spec.devices is required/)
+  assert.throws(() => readDevices(`${file}---${file}`), /only one ResourceSlice/)
+})
