@@ -1,10 +1,11 @@
 /** Tests of the client's verbs and its network transport against a real server. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
+import { constants, createSecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { parseJson, stringifyJson } from '../../src/api/json/portable-json.ts'
 import { changeObject } from '../../src/client/informers/change-object.ts'
@@ -167,6 +168,32 @@ test('closing the transport at any time makes its requests fail like network err
     http.close()
     await assert.rejects(asked, TransportError, `closed after ${turns} turns`)
   }
+})
+
+test('a request that reaches a closing connection is sent again on another connection', async (t) => {
+  const reached = await serve(t)
+  const pki = join(reached.directory, 'data/pki')
+  const [key, cert] = ['serving.key', 'serving.crt'].map((name) => readFileSync(join(pki, name)))
+  const front = createSecureServer({ key: key!, cert: cert! })
+  t.after(() => void front.close())
+  let refused = 0
+  let maxRefused = 1
+  front.on('stream', (stream: ServerHttp2Stream, headers) => {
+    stream.on('error', () => {})
+    if (refused++ < maxRefused) stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    else stream.respond({ ':status': 200 })
+    if (stream.headersSent) stream.end(headers[':method'])
+  })
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
+  const { port } = front.address() as AddressInfo
+  const http = new HttpTransport({ ...reached.credentials(), server: `https://127.0.0.1:${port}` })
+  t.after(() => http.close())
+  const request = { method: 'POST', path: '/', headers: {}, body: Buffer.from('{}'), signal: t.signal }
+  const { body } = await http.send(request)
+  assert.equal(await text(Readable.from(body)), 'POST')
+  assert.equal(refused, 2)
+  maxRefused = Number.POSITIVE_INFINITY
+  await assert.rejects(http.send(request), TransportError)
 })
 
 test('a response truncated by closing the client is an error', async (t) => {

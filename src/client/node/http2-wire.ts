@@ -1,8 +1,15 @@
 /**
  * HTTP/2, in which requests share a connection. If all connections are full, another connection is opened, up to a
  * limit. A connection that has ended is replaced on demand, and a connection that does not respond to a ping is closed.
+ * A request that reaches a server while it closes the connection is sent again on another connection.
  */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2'
 import { orAborted } from '../../base/concurrency/abort.ts'
 import { TransportError, type TransportResponse } from '../requests/transport.ts'
 import type { Dialed } from './dial.ts'
@@ -18,10 +25,16 @@ export interface Http2WireOptions {
 const maxConnections = 8
 /** Maximum number of concurrent streams on a connection. All servers allow at least 100. */
 const maxStreams = 100
+/** Maximum number of further connections for a request that servers refuse. */
+const maxRefusals = 3
+
+/** The server refused the stream of a request. It guarantees that it has not processed the request. */
+class RefusedRequest extends TransportError {}
 
 export class Http2Wire implements Wire {
   readonly #options: Http2WireOptions
   readonly #connections = new Set<Connection>()
+  #isDestroyed = false
 
   /** Creates the HTTP/2 connections. `first` is a connection that is already open. */
   constructor(options: Http2WireOptions, first: Dialed) {
@@ -30,7 +43,12 @@ export class Http2Wire implements Wire {
   }
 
   async send(request: WireRequest): Promise<TransportResponse> {
-    return await this.#connection().send(request)
+    for (let refusals = 0; ; refusals++)
+      try {
+        return await this.#connection().send(request)
+      } catch (error) {
+        if (!(error instanceof RefusedRequest) || refusals === maxRefusals || this.#isDestroyed) throw error
+      }
   }
 
   retire(): void {
@@ -38,6 +56,7 @@ export class Http2Wire implements Wire {
   }
 
   destroy(): void {
+    this.#isDestroyed = true
     for (const connection of this.#connections) connection.destroy()
   }
 
@@ -64,6 +83,7 @@ class Connection {
   #session: ClientHttp2Session | undefined
   readonly #opening: Promise<ClientHttp2Session>
   readonly #server: string
+  readonly #leave: () => void
 
   /** Creates a connection. `onLeaving` is called when the connection accepts no more requests. */
   constructor({ server, pingMs }: Http2WireOptions, socket: Promise<Dialed>, onLeaving: () => void) {
@@ -72,6 +92,7 @@ class Connection {
       this.#isDraining = true
       onLeaving()
     }
+    this.#leave = leave
     this.#opening = socket.then((secure) => {
       const session = openSession(server, secure, pingMs)
       session.once('goaway', leave)
@@ -95,7 +116,12 @@ class Connection {
       throw error
     })
     stream.once('close', () => this.#streams--)
-    return await answerOf(stream, request.signal)
+    try {
+      return await answerOf(stream, request.signal)
+    } catch (error) {
+      if (error instanceof RefusedRequest) this.#leave()
+      throw error
+    }
   }
 
   retire(): void {
@@ -116,7 +142,7 @@ class Connection {
   async #begin({ method, path, headers, body, signal }: WireRequest): Promise<ClientHttp2Stream> {
     const session = this.#session ?? (await orAborted(this.#opening, signal))
     // A destroyed session does not have the property `closed` set, and its close event may be emitted late.
-    if (session.closed || session.destroyed) throw new TransportError(`the connection to ${this.#server} is closed`)
+    if (session.closed || session.destroyed) throw new RefusedRequest(`the connection to ${this.#server} is closed`)
     const stream = session.request(
       { ...headers, ':method': method, ':path': path },
       { endStream: body === undefined, signal },
@@ -151,12 +177,11 @@ function keepAlive(session: ClientHttp2Session, pingMs: number): NodeJS.Timeout 
 
 function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
-    const fail = (cause?: unknown) =>
-      reject(
-        signal.aborted
-          ? signal.reason
-          : new TransportError('the connection closed before a response arrived', { cause }),
-      )
+    const fail = (cause?: unknown) => {
+      const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
+      const Failure = isRefused ? RefusedRequest : TransportError
+      reject(signal.aborted ? signal.reason : new Failure('the connection closed before a response arrived', { cause }))
+    }
     stream.on('error', fail)
     stream.once('close', () => fail())
     stream.once('response', (headers) =>
