@@ -7,7 +7,17 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -111,7 +121,7 @@ const debianFiles = [
 
 const kubeconfig = '/var/lib/orch/admin.kubeconfig'
 
-test('the release packages are reproducible, small and run on their own', { timeout: 600_000 }, async (t) => {
+test('the release packages are reproducible, small and run on their own', { timeout: 1_200_000 }, async (t) => {
   const first = await packAll(t)
   await t.test('a second build of the release packages has the same bytes', async (t) => {
     const second = await packAll(t)
@@ -146,6 +156,34 @@ test('the release packages are reproducible, small and run on their own', { time
     assert.equal(fields, 'Package: orch\nVersion: 0.0.0-1\n')
   })
 
+  await t.test('lintian finds no errors in the Debian package', async () => {
+    const { code, stdout, stderr } = await runCommand('lintian', ['--fail-on=error', '--allow-root', first.debian])
+    assert.equal(code, 0, stdout + stderr)
+  })
+
+  await t.test('the Debian package keeps the data through an upgrade and a removal, until it is purged', async () => {
+    const { directory, executable, debian } = first
+    const notices = join(root, 'dist/THIRD-PARTY-NOTICES.txt')
+    const chroot = join(directory, 'chroot')
+    const fromMirror = ['--variant=minbase', '--include=libatomic1,libstdc++6', 'bookworm', chroot]
+    await mustRun('debootstrap', fromMirror)
+    copyFileSync(debian, join(chroot, 'old.deb'))
+    copyFileSync(await packageDebian({ executable, notices, version: '0.0.1', directory }), join(chroot, 'new.deb'))
+    const inChroot = (...command: readonly string[]) => mustRun('chroot', [chroot, ...command])
+    const data = join(chroot, 'var/lib/orch')
+    await inChroot('dpkg', '--install', '/old.deb')
+    assert.match(await inChroot('orch', 'version'), /^orch \d/)
+    mkdirSync(data)
+    writeFileSync(join(data, 'data.mdb'), '')
+    await inChroot('dpkg', '--install', '/new.deb')
+    assert.equal(await inChroot('dpkg-query', '--show', '--showformat=${Version}', 'orch'), '0.0.1-1')
+    await inChroot('dpkg', '--remove', 'orch')
+    assert.ok(!existsSync(join(chroot, 'usr/bin/orch')))
+    assert.deepEqual(readdirSync(data), ['data.mdb'])
+    await inChroot('dpkg', '--purge', 'orch')
+    assert.ok(!existsSync(data))
+  })
+
   await t.test('a server in the container image runs pods, and its data survives SIGKILL', async (t) => {
     const server = await container.serve(t)
     const orchctl = (...args: string[]) => container.run('orchctl', `--kubeconfig=${kubeconfig}`, ...args)
@@ -173,6 +211,13 @@ test('the release packages are reproducible, small and run on their own', { time
     assert.match(wrong.stderr, /--no-such-flag/)
   })
 })
+
+/** Runs a command that must succeed. Returns its output. */
+async function mustRun(command: string, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(command, args, { timeoutMs: 400_000 })
+  assert.equal(code, 0, `${command} ${args.join(' ')}\n${stdout}${stderr}`)
+  return stdout
+}
 
 function hashOf(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex')

@@ -30,6 +30,8 @@ export const tools: readonly Tool[] = [
   { command: 'gcc', packages: ['gcc', 'libc6-dev'] },
   { command: 'protoc', packages: ['protobuf-compiler'] },
   { command: 'bwrap', packages: ['bubblewrap', 'binutils'] },
+  { command: 'debootstrap', packages: ['debootstrap'] },
+  { command: 'lintian', packages: ['lintian'] },
 ]
 
 const unpacked = join(dirname(dirname(import.meta.dirname)), '.tools')
