@@ -176,7 +176,7 @@ test('the release packages are reproducible, small and run on their own', { time
     mkdirSync(data)
     writeFileSync(join(data, 'data.mdb'), '')
     await inChroot('dpkg', '--install', '/new.deb')
-    assert.equal(await inChroot('dpkg-query', '--show', '--showformat=${Version}', 'orch'), '0.0.1-1')
+    assert.match(await inChroot('dpkg', '--status', 'orch'), /^Version: 0\.0\.1-1$/m)
     await inChroot('dpkg', '--remove', 'orch')
     assert.ok(!existsSync(join(chroot, 'usr/bin/orch')))
     assert.deepEqual(readdirSync(data), ['data.mdb'])

@@ -1,0 +1,85 @@
+/** Opens the documentation site from the file system in Chromium. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { Page } from 'playwright-core'
+import { accessibilityFaults, type ConsoleBrowser, startConsoleBrowser } from '../support/console-page.ts'
+import { buildTestSite } from './site.ts'
+
+const narrow = { width: 400, height: 800 }
+const wide = { width: 1280, height: 800 }
+/** Pages with every kind of block. The other pages are checked in one colour only. */
+const samples = ['index.html', 'docs/compare.html', 'docs/operate/operating.html', 'docs/reference/versions.html']
+
+const site = buildTestSite({ after })
+let browser: ConsoleBrowser
+before(async () => {
+  browser = await startConsoleBrowser({ after })
+})
+
+function urlOf(name: string): string {
+  return pathToFileURL(join(site.directory, name)).href
+}
+
+test('axe finds no accessibility violations on any page of the documentation', { timeout: 600_000 }, async () => {
+  const page = await browser.open(urlOf('index.html'), { viewport: wide })
+  const faults: string[] = []
+  for (const name of site.pages) {
+    await page.goto(urlOf(name))
+    faults.push(...(await accessibilityFaults(page)).map((fault) => `${name}: ${fault}`))
+  }
+  assert.deepEqual(faults, [])
+})
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`the documentation is accessible and readable at 400 px in ${colorScheme} colours`, async () => {
+    const page = await browser.open(urlOf('index.html'), { viewport: narrow, colorScheme })
+    for (const name of samples) {
+      await page.goto(urlOf(name))
+      assert.deepEqual(await accessibilityFaults(page), [], name)
+    }
+  })
+
+test('no page of the documentation is wider than a window of 400 px', async () => {
+  const page = await browser.open(urlOf('index.html'), { viewport: narrow })
+  const wider: string[] = []
+  for (const name of site.pages) {
+    await page.goto(urlOf(name))
+    const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
+    if (width > narrow.width) wider.push(`${name}: ${width} px`)
+  }
+  assert.deepEqual(wider, [])
+})
+
+test('the search finds sections, and leads to them', async () => {
+  const page = await browser.open(urlOf('docs/start/console.html'), { viewport: wide })
+  await page.getByRole('searchbox').fill('downgrade')
+  await page.getByRole('link', { name: 'Upgrading: Downgrade' }).click()
+  await page.waitForURL(/upgrading\.html#downgrade$/)
+  await page.getByRole('searchbox').fill('zyxwvu')
+  await page.getByText('0 results').waitFor({ state: 'attached' })
+})
+
+test('the colours can be switched, and the choice stays', async () => {
+  const page = await browser.open(urlOf('index.html'), { viewport: wide, colorScheme: 'light' })
+  const light = await backgroundOf(page)
+  await page.getByRole('button', { name: 'Dark or light' }).click()
+  const dark = await backgroundOf(page)
+  assert.notEqual(dark, light)
+  await page.goto(urlOf('docs/README.html'))
+  assert.equal(await backgroundOf(page), dark)
+})
+
+test('the chosen Kubernetes version replaces the version in commands', async () => {
+  const page = await browser.open(urlOf('docs/reference/versions.html'), { viewport: wide })
+  await page.getByText('--emulated-version=1.29', { exact: false }).first().waitFor()
+  await page.getByLabel('Kubernetes').selectOption('1.33')
+  await page.locator('pre', { hasText: '--emulated-version=1.33' }).first().waitFor()
+  await page.goto(urlOf('docs/reference/versions.html'))
+  await page.locator('pre', { hasText: '--emulated-version=1.33' }).first().waitFor()
+})
+
+async function backgroundOf(page: Page): Promise<unknown> {
+  return await page.evaluate('getComputedStyle(document.body).backgroundColor')
+}

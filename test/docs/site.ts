@@ -1,0 +1,22 @@
+/** The documentation site in a temporary directory of a test. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { emulatedVersions } from '../../src/api/versions/emulated-version.ts'
+import { root } from '../support/server.ts'
+
+const { buildSite } = (await import(join(root, 'scripts/site/build.mjs'))) as {
+  buildSite: (directory: string, versions: readonly string[]) => string[]
+}
+
+export interface TestSite {
+  readonly directory: string
+  /** Paths of all pages below the directory. */
+  readonly pages: readonly string[]
+}
+
+export function buildTestSite(t: { after(run: () => void): void }): TestSite {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-site-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  return { directory, pages: buildSite(directory, emulatedVersions) }
+}
