@@ -153,7 +153,7 @@ describe('the data directory of the embedded store', () => {
         await store.close()
       }))
 
-  test('a data directory from a newer program is rejected, and the error names both formats', () =>
+  test('a data directory from a newer program is rejected, and the error names both formats and the version needed', () =>
     inDirectory(async (directory) => {
       await withStore(directory, async (store) => void (await put(store, 'a', '1', 0)))
       const tables = openTables(directory)
@@ -161,7 +161,7 @@ describe('the data directory of the embedded store', () => {
         write(tables.meta, Buffer.from('format'), Buffer.of(0, 0, 0, formatVersion + 1)),
       )
       await tables.root.close()
-      await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3/))
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3: use orch 0\.1\.0 or newer/))
     }))
 
   test('a data directory whose data file is not a database is rejected', () =>

@@ -6,6 +6,7 @@
  *   history  key, NUL, revision      -> the revision that replaced it, whose log record has the value
  *   expiry   due time, revision      -> key
  *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision, checksum;
+ *            'reader'                -> the oldest version of orch that reads this format
  *            'unfinished'            -> number of entries that have been loaded;
  *            'cut'                   -> revision of the last change without a record: nothing before it can be read
  *            'reduced'               -> the log has dropped values that the journal excludes up to this revision
@@ -28,6 +29,8 @@ import { unfinishedText } from '../store-load.ts'
 import { type Guarding, guardedTable, plainTable, type Table } from './guarded-table.ts'
 
 export const formatVersion = 3
+/** The oldest version of orch that reads this format. Change it together with the format. */
+const readerVersion = '0.1.0'
 
 /**
  * A value in lmdb's own buffer, which the next read overwrites. The value must be used or copied before the next read.
@@ -54,6 +57,7 @@ export interface State {
 }
 
 const formatKey = Buffer.from('format')
+const readerKey = Buffer.from('reader')
 const stateKey = Buffer.from('state')
 /** Key of a record that is present while the file is being loaded (load-directory.ts) and its content is incomplete. */
 export const unfinishedKey = Buffer.from('unfinished')
@@ -112,9 +116,9 @@ function checkFormat({ root, meta }: Tables): void {
   const format = readFormat(meta)
   if (format !== undefined && format >= 1 && format <= formatVersion) return
   if (format !== undefined) {
-    throw new StoreError(
-      `the data has format ${format}, but this program reads format ${formatVersion}: use the newer program`,
-    )
+    const reader = meta.get(readerKey)?.toString()
+    const needed = reader === undefined ? 'the newer program' : `orch ${reader} or newer`
+    throw new StoreError(`the data has format ${format}, but this program reads format ${formatVersion}: use ${needed}`)
   }
   root.transactionSync(() => {
     writeFormat(meta)
@@ -134,6 +138,7 @@ export function writeFormat(meta: Tables['meta']): void {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(formatVersion)
   write(meta, formatKey, bytes)
+  write(meta, readerKey, Buffer.from(readerVersion))
 }
 
 /** Returns the newest revision and the start of the history window. Throws StoreError if the record is damaged. */
