@@ -62,10 +62,13 @@ export async function goTo(page: Page, place: string): Promise<void> {
 
 const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Returns the accessibility faults that axe finds, one line per violated rule. */
+/**
+ * Returns the accessibility faults that axe finds, one line per violated rule. axe does not load style sheets again,
+ * which a page from a file system forbids.
+ */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(`if (!globalThis.axe) { ${axe()} }`)
-  const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)
+  const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'], preload: false })`)
   const { violations } = found as { violations: { id: string; nodes: { html: string }[] }[] }
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
 }
