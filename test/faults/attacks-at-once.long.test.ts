@@ -43,13 +43,13 @@ const maxSlowdown = 3
  * read, to be written to the store and to be answered. In addition, the clients, the attackers and the server share the
  * cores of one machine.
  *
- * The goal is three times the p99 of the idle server, or 150 ms if that is less. Measured on two idle cores: 85 to 108
- * ms, a fifth of which the main thread waits for a core. The test asserts the achieved value and prints the numbers.
+ * Measured in six runs on two cores that other programs also used: 34 to 82 ms, and 4 to 16 ms without attacks.
+ * Decision 0043 explains what the p99 consists of.
  */
-const maxWaitMs = 300
+const maxWaitMs = 150
 /**
  * Factor by which memory may grow until one minute after the attacks, in addition to the noise below. The measured
- * memory was 243 MiB before and 297 MiB after the attacks.
+ * memory was 247 MiB before the attacks and 267 MiB a minute later, or 238 MiB and 292 MiB three seconds later.
  */
 const maxGrowth = 1.2
 /** Memory growth that is not a leak: pages that the allocators retain, and code compiled for the attacks. */
