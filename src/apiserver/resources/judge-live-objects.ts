@@ -11,7 +11,7 @@ import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { AdmissionOperation, AdmissionRequest } from '../admission/admission.ts'
 import { isExempt, type ValidatingPolicy } from '../admission/policy/families.ts'
 import { type InvocationParts, invocationsOf } from '../admission/policy/invocations.ts'
-import { evaluatePolicy } from '../admission/policy/judge-request.ts'
+import { actionsFor, evaluatePolicy } from '../admission/policy/judge-request.ts'
 import { formFor } from '../admission/policy/matching.ts'
 import { requestData } from '../admission/policy/request-data.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
@@ -133,10 +133,9 @@ async function judgeObject(
   for (const { form, parameters, binding } of invocations) {
     const data = await requestData(request, form, { ...parts, authorizer: parts.access().authorizer })
     const { decisions } = await evaluatePolicy(policy, { data, parameters, timeSlice })
-    const violation = decisions.find((decision) => decision.violation !== undefined)?.violation
-    if (violation === undefined) continue
-    message ??= violation.message
-    isDenied ||= (binding.spec.validationActions ?? []).includes('Deny')
+    const violations = decisions.filter(({ violation }) => violation !== undefined)
+    message ??= violations[0]?.violation?.message
+    isDenied ||= violations.some((decision) => actionsFor(decision, binding).includes('Deny'))
   }
   if (message === undefined) return
   judgement.violating++

@@ -100,6 +100,26 @@ test('a policy binding with the action Warn adds a warning and admits the reques
   assert.match(String(answer.headers.warning), /Validation failed for ValidatingAdmissionPolicy .*: careful/)
 })
 
+test('missing parameters and failing audit annotations deny the request regardless of the binding actions', async () => {
+  const rule = { ...matchConstraints.resourceRules[0], resourceNames: ['misconfigured'] }
+  const policy = {
+    matchConstraints: { resourceRules: [rule] },
+    matchConditions: [],
+    paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+    validations: [{ expression: 'true' }],
+  }
+  const paramRef = { name: 'absent-parameters', parameterNotFoundAction: 'Deny' }
+  await install(policy, { validationActions: ['Warn'], paramRef })
+  const misconfigured = await write('misconfigured', {})
+  assert.equal(misconfigured.status, 422, misconfigured.text)
+  assert.match(misconfigured.text, /no params found/)
+  const annotation = { key: 'a', valueExpression: 'string(object.data.absent)' }
+  const prefix = await install({ auditAnnotations: [annotation] }, { validationActions: ['Audit'] })
+  const annotated = await write(`${prefix}a`, { k: '' })
+  assert.equal(annotated.status, 422, annotated.text)
+  assert.match(annotated.text, /no such key: absent/)
+})
+
 test('a validation policy gets its parameters from the objects that the binding names or selects', async () => {
   // A binding without parameters denies every request that its rules match, before any match condition is evaluated.
   const rule = { ...matchConstraints.resourceRules[0], resourceNames: ['named-a', 'named-b', 'named-c'] }

@@ -14,7 +14,7 @@ import type { Evaluated } from '../policy/evaluation.ts'
 import { policyExplainer } from '../policy/explain-policy.ts'
 import { isExempt, type ValidatingPolicy, validatingFamily } from '../policy/families.ts'
 import { type Invocation, invocationsOf } from '../policy/invocations.ts'
-import { type Decision, evaluatePolicy, type Violation } from '../policy/judge-request.ts'
+import { actionsFor, type Decision, evaluatePolicy, type Violation } from '../policy/judge-request.ts'
 import { Policies } from '../policy/policies.ts'
 import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
 import type { EnforcementAction, PolicyMetrics } from '../policy/policy-metrics.ts'
@@ -81,7 +81,7 @@ async function evaluatePolicies(
       })
     for (const decision of decisions) {
       const { violation } = decision
-      const actions = violation === undefined ? ['Allow'] : (binding.spec.validationActions ?? [])
+      const actions = violation === undefined ? ['Allow'] : actionsFor(decision, binding)
       const checked = { policy: policy.name, binding: binding.name, ...decision }
       for (const action of actions) metrics.validated(checked, action.toLowerCase() as EnforcementAction)
       if (violation !== undefined) denied.push(...report(request, notes, { invocation, violation, decision }))
@@ -102,7 +102,7 @@ interface Found {
  */
 function report(request: AdmissionRequest, notes: AuditNotes, { invocation, violation, decision }: Found): Reported[] {
   const { policy, binding } = invocation
-  const actions = binding.spec.validationActions ?? []
+  const actions = actionsFor(decision, binding)
   const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`
   if (actions.includes('Warn')) request.warn(`Validation failed for ${names}: ${violation.message}`)
   if (actions.includes('Audit')) {

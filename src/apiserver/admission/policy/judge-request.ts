@@ -1,11 +1,13 @@
 /** Evaluates one policy with one of its bindings for a request, and returns its decisions. */
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { shorten } from '../../../base/text/shorten.ts'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts'
 import { errorText, evaluateConditions } from './conditions.ts'
 import { type Evaluated, Evaluation } from './evaluation.ts'
 import type { ValidatingPolicy } from './families.ts'
 import type { Parameters } from './parameters.ts'
+import type { Binding } from './policies.ts'
 import type { ErrorType } from './policy-metrics.ts'
 
 /** An expression that is false, or that failed under the failure policy Fail. */
@@ -22,6 +24,11 @@ export interface Decision {
   readonly index: number
   readonly error: ErrorType
   readonly ms: number
+  /**
+   * Whether a violation rejects the request regardless of the actions of the binding. Kubernetes does so if the policy
+   * is misconfigured or an audit annotation fails.
+   */
+  readonly isAlwaysDenied: boolean
 }
 
 export interface Judgement {
@@ -30,6 +37,11 @@ export interface Judgement {
   readonly annotations: readonly (readonly [string, string])[]
   /** The outcomes of match conditions that end the evaluation. */
   readonly conditions: readonly ('unmet' | 'failed')[]
+}
+
+/** Returns what to do about a violation: the actions of the binding, or `Deny`. */
+export function actionsFor({ isAlwaysDenied }: Decision, { spec }: Binding): readonly string[] {
+  return isAlwaysDenied ? ['Deny'] : (spec.validationActions ?? [])
 }
 
 /** The outcome of one evaluation, for explanations. */
@@ -59,7 +71,7 @@ export async function evaluatePolicy(
 ): Promise<Judgement> {
   const judging = new Judging(policy)
   if (parameters.outcome === 'misconfigured') {
-    judging.fail(parameters.why, { index: 0, error: 'invalid_error', ms: 0 })
+    judging.fail(parameters.why, { index: 0, error: 'invalid_error', ms: 0, isAlwaysDenied: true })
     return judging
   }
   const compiled = await policy.compiled()
@@ -93,7 +105,7 @@ class Judging implements Judgement {
       this.conditions.push(matched.outcome)
       const { name, source: expression } = matched.condition
       if (matched.outcome === 'unmet') return { said: `condition ${name} is false`, expression, hasEffect: false }
-      this.fail(matched.why, { index: 0, error: 'invalid_error', ms: 0 })
+      this.fail(matched.why, { index: 0, error: 'invalid_error', ms: 0, isAlwaysDenied: false })
       return { said: matched.why, expression, hasEffect: true }
     }
     let ended: Ended = { said: 'allowed', expression: undefined, hasEffect: false }
@@ -104,9 +116,11 @@ class Judging implements Judgement {
     }
     for (const annotation of compiled.annotations) {
       const outcome = await evaluation.evaluate(annotation)
-      if ('error' in outcome)
-        this.fail(errorText(annotation.source, outcome.error), { index: 0, error: outcome.errorType, ms: 0 })
-      else if (typeof outcome.value === 'string') this.annotations.push([annotation.name, outcome.value])
+      if ('error' in outcome) {
+        const circumstances = { index: 0, error: outcome.errorType, ms: 0, isAlwaysDenied: true }
+        this.fail(errorText(annotation.source, outcome.error), circumstances)
+      } else if (typeof outcome.value === 'string' && outcome.value.trim() !== '')
+        this.annotations.push([annotation.name, shorten(outcome.value.trim(), maxAnnotation)])
     }
     return ended
   }
@@ -123,19 +137,22 @@ class Judging implements Judgement {
     const outcome = await evaluation.evaluate(validation)
     const ms = performance.now() - began
     if ('error' in outcome) {
-      this.fail(errorText(validation.source, outcome.error), { index, error: outcome.errorType, ms })
+      const circumstances = { index, error: outcome.errorType, ms, isAlwaysDenied: false }
+      this.fail(errorText(validation.source, outcome.error), circumstances)
       return outcome.error
     }
     const isMet = outcome.value === true
     const violation = isMet
       ? undefined
       : { message: await messageOf(validation, evaluation), reason: validation.reason }
-    this.decisions.push({ violation, index, error: 'no_error', ms })
+    this.decisions.push({ violation, index, error: 'no_error', ms, isAlwaysDenied: false })
     return violation?.message
   }
 }
 
 const maxMessage = 5 * 1024
+/** Maximum length of the value of an audit annotation. Longer values are truncated. */
+const maxAnnotation = 10 * 1024
 
 /**
  * Returns the message of a violation. If the message expression fails or returns an unusable text, uses the fixed
