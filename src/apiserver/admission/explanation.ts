@@ -133,7 +133,7 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
 }
 
 /** Returns the paths of the fields that differ. Stops as soon as there is one more path than can be reported. */
-function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
+export function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })
   return paths

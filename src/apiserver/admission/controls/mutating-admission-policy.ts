@@ -12,6 +12,7 @@ import type { PolicyControlParts } from '../policy/policy-control-parts.ts'
 import { Rounds } from '../reinvocation.ts'
 import { everyOperation } from '../webhook/mutating-webhooks.ts'
 
+/** Creates the MutatingAdmissionPolicy control. Policies are compiled on first use. */
 export function mutatingAdmissionPolicy(parts: PolicyControlParts): Control {
   const policies = new Policies(mutatingFamily, parts)
   const allRounds = new WeakMap<WeakKey, Rounds<string>>()

@@ -6,6 +6,7 @@ import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { FindParameterType } from './parameters.ts'
 import type { LoadPatterns } from './policy-faults.ts'
 
+/** The parts of a server that policies need. */
 export interface PolicyControlParts {
   readonly emulation: Emulation
   readonly lookup: Lookup

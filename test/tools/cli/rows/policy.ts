@@ -102,6 +102,40 @@ metadata: {name: small}
 spec: {size: 2}
 `
 
+/** The second mutation reads the result of the first. The validating policy sees the changed object. */
+const mutating = `apiVersion: admissionregistration.orch.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: teams}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+      - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  mutations:
+    - patchType: ApplyConfiguration
+      applyConfiguration: {expression: "Object{metadata: Object.metadata{labels: {'team': 'blue'}}}"}
+    - patchType: JSONPatch
+      jsonPatch: {expression: "[JSONPatch{op: 'replace', path: '/spec/replicas', value: size(object.metadata.labels)}]"}
+---
+apiVersion: admissionregistration.orch.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: teams}
+spec: {policyName: teams}
+---
+apiVersion: config.orch.io/v1
+kind: PolicyTest
+cases:
+  - name: a team and one replica
+    file: objects/web.yaml
+    namespaceLabels: {stage: production}
+    expect: allow
+    result: {metadata: {labels: {team: blue}, annotations: null}, spec: {replicas: 1}}
+  - name: another team
+    file: objects/web.yaml
+    expect: allow
+    result: {metadata: {labels: {team: red}}}
+`
+
 const production = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: default, labels: {stage: production}}\n'
 
 const files = {
@@ -117,6 +151,9 @@ const files = {
   'broken.yaml': policy.replace('int(', 'itn('),
   'unbound.yaml': policy.split('---')[0]!,
   'custom.yaml': custom,
+  'mutating.yaml': mutating,
+  'mutating-policy.yaml': mutating.split('---').slice(0, 2).join('---'),
+  'unneeded-result.yaml': cases.replace('warnings: []', 'result: {kind: Pod}').replace('expect: allow', 'expect: deny'),
 }
 
 const denied =
@@ -157,6 +194,19 @@ Deployment web (objects/web.yaml): ${denied}
       stdout: /Widget large .*: denied: .*\nWidget small .*: allowed\n3 evaluated: 1 denied\n$/,
       code: 1,
     }),
+    r('policy test', '-f policy.yaml -f mutating.yaml', {
+      stdout:
+        'ok: a team and one replica\nFAILED: another team: expected another value of metadata.labels.team: it is "blue"\n2 evaluated: 1 failed\n',
+      code: 1,
+    }),
+    r('policy test', '-f mutating-policy.yaml -f objects', {
+      stdout:
+        'Deployment web (objects/web.yaml): allowed, changes metadata.labels, spec.replicas\n1 evaluated: 0 denied\n',
+    }),
+    r('policy test', '-f policy.yaml -f unneeded-result.yaml', {
+      stderr: /cases\[1\]\.result: Invalid value: .*only an allowed CREATE or UPDATE has a result/,
+      code: 1,
+    }),
     r('policy test', '-f policy.yaml -f misspelled-test.yaml', {
       stderr: 'error: misspelled-test.yaml: unknown field "cases[0].expct"\n',
       code: 1,
@@ -174,7 +224,7 @@ Deployment web (objects/web.yaml): ${denied}
       code: 1,
     }),
     r('policy test', '-f objects', {
-      stderr: 'error: the files contain no ValidatingAdmissionPolicy\n',
+      stderr: 'error: the files contain no ValidatingAdmissionPolicy or MutatingAdmissionPolicy\n',
       code: 1,
     }),
   ],

@@ -1,15 +1,19 @@
-/** Evaluates the ValidatingAdmissionPolicies of files for requests, as the admission plugin of a server does. */
+/** Evaluates the admission policies of files for requests, as the admission plugins of a server do. */
 import { ApiError } from '../../../../api/model/api-error.ts'
+import type { ApiObject } from '../../../../api/model/object.ts'
 import { authenticatedUsers, type User } from '../../../../api/model/user.ts'
 import { newestVersion } from '../../../../api/versions/emulated-version.ts'
 import { defaultGatesOf } from '../../../../api/versions/feature-gates.ts'
-import type { AdmissionRequest } from '../../../../apiserver/admission/admission.ts'
+import { type Admission, type AdmissionRequest, chain } from '../../../../apiserver/admission/admission.ts'
 import { AdmissionMetrics } from '../../../../apiserver/admission/admission-metrics.ts'
+import { mutatingAdmissionPolicy } from '../../../../apiserver/admission/controls/mutating-admission-policy.ts'
 import { validatingAdmissionPolicy } from '../../../../apiserver/admission/controls/validating-admission-policy.ts'
+import type { PolicyControlParts } from '../../../../apiserver/admission/policy/policy-control-parts.ts'
 import { type Authorizer, allow, noOpinion, type Question } from '../../../../apiserver/authz/authorizer.ts'
 import { loadRulePatterns } from '../../../../apiserver/custom/schema/patterns.ts'
 import { versionForms } from '../../../../apiserver/registry/reads/object-forms.ts'
 import { admittedType } from '../../../../apiserver/registry/writes/admission-request.ts'
+import { TimeSlice } from '../../../../base/concurrency/time-slice.ts'
 import { systemClock } from '../../../../base/time/clock.ts'
 import { OfflineLookup } from './offline-lookup.ts'
 import { type OfflineObject, type OfflineTypes, storedTypeOf } from './offline-types.ts'
@@ -19,12 +23,14 @@ export interface EvaluationResult {
   /** Message of the rejection. Undefined if the request is allowed. */
   readonly denial: string | undefined
   readonly warnings: readonly string[]
+  /** The object before and after the mutating policies, in the version of the request. Undefined for deletions. */
+  readonly mutation: { readonly before: ApiObject; readonly after: ApiObject } | undefined
 }
 
 export class PolicyEvaluator {
   readonly #types: OfflineTypes
   readonly #lookup: OfflineLookup
-  readonly #control: ReturnType<typeof validatingAdmissionPolicy>
+  readonly #admission: Admission
   #allowedChecks: readonly AllowedCheck[] = []
 
   constructor(types: OfflineTypes, objects: readonly OfflineObject[]) {
@@ -32,7 +38,7 @@ export class PolicyEvaluator {
     this.#lookup = new OfflineLookup(types.vendor, objects)
     const authorizer: Authorizer = (question) =>
       this.#allowedChecks.some((check) => isCovered(question, check)) ? allow : noOpinion
-    this.#control = validatingAdmissionPolicy({
+    const parts: PolicyControlParts = {
       emulation: { version: newestVersion, gates: defaultGatesOf(newestVersion) },
       lookup: this.#lookup,
       authorizer,
@@ -42,7 +48,8 @@ export class PolicyEvaluator {
       },
       loadPatterns: loadRulePatterns,
       metrics: new AdmissionMetrics(systemClock),
-    })
+    }
+    this.#admission = chain([mutatingAdmissionPolicy(parts), validatingAdmissionPolicy(parts)], types.vendor)
   }
 
   /** Evaluates one case. Callers must await the result before the next call, because the policies are shared. */
@@ -52,10 +59,11 @@ export class PolicyEvaluator {
     const warnings: string[] = []
     const request = await this.#requestOf(test, (text) => warnings.push(text))
     try {
-      await this.#control.validate!(request)
-      return { denial: undefined, warnings }
+      const object = await this.#admission.mutate(request)
+      await this.#admission.validate({ ...request, object })
+      return { denial: undefined, warnings, mutation: await mutationOf(request, object) }
     } catch (error) {
-      if (error instanceof ApiError) return { denial: error.message, warnings }
+      if (error instanceof ApiError) return { denial: error.message, warnings, mutation: undefined }
       throw error
     }
   }
@@ -82,6 +90,15 @@ export class PolicyEvaluator {
       object: created?.object,
       oldObject: existing?.object,
     }
+  }
+}
+
+async function mutationOf({ object: before, forms: { requested } }: AdmissionRequest, after: ApiObject | undefined) {
+  if (before === undefined || after === undefined) return undefined
+  const timeSlice = new TimeSlice()
+  return {
+    before: await timeSlice.run(requested.show(before)),
+    after: await timeSlice.run(requested.show(after)),
   }
 }
 

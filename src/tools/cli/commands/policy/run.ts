@@ -1,5 +1,10 @@
 /** Runs the cases of PolicyTest documents, or evaluates every object, and describes the results. */
+import { startOfJson } from '../../../../api/codec/json.ts'
+import { isObject, type Json, own, sameJson } from '../../../../api/json/json.ts'
+import { child, type FieldPath } from '../../../../api/model/field-error.ts'
+import { asJson } from '../../../../api/model/object.ts'
 import { groupName, profileNames, vendorOf } from '../../../../api/model/vendor.ts'
+import { changedFields } from '../../../../apiserver/admission/explanation.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { type Manifest, placeName } from '../../manifests/manifest.ts'
 import type { Context } from '../../program/command.ts'
@@ -9,8 +14,6 @@ import { type ExpectedResult, isTestFile, type PolicyCase, readCases, type TestC
 
 export interface PolicyReport {
   readonly lines: readonly string[]
-  /** Remarks about the files, for the user. */
-  readonly notes: readonly string[]
   readonly passed: boolean
 }
 
@@ -30,24 +33,23 @@ export async function runPolicyTests(
     if (isPolicyPart(vendor, manifest)) await types.check(object, manifest)
     known.push(object)
   }
-  requireBindings(known)
-  const isMutating = objects.some(({ object }) => object.kind === 'MutatingAdmissionPolicy')
-  const notes = isMutating ? ['Note: MutatingAdmissionPolicies are not evaluated.'] : []
+  const policies = policyKinds.reduce((count, kind) => count + requireBindings(known, kind), 0)
+  if (policies === 0) throw new UsageError(noPolicy)
   const evaluator = new PolicyEvaluator(types, known)
   if (tests.length === 0) {
     const others = objects.filter((manifest) => !isPolicyPart(vendor, manifest))
-    return { ...(await evaluateAll(evaluator, others)), notes }
+    return await evaluateAll(evaluator, others)
   }
   const cases: TestCase[] = []
   for (const test of tests) cases.push(...(await readCases(context, test)))
-  return { ...(await runCases(evaluator, cases)), notes }
+  return await runCases(evaluator, cases)
 }
 
 /** Returns the profile of the naming scheme, which follows from the API group of the policies. */
 function vendorOfPolicies(manifests: readonly Manifest[]) {
   const vendors = profileNames.map(vendorOf).filter((vendor) => manifests.some((each) => isPolicyPart(vendor, each)))
   const [vendor] = vendors
-  if (vendor === undefined) throw new UsageError('the files contain no ValidatingAdmissionPolicy')
+  if (vendor === undefined) throw new UsageError(noPolicy)
   if (vendors.length > 1)
     throw new UsageError(
       `the policies use several groups: ${vendors.map((each) => groupName(each, 'admissionregistration')).join(', ')}`,
@@ -55,16 +57,22 @@ function vendorOfPolicies(manifests: readonly Manifest[]) {
   return vendor
 }
 
-/** Rejects a policy without a binding. The policy would never take effect, so every test of it would pass. */
-function requireBindings(objects: readonly OfflineObject[]): void {
+const policyKinds = ['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy']
+const noPolicy = `the files contain no ${policyKinds.join(' or ')}`
+
+/**
+ * Rejects a policy without a binding. The policy would never take effect, so every test of it would pass. Returns the
+ * number of policies.
+ */
+function requireBindings(objects: readonly OfflineObject[], kind: string): number {
   const specs = (kind: string) => objects.filter(({ type }) => type.kind.kind === kind).map(({ object }) => object)
-  const policies = specs('ValidatingAdmissionPolicy')
-  if (policies.length === 0) throw new UsageError('the files contain no ValidatingAdmissionPolicy')
-  const bindings = specs('ValidatingAdmissionPolicyBinding') as { readonly spec?: { readonly policyName?: string } }[]
+  const policies = specs(kind)
+  const bindings = specs(`${kind}Binding`) as { readonly spec?: { readonly policyName?: string } }[]
   const bound = new Set(bindings.map(({ spec }) => spec?.policyName))
   const unbound = policies.find(({ metadata }) => !bound.has(metadata.name))
   if (unbound !== undefined)
-    throw new UsageError(`the files contain no binding for the ValidatingAdmissionPolicy ${unbound.metadata.name}`)
+    throw new UsageError(`the files contain no binding for the ${kind} ${unbound.metadata.name}`)
+  return policies.length
 }
 
 async function evaluateAll(evaluator: PolicyEvaluator, manifests: readonly Manifest[]) {
@@ -100,19 +108,40 @@ async function runCases(evaluator: PolicyEvaluator, cases: readonly TestCase[]) 
 
 /** Describes how the result differs from the expected result. Returns undefined if the results are equal. */
 function mismatchOf(result: EvaluationResult, expected: ExpectedResult): string | undefined {
-  const { denial, warnings } = result
+  const { denial, warnings, mutation } = result
   if ((denial === undefined ? 'allow' : 'deny') !== expected.result)
     return `expected ${expected.result}, but the request is ${described(result)}`
   if (denial !== undefined && !denial.includes(expected.message))
     return `expected a message with ${JSON.stringify(expected.message)}, but the request is ${described(result)}`
+  const wrongField = mutation && wrongFieldOf(expected.object, asJson(mutation.after), '')
+  if (wrongField !== undefined) return `expected another value of ${wrongField}`
   if (expected.warnings === undefined) return undefined
   const areExpected =
     warnings.length === expected.warnings.length && expected.warnings.every((text, i) => warnings[i]!.includes(text))
   return areExpected ? undefined : `expected the warnings ${quoted(expected.warnings)}, but got ${quoted(warnings)}`
 }
 
-function described({ denial }: EvaluationResult): string {
-  return denial === undefined ? 'allowed' : `denied: ${denial}`
+/** Returns the path of the first field that differs from the expected fields, or undefined. */
+function wrongFieldOf(expected: Json | undefined, actual: Json | undefined, path: FieldPath): FieldPath | undefined {
+  if (expected === undefined) return undefined
+  if (isObject(expected) && isObject(actual)) {
+    for (const [name, value] of Object.entries(expected)) {
+      const wrongField = wrongFieldOf(value, own(actual, name), child(path, name))
+      if (wrongField !== undefined) return wrongField
+    }
+    return undefined
+  }
+  const isExpected = expected === null ? actual === undefined : sameJson(expected, actual)
+  return isExpected ? undefined : `${path}: it is ${actual === undefined ? 'missing' : startOfJson(actual, maxShown)}`
+}
+
+/** Maximum length of a value in the output. */
+const maxShown = 200
+
+function described({ denial, mutation }: EvaluationResult): string {
+  if (denial !== undefined) return `denied: ${denial}`
+  const changes = mutation === undefined ? [] : changedFields(mutation.before, mutation.after)
+  return changes.length === 0 ? 'allowed' : `allowed, changes ${changes.join(', ')}`
 }
 
 function quoted(texts: readonly string[]): string {

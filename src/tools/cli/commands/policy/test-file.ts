@@ -49,6 +49,7 @@ const caseFields = {
   allowedChecks: field(9, s.list(s.object(checkFields)), { doc: 'Authorizer checks that succeed. All others fail.' }),
   expect: field(10, s.oneOf('allow', 'deny'), { required: true, doc: 'Expected result.' }),
   message: field(11, s.string(), { doc: 'Text that the message of the rejection contains.' }),
+  result: field(13, s.any(), { doc: 'Fields of the object after mutation. A field that is null must be missing.' }),
   warnings: field(12, s.list(s.string()), { doc: 'One text per expected warning, which contains it. Unset for any.' }),
 }
 
@@ -66,7 +67,7 @@ const kind = 'PolicyTest'
 const vendor = vendorOf('orch')
 
 function checkCase(test: CaseFields, path: FieldPath) {
-  const { operation = 'CREATE', object, file, oldObject, oldFile, expect, message } = test
+  const { operation = 'CREATE', object, file, oldObject, oldFile, expect, message, result } = test
   const wantsNew = operation !== 'DELETE'
   const wantsOld = operation !== 'CREATE'
   const sides = [
@@ -83,6 +84,9 @@ function checkCase(test: CaseFields, path: FieldPath) {
     }),
     ...(message !== undefined && expect === 'allow'
       ? [invalid(child(path, 'message'), message, 'an allowed request has no message')]
+      : []),
+    ...(result !== undefined && (expect === 'deny' || !wantsNew)
+      ? [invalid(child(path, 'result'), '', 'only an allowed CREATE or UPDATE has a result')]
       : []),
   ]
 }
@@ -102,6 +106,8 @@ export interface ExpectedResult {
   readonly message: string
   /** The expected warnings. If undefined, any warnings are accepted. */
   readonly warnings: readonly string[] | undefined
+  /** Fields of the object after mutation. If undefined, any mutation is accepted. */
+  readonly object: Json | undefined
 }
 
 export interface TestCase {
@@ -124,7 +130,12 @@ export async function readCases(context: Context, manifest: Manifest): Promise<T
     cases.push({
       title: name,
       request: { operation, object, oldObject, user, namespaceLabels, allowedChecks },
-      expected: { result: test.expect ?? 'allow', message: test.message ?? '', warnings: test.warnings },
+      expected: {
+        result: test.expect ?? 'allow',
+        message: test.message ?? '',
+        warnings: test.warnings,
+        object: test.result,
+      },
     })
   }
   return cases

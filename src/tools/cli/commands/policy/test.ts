@@ -1,4 +1,4 @@
-/** Implements `orchctl policy test -f`, which evaluates ValidatingAdmissionPolicies of files without a server. */
+/** Implements `orchctl policy test -f`, which evaluates admission policies of files without a server. */
 import { UsageError } from '../../../../base/flags/flags.ts'
 import { fileFlags } from '../../arguments/subjects.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -9,7 +9,7 @@ import { defineCommand, ExitCode, refuseWords } from '../../program/command.ts'
 export const policyTestCommand = defineCommand({
   name: 'policy test',
   forms: ['-f FILE [flags]'],
-  about: `Evaluate ValidatingAdmissionPolicies without a server.
+  about: `Evaluate ValidatingAdmissionPolicies and MutatingAdmissionPolicies without a server.
 
 The files contain the policies with their bindings and parameters, and PolicyTest documents with requests and expected
 results. Without a PolicyTest, the command evaluates a CREATE of every other object. The exit code is 1 if a result is
@@ -27,7 +27,6 @@ not as expected or, without a PolicyTest, if an object is denied.`,
     const { runPolicyTests } = await import('./run.ts')
     const report = await runPolicyTests(context, manifests, options.namespace || 'default')
     for (const line of report.lines) context.out(`${escapeLine(line)}\n`)
-    for (const line of report.notes) context.err(`${escapeLine(line)}\n`)
     if (!report.passed) throw new ExitCode(1)
   },
 })
