@@ -120,6 +120,29 @@ describe('operations pages of the console', { timeout }, () => {
     assert.equal((await admin.get(`${inDefault}/configmaps/example`)).status, 404)
   })
 
+  test('the console page for admission shows the expression of a policy that decided, and its variables', async (t) => {
+    const later = await serveUp(t, ['--emulated-version=1.36'])
+    const client = later.client()
+    const group = '/apis/admissionregistration.orch.io/v1'
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }
+    const spec = {
+      matchConstraints: { resourceRules: [rule] },
+      variables: [{ name: 'least', expression: '3' }],
+      validations: [{ expression: 'size(object.data) > variables.least', message: 'too few keys' }],
+    }
+    const binding = { policyName: 'keys', validationActions: ['Deny'] }
+    await client.post(`${group}/validatingadmissionpolicies`, { metadata: { name: 'keys' }, spec })
+    await client.post(`${group}/validatingadmissionpolicybindings`, { metadata: { name: 'keys' }, spec: binding })
+    const page = await browser.open(`${later.url}/console/`)
+    await signIn(page)
+    await goTo(page, '#/operations/admission')
+    await page.getByRole('button', { name: 'Try it' }).press('Enter')
+    await page.getByText('Policy keys, binding keys: too few keys').waitFor()
+    await page.getByText('variables.least = 3').waitFor()
+    assert.deepEqual(await accessibilityFaults(page), [])
+    browser.takeFaults()
+  })
+
   test('the console page for namespaces shows what blocks terminating namespaces until they are gone', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'going' } })
     const kept = { metadata: { name: 'kept', finalizers: ['example.com/keep'] } }

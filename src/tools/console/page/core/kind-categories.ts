@@ -2,33 +2,8 @@
  * Categories of the side bar. Built-in kinds are grouped by purpose rather than by API group, because users look for a
  * Deployment under workloads. All other kinds are either custom resources or kinds that belong to the cluster itself.
  */
+import { type Category, categories, plurals } from './categorized-kinds.ts'
 import type { Type } from './kinds.ts'
-
-const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster', 'Custom'] as const
-
-export type Category = (typeof categories)[number]
-
-/** Plural names of kinds by category, in the order of the side bar. */
-const plurals: { readonly [C in Exclude<Category, 'Cluster' | 'Custom'>]: readonly string[] } = {
-  Workloads: [
-    ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs', 'replicasets'],
-    ...['replicationcontrollers', 'horizontalpodautoscalers', 'poddisruptionbudgets', 'controllerrevisions'],
-    'podtemplates',
-  ],
-  Network: ['services', 'ingresses', 'networkpolicies', 'endpoints', 'endpointslices', 'ingressclasses'],
-  Storage: [
-    ...['persistentvolumeclaims', 'persistentvolumes', 'storageclasses', 'volumeattachments', 'csidrivers'],
-    ...['csinodes', 'csistoragecapacities'],
-  ],
-  Configuration: [
-    ...['configmaps', 'secrets', 'resourcequotas', 'limitranges', 'priorityclasses', 'runtimeclasses', 'leases'],
-    ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
-  ],
-  Access: [
-    ...['serviceaccounts', 'roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
-    ...['certificatesigningrequests', 'podsecuritypolicies', 'certificatedenylists'],
-  ],
-}
 
 const placeByPlural = new Map<string, { readonly category: Category; readonly rank: number }>(
   Object.entries(plurals).flatMap(([category, members]) =>

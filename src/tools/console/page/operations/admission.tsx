@@ -203,7 +203,7 @@ function Outcome({ tried: { admission, failure } }: { readonly tried: Tried }) {
       {failure === undefined ? <Notice tone="good" title="It would be admitted" /> : <Failure error={failure} />}
       {admission !== undefined && <AdmissionTrace admission={admission} isOpen />}
       {admission === undefined && failure === undefined && (
-        <p class="hint">Who looked at it is shown to users who may create admissionexplanations.</p>
+        <p class="hint">Only users who may create admissionexplanations see the admission steps.</p>
       )}
     </>
   )

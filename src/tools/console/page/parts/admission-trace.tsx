@@ -17,13 +17,13 @@ export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProp
       {warnings.map((warning) => (
         <Notice key={warning} tone="warn" title={displayText(warning, 1000)} />
       ))}
-      {refusedBy !== '' && <Notice tone="bad" title={`Refused by ${displayText(refusedBy, 200)}`} />}
+      {refusedBy !== '' && <Notice tone="bad" title={`Rejected by ${displayText(refusedBy, 200)}`} />}
       {looks.length > 0 && (
         <details class="trace" open={isOpen}>
-          <summary>Admission: {looks.length} looked at it</summary>
+          <summary>Admission: {looks.length} steps</summary>
           <PlainTable
-            label="Who looked at it"
-            columns={['Control', 'Step', 'Time', 'Said, changed']}
+            label="Admission steps"
+            columns={['Control', 'Step', 'Time', 'Result']}
             rows={looks.map(({ control = '', webhook = '', step = '', ms = 0, said = '', policy }, i) => {
               const fields =
                 step === 'mutate' && policy === undefined
