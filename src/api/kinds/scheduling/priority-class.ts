@@ -14,17 +14,18 @@ const highestValue = 1_000_000_000
 const systemPrefix = 'system-'
 const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 
-/** The built-in priority classes. */
+/** The built-in priority classes, with the descriptions that Kubernetes stores. */
 export const systemPriorityClasses = [
   {
     name: 'system-node-critical',
     value: 2_000_001_000,
-    description: 'For the most critical pods, which must not be moved from their node.',
+    description: 'Used for system critical pods that must not be moved from their current node.',
   },
   {
     name: 'system-cluster-critical',
     value: 2_000_000_000,
-    description: 'For cluster-critical pods, which may be moved to another node.',
+    description:
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
   },
 ] as const
 
