@@ -160,6 +160,8 @@ test('changing the webhooks of a configuration increments the generation, and th
   const changed = updateBy(validating, object, configuration(least)).object
   assert.deepEqual([object.metadata.generation, changed.metadata.generation], [1, 2])
   assert.equal(updateBy(validating, object, configuration()).object.metadata.generation, 1)
+  for (const kind of [validating, mutating])
+    assert.equal(updateBy(kind, object, { ...configuration(), webhooks: [] }).object.metadata.generation, 2)
   assert.deepEqual(
     [object, changed].map((each) => cellsOf(validating, each)[1]),
     [0, 1],

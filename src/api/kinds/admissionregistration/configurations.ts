@@ -2,6 +2,7 @@
 
 import type { ObjectMeta } from '../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { isExplicitlyEmpty } from '../../schema/explicit-empty.ts'
 import { countsGeneration } from '../generation.ts'
 import { checkNewWebhooks, type Webhook } from './types/webhook.ts'
 
@@ -12,10 +13,15 @@ type Configuration = {
   webhooks?: Webhook[]
 }
 
-export const configurationRules = countsGeneration(({ webhooks = [] }: Configuration) => webhooks, {
+export const configurationRules = countsGeneration(countedWebhooks, {
   validateCreate: ({ webhooks = [] }, context) => checkNewWebhooks(webhooks, [], context),
   validateUpdate: (next, previous, context) => checkNewWebhooks(next.webhooks ?? [], previous.webhooks ?? [], context),
 })
+
+/** Returns the webhooks. As in Kubernetes, a change from no list to an empty list increments the generation. */
+function countedWebhooks(object: Configuration): Webhook[] | undefined {
+  return object.webhooks ?? (isExplicitlyEmpty(object, 'webhooks') ? [] : undefined)
+}
 
 export const configurationColumns: readonly Column<Configuration>[] = [
   nameColumn,

@@ -27,6 +27,7 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(mutatingWebhookOf(version), byName), {
+    emptyCounts: true,
     doc: 'Mutating webhooks to call. Webhooks that match the same request are called one after the other.',
   }),
 })

@@ -17,6 +17,7 @@ const webhookOf = (version: WebhookVersion) =>
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(webhookOf(version), byName), {
+    emptyCounts: true,
     doc: 'Validating webhooks to call. Webhooks that match the same request are called in parallel.',
   }),
 })
