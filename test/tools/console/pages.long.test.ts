@@ -102,13 +102,14 @@ describe('operations pages of the console', { timeout }, () => {
   test('the console page for admission shows active plugins, circuit breakers with their last error, and a dry run', async () => {
     const webhooks = await Webhooks.start(shared)
     await create('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
-    const broken = webhook(webhooks, '/reset', { name: 'broken.example.com', failurePolicy: 'Ignore' })
+    const clientConfig = { url: 'https://127.0.0.1:1/unreachable' }
+    const broken = webhook(webhooks, '', { name: 'broken.example.com', failurePolicy: 'Ignore', clientConfig })
     await configure(admin, 'validating', 'broken', [broken])
     for (let i = 0; i < 5; i++) await create('/api/v1/namespaces/hooked/configmaps', { metadata: { name: `b${i}` } })
     await goTo(page, '#/operations/admission')
     const row = page.getByRole('row').filter({ hasText: 'broken.example.com' })
     await row.getByText('Open').waitFor()
-    await row.getByText('the connection was closed').waitFor()
+    await row.getByText('connection refused').waitFor()
     const running = page.getByRole('list', { name: 'Enabled plugins' }).getByRole('listitem')
     await running.first().waitFor()
     const names = (await running.allInnerTexts()).map((text) => text.split(/\s/)[0])
