@@ -59,11 +59,10 @@ function paragraph(lines) {
 }
 
 function code(lines) {
-  const [, indent, language] = fence.exec(lines.shift())
+  const [, indent] = fence.exec(lines.shift())
   const body = takeWhile(lines, (line) => line.trim() !== '```').map((line) => line.slice(indent.length))
   lines.shift()
-  const label = language === 'console' || language === 'sh' ? 'commands' : language || 'text'
-  return `<pre tabindex="0" role="region" aria-label="${escapeHtml(label)}"><code>${escapeHtml(body.join('\n'))}</code></pre>`
+  return `<pre tabindex="0"><code>${escapeHtml(body.join('\n'))}</code></pre>`
 }
 
 function heading(line, context) {
@@ -90,7 +89,7 @@ function table([head, , ...rows], context) {
         .join('')}</tr>`,
   )
   const content = `<table><thead><tr>${heads.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table>`
-  return `<div class="wide" tabindex="0" role="region" aria-label="table">${content}</div>`
+  return `<div class="wide" tabindex="0">${content}</div>`
 }
 
 function quote(lines, context) {
