@@ -1,8 +1,8 @@
 /**
- * An object in the cache: the bytes that a GET returns, and the few fields that the selectors of lists and watches use.
- * A cached object is created once per change, and all readers share it. Its content never changes, but its bytes can
- * move to another buffer. The caches contain every object of the cluster, so a cached object does not store fields that
- * its key already contains.
+ * A cached object: the bytes that a GET returns and the few fields that list and watch selectors use. A cached object
+ * is created once per change, and all readers share it. Its content never changes, but its bytes can move to another
+ * buffer. Because the caches contain every object of the cluster, a cached object does not store fields that its key
+ * already contains.
  */
 import {
   type Allocate,
@@ -17,7 +17,7 @@ import { formatVersion } from '../../api/model/resource-version.ts'
 import type { StoredJson } from '../../api/schema/kind.ts'
 import type { Joinable } from './joined-objects.ts'
 
-/** An object in the cache: its bytes and the fields that selectors use. */
+/** A cached object: its bytes and the fields that selectors use. */
 export class CachedObject implements VersionedJson, StoredJson, Joinable {
   readonly key: string
   readonly revision: number
@@ -94,7 +94,7 @@ export interface ObjectReader {
 
 /** Reads objects that servers of other Kubernetes versions wrote. */
 export interface OtherVersionReader {
-  /** The Kubernetes version of this server, as in the headers of the objects that it writes. */
+  /** The Kubernetes version of this server, as recorded in the headers of the objects that it writes. */
   readonly version: string | undefined
   /**
    * Returns the stored form that this server would have written. Returns the same value if the kind does not differ

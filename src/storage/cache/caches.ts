@@ -38,9 +38,9 @@ import type { Unreadable } from './unreadable.ts'
 const objectsPrefix = 'objects/'
 
 export interface CacheListeners {
-  /** A callback that runs when the feed is interrupted. The caches resume the feed themselves. */
+  /** Called when the feed is interrupted. The caches resume the feed themselves. */
   onError(error: unknown): void
-  /** A callback for an unreadable value found while loading or in a change. */
+  /** Called for each unreadable value found in a load or a change. */
   onUnreadable(reserved: Unreadable): void
 }
 
@@ -48,11 +48,11 @@ export interface CacheListeners {
 export interface CacheOptions {
   /** Time in milliseconds for which events are retained. If undefined, only the memory limit removes events. */
   readonly eventRetention?: HistoryTime | undefined
-  /** The workers with which memory is shared. Undefined if memory is not shared. */
+  /** The workers that share memory with this worker. Undefined if no memory is shared. */
   readonly sharing?: Sharing | undefined
   /**
-   * Whether a kind can be loaded in the background. The server then must not read all objects of the kind, nor objects
-   * that it has not fetched. If undefined, no kind is loaded in the background.
+   * Whether a kind can be loaded in the background. This requires that the server itself never reads all objects of the
+   * kind, and never reads an object before fetching it. If undefined, no kind is loaded in the background.
    */
   readonly mayLoadLater?: ((prefix: string) => boolean) | undefined
 }
@@ -76,7 +76,7 @@ export class Caches {
   readonly #late = new Map<KindCache, LateLoad>()
   #eventBuffers: EventBufferExtender
   #started = false
-  /** A counter that is incremented when a load of all caches starts and when it completes. */
+  /** Incremented when a load of all caches starts and again when it completes. */
   #epoch = 0
   #feed: Promise<void> = Promise.resolve()
   /** The reason why the caches must be reloaded before they apply more changes. Undefined if no reload is needed. */
@@ -159,8 +159,8 @@ export class Caches {
   }
 
   /**
-   * Ensures that a cache contains the given object while the cache is still being loaded in the background. Returns
-   * undefined if the cache already contains the object. Throws StoreError.
+   * Reads the given object into a cache that is still being loaded in the background. Returns undefined if the cache
+   * already contains the object. Throws StoreError.
    */
   fetch(cache: KindCache, key: string): Promise<void> | undefined {
     return cache.knows(key) ? undefined : this.#store.get(key).then((entry) => cache.admit(key, entry))
@@ -185,7 +185,7 @@ export class Caches {
   }
 
   /**
-   * Starts to load the caches with many objects in the background. The server calls this method when it is ready for
+   * Starts loading the caches with many objects in the background. The server calls this method when it is ready for
    * requests.
    */
   loadRest(): void {
@@ -226,7 +226,7 @@ export class Caches {
   }
 
   /**
-   * Drops events that are older than the history retention time. Watches that start before these events are too old.
+   * Drops events that are older than the history retention time. Watches can then no longer resume before these events.
    */
   forgetOutdated(): void {
     const outdated = this.#times?.outdated() ?? 0
@@ -364,8 +364,8 @@ export class Caches {
     const kind = kindPrefixOf(last)
     const isLarge = large !== undefined && entries[0]!.key.startsWith(kind) && this.#mayLoadLater(kind)
     if (isLarge) large.add(kind)
-    // The keys of the kind start with a prefix that ends with a slash. If the slash is replaced with `0`, the next
-    // character, the result is the first string after all these keys.
+    // The keys of the kind start with a prefix that ends with a slash. Replacing the slash with `0`, the next
+    // character, yields the first string after all these keys.
     const after = isLarge ? `${kind.slice(0, -1)}0` : last
     return this.#store.list({ prefix, limit: loadPage, count: false, after, revision })
   }

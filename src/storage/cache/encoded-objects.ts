@@ -52,7 +52,7 @@ export class EncodedObjectBudget {
     return this.#bytes
   }
 
-  /** Returns whether the given number of bytes fits, after evicting encodings if necessary. */
+  /** Evicts encodings if necessary to make room for the given number of bytes. Returns whether the bytes fit. */
   makeRoom(bytes: number): boolean {
     if (bytes > this.#maxBytes) return false
     while (this.#bytes + bytes > this.#maxBytes) {

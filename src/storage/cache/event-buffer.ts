@@ -82,7 +82,7 @@ export class EventBuffer {
     return events.slice(first)
   }
 
-  // Drops half of the events at once, because dropping many events together reduces the cost per event.
+  // Drops half of the events at once, which costs less per event than dropping them one by one.
   #dropOldest(): void {
     const { length } = this.#events
     let bytes = this.#bytes

@@ -18,13 +18,13 @@ export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
   /**
-   * Prepares the encoding of events about the given objects if it needs a remote call. Resolves when `encode` can be
-   * called. Returns undefined if `encode` can be called immediately.
+   * Makes the remote call that encoding events about the given objects may need. Resolves when `encode` can be called.
+   * Returns undefined if `encode` can be called immediately.
    */
   prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** Encodes a BOOKMARK, whose object has only a resourceVersion, or an ERROR with a Status. */
   encodeBookmarkOrError(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
-  /** The encoding of all later events. Undefined if the first event has the same encoding. */
+  /** The encoding of all events after the first. Undefined if all events have the same encoding. */
   readonly rest?: EventForm
 }
 
@@ -58,7 +58,7 @@ export class CacheEvent {
     return this.#lastKnown
   }
 
-  /** Returns the event type for a watcher that selects by `matches`, or undefined if the watcher gets no event. */
+  /** Returns the event type for a watcher with the selector `matches`, or undefined if the watcher gets no event. */
   typeFor(matches: Matches | undefined): EventType | undefined {
     const before = this.previous !== undefined && (matches === undefined || matches(this.previous))
     const after = !this.deleted && (matches === undefined || matches(this.object))

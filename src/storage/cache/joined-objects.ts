@@ -62,8 +62,8 @@ export class JoinedObjects {
   #bytes = 0
 
   /**
-   * Creates the set of groups. `maxBytes` limits the groups. The objects of groups, even if replaced, retain about as
-   * much memory.
+   * Creates the set of groups. `maxBytes` limits the bytes of the groups. Groups also keep replaced objects in memory,
+   * which can take about as much memory again.
    */
   constructor(maxBytes = 16 * mega) {
     this.#maxBytes = maxBytes
@@ -110,7 +110,7 @@ export class JoinedObjects {
     return group
   }
 
-  /** Returns whether the given number of bytes fits, after evicting groups if necessary. */
+  /** Evicts groups if necessary to make room for the given number of bytes. Returns whether the bytes fit. */
   #makeRoom(bytes: number): boolean {
     for (const oldest of this.#groups) {
       if (this.#bytes + bytes <= this.#maxBytes) break

@@ -244,7 +244,7 @@ export class KindCache {
     return [...this.#unreadable.values()].filter((entry) => namespace === undefined || entry.namespace === namespace)
   }
 
-  /** Yields all objects of the state at the time of the call, regardless of the duration of the iteration. */
+  /** Yields all objects as of the time of the call, however long the iteration takes. */
   *all(): Generator<CachedObject> {
     this.#partial?.assertWhole()
     for (const slice of this.#objects.slices(this.prefix)) yield* slice
@@ -262,8 +262,8 @@ export class KindCache {
   }
 
   /**
-   * Yields objects in key order, in slices. All slices belong to the state at the time of the call, regardless of the
-   * duration of the iteration.
+   * Yields objects in key order, in slices. All slices reflect the state at the time of the call, however long the
+   * iteration takes.
    */
   slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
     this.#partial?.assertWhole()
@@ -361,7 +361,7 @@ export interface ObjectQuery {
   /** The namespace to select from. Undefined selects from all namespaces. */
   readonly namespace: string | undefined
   readonly matches?: Matches | undefined
-  /** The key after which the selected objects start. */
+  /** Selects only objects whose keys come after this key. */
   readonly after?: string | undefined
   /** The part of `matches` that an index can evaluate. */
   readonly demand?: IndexDemand | undefined

@@ -3,8 +3,7 @@
  *
  * A reader requests the chunk after its current revision and releases earlier chunks. The latest chunks are cached for
  * a while, together with their events, because many clients resume from old versions at the same time. The log is then
- * read once for all of them, and its objects are decoded once. The cache is bounded in bytes. Later readers read the
- * log again.
+ * read and decoded once for all of them. The cache is bounded in bytes. Readers of evicted chunks read the log again.
  */
 import type { Change, Revision, Store } from '../store/store.ts'
 import { StoreError } from '../store/store.ts'
@@ -12,7 +11,7 @@ import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent } from './event.ts'
 import type { KindCache } from './kind-cache.ts'
 
-/** The size in bytes at which a chunk ends. The change that reaches this size is the last change of the chunk. */
+/** The size in bytes at which a chunk ends. The last change of a chunk is the change that reaches this size. */
 const pieceBytes = 256 * 1024
 const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000

@@ -14,10 +14,10 @@ const maxIndexes = 16
  */
 const maxFound = 5000
 
-/** The objects of which the indexes are built. */
+/** The objects to index. */
 interface Objects {
   get(key: string): CachedObject | undefined
-  /** Yields the objects at the time of the call. */
+  /** Yields the objects that exist at the time of the call, in slices. */
   slices(): Iterable<CachedObject[]>
 }
 

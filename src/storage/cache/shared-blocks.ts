@@ -39,7 +39,7 @@ interface BlockAnnouncement {
   readonly places: Float64Array
 }
 
-/** A request that the worker that fills the blocks repeats all its announcements. */
+/** Asks the worker that fills the blocks to repeat all its announcements. */
 interface Ask {
   readonly type: 'ask'
   readonly from: number
@@ -74,7 +74,7 @@ interface Parts extends Required<Omit<Sharing, 'channel'>> {
 }
 
 const blockBytes = 256 * 1024
-/** Each round checks one in this many blocks for free space, and at least one block. */
+/** Each round checks this fraction of the blocks for free space (one in 16), but at least one block. */
 const reviewedShare = 16
 
 /** Copies objects that have not changed for a while into blocks and announces them to the other workers. */

@@ -1,7 +1,7 @@
 /**
- * A reader of a kind's changes, with a bounded queue of encoded events.
+ * A watcher of one kind's changes, with a bounded queue of encoded events.
  *
- * The reader first reads past events at its own speed, without a queue. When it has reached the current state, it calls
+ * The reader of the queue first reads past events at its own speed, without the queue. When it has caught up, it calls
  * `begin` in the same turn of the event loop. After that call, the cache pushes events and never waits. A watcher whose
  * queue overflows is closed. Its client lists again, and no other watcher is affected. Queued events are sent in as few
  * writes as possible.
@@ -15,7 +15,7 @@ import type { CacheEvent, EventForm, EventType, Matches } from './event.ts'
 export interface Selection {
   /** The namespace of the selected objects. Undefined selects all namespaces. */
   readonly namespace: string | undefined
-  /** Selects only the object with the given name. Undefined means all names. */
+  /** The name of the selected object. Undefined selects all names. */
   readonly name: string | undefined
   readonly matches: Matches | undefined
 }
@@ -37,7 +37,7 @@ const maxQueuedBytes = 16 * 1024 * 1024
 /** A watch with a bounded queue of events to send. */
 export class Watcher {
   readonly selection: Selection
-  /** A callback that runs when the watcher is closed. */
+  /** Called when the watcher is closed. */
   onEnd: () => void = () => {}
   /**
    * The revision up to which the watcher has received or filtered out all events. The revision is infinite until the
@@ -99,7 +99,7 @@ export class Watcher {
     else this.#tell({ event, type }, this.#form.prepare)
   }
 
-  /** Encodes an event as soon as possible, but after the events that are already waiting. */
+  /** Encodes and queues an event as soon as possible, but after the events that are already waiting. */
   #tell(pending: PendingEvent, prepare: Prepare): void {
     const isFirst = this.#waiting.length === 0
     const preparing = isFirst ? prepare([objectIn(pending)]) : undefined

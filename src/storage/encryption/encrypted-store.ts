@@ -108,8 +108,8 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
     try {
       return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
-      // The next key may have the same name, so it is tried too. The error is dropped because its message might quote
-      // the value.
+      // The next key may have the same name, so the loop tries it too. The error is dropped because its message might
+      // quote the value.
     }
   }
   return undefined

@@ -65,8 +65,8 @@ export type StoredValueCheck = (place: string, value: Buffer) => boolean
 
 /**
  * AES in CBC mode with padding. A value consists of initialization vector and ciphertext. The cipher does not
- * authenticate: with a wrong key, about one value in 256 has valid padding and decrypts to garbage. The decrypted value
- * itself is therefore checked.
+ * authenticate values: with a wrong key, about one value in 256 has valid padding and decrypts to garbage. The
+ * decrypted value itself is therefore checked.
  */
 export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCheck = () => true): Provider {
   const algorithm = `aes-${8 * key.length}-cbc`

@@ -17,7 +17,7 @@ export interface Rewritten {
 export interface RewriteOptions {
   /** Returns the lifetime of a key in seconds, or undefined if the key does not expire. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /** A callback that receives the number of processed values at intervals. */
+  /** Called at intervals with the number of processed values. */
   readonly onProgress: (done: number) => void
 }
 

@@ -8,7 +8,7 @@ import { StoreFull, type Write } from './store.ts'
 /** The state of a store: `full` if it rejects data, `roomy` if it accepts data. */
 export type Capacity = 'full' | 'roomy'
 
-/** A callback that runs when the store starts to reject data and when it accepts data again. */
+/** Called when the store starts to reject data, and when it accepts data again. */
 export type OnCapacity = (now: Capacity) => void
 
 export class Fullness {

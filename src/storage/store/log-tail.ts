@@ -124,7 +124,7 @@ export class LogTail {
     return low
   }
 
-  // Drops half of the changes at once, because dropping many changes together reduces the cost per append.
+  // Drops half of the changes at once, which costs less per append than dropping them one by one.
   #trim(): void {
     const { maxChanges, maxBytes } = this.#limits
     if (this.#changes.length <= maxChanges && this.#bytes <= maxBytes) return

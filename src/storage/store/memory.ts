@@ -1,6 +1,6 @@
 /**
- * The reference store: all data is in plain maps of one process and is lost when the process exits. It implements the
- * contract in as little code as possible, and tests compare the other backends with it, operation by operation. Only
+ * The reference store keeps all data in plain maps in one process and loses it when the process exits. It implements
+ * the contract in as little code as possible. Tests compare the other backends with it, operation by operation. Only
  * our tests and users' tests (`testing/`) use it.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Fills an empty store from a backup or another store. Until `finish` has resolved, the store is marked as unfinished
  * and cannot be opened for normal use. An interrupted load resumes where it stopped if its `id` is the same. Otherwise
- * it starts again.
+ * it starts over.
  */
 import type { Entry, Revision } from './store.ts'
 
@@ -39,7 +39,9 @@ export interface LoadProgress {
   readonly done: number
 }
 
-/** Parses the mark of an unfinished store. Returns undefined if the mark is damaged. The load then starts again. */
+/**
+ * Parses the mark of an unfinished store. Returns undefined if the mark is damaged, in which case the load starts over.
+ */
 export function readProgress(text: string): LoadProgress | undefined {
   try {
     const { id, done } = JSON.parse(text) as Partial<LoadProgress>

@@ -15,8 +15,8 @@
  * - Snapshots: `list` at a revision returns the exact state at that revision, if the revision is in the history window.
  * - Watches: `watch(N)` yields every change after N exactly once, in revision order and without gaps, or throws
  *   RevisionGone.
- * - Progress: after `revision()` has resolved, every watch eventually reports that it has passed every revision that
- *   any server on the store had returned before the call, even if none of the watched keys changed.
+ * - Progress: a call of `revision()` makes every watch eventually report that it has passed all revisions that any
+ *   server on the store had returned before the call, even if no watched key changed.
  * - Lifetimes: the store deletes a key with a lifetime after the lifetime expires. The deletion has its own revision
  *   and watches report it like any other change. Lifetimes survive restarts.
  *
@@ -64,8 +64,8 @@ export interface Write {
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
   /**
-   * Keys to reserve in the same transaction. All of them must be absent, otherwise the commit is a conflict. Together
-   * with `releases`, there may be at most `maxReservedKeys` keys, without duplicates.
+   * Keys to reserve in the same transaction. If any of them exists, the commit is a conflict. Together, `reserves` and
+   * `releases` contain at most `maxReservedKeys` keys, without duplicates.
    */
   readonly reserves?: readonly ReservedKey[] | undefined
   /** Keys to delete in the same transaction. Absent keys are ignored. */
@@ -156,7 +156,7 @@ export interface Batch {
 export interface ListRange {
   /** The prefix of the selected keys. */
   readonly prefix: string
-  /** The key after which the selected keys start. */
+  /** Selects only keys that come after this key. */
   readonly after?: Key
   /** Maximum number of entries. Undefined means no limit. */
   readonly limit?: number
@@ -198,8 +198,8 @@ export interface Store {
   commit(write: Write): Promise<Committed | Conflict>
 
   /**
-   * Returns the most recent revision, linearizable. The method is synchronous if the revision is known. A new store is
-   * at a revision of at least 1.
+   * Returns the most recent revision. The read is linearizable. The method is synchronous if the revision is known. A
+   * new store has a revision of at least 1.
    */
   revision(): Revision | Promise<Revision>
 
@@ -290,7 +290,7 @@ export interface Retention {
   readonly withoutValues: readonly string[]
 }
 
-/** Thrown if the store failed. The caller did not cause the failure. */
+/** Thrown if the store failed through no fault of the caller. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError'
   /** Whether the write may have happened or may still happen, because its response was lost. */

@@ -1,9 +1,9 @@
 /**
- * Checks whether etcd still has the log that this process has read. A watch that resumes after a restore would not
- * detect it: on an etcd that was restored from a backup, the watch would wait until revisions exceed the old revisions
- * and then continue without an error. The check therefore looks up the last reported event at its revision. It also
- * runs before the first read or commit on a new session: a transaction compares revisions, and a key that is older than
- * the backup has the same revision after the restore.
+ * Checks whether etcd still has the log that this process has read. A resumed watch does not detect that etcd was
+ * restored from a backup: it waits until revisions exceed the old revisions and then continues without an error. The
+ * check therefore looks up the last reported event at its revision. It also runs before the first read or commit on a
+ * new session: a transaction compares revisions, and a key that is older than the backup has the same revision after
+ * the restore.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'

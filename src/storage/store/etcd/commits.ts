@@ -1,8 +1,8 @@
 /**
  * Commits on etcd. Each commit is one transaction on one key and on the keys that it reserves and releases. If the
- * response is lost, the outcome is determined as far as possible.
+ * response is lost, the store determines the outcome as far as possible.
  *
- * After a lost response, it is unknown whether the write happened, and a copy in transit may still happen:
+ * After a lost response, it is unknown whether the write happened, and a request in transit may still take effect:
  *
  * - A write of an existing key is sent again. Both copies name the revision that they replace, so at most one of them
  *   can succeed. If the second copy succeeds, its result is the outcome. Otherwise either the first copy succeeded or
@@ -51,8 +51,7 @@ export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly valu
 export interface CommitsOptions {
   readonly noteOf?: NoteOf
   /**
-   * Runs a check on a session before the transaction is sent on it, because the compared revisions must be of the same
-   * log.
+   * Checks a session before the transaction is sent on it, because the compared revisions must belong to the same log.
    */
   readonly check?: CallOptions['check']
 }

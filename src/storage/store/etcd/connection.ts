@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   readonly tls?: Tls | undefined
   /** Maximum duration of a call in milliseconds, including retries. */
   readonly deadlineMs: number
-  /** A callback that receives the etcd version of each member that is used. */
+  /** Called with the etcd version of each member that is used. */
   readonly onVersion?: (version: string) => void
 }
 
@@ -177,7 +177,7 @@ export class Connection {
   async #enter(endpoint: URL): Promise<Session> {
     const connectMs = Math.max(500, this.deadlineMs / 2 / this.#endpoints.length)
     const session = await Session.open({ endpoint, tls: this.#tls, connectMs, signal: this.signal })
-    // Registers a session that does not respond too, so that closing the connection also closes the session.
+    // Also registers a session that does not respond, so that closing the connection closes the session too.
     this.#sessions.add(session)
     try {
       await this.#inspect(session, performance.now() + connectMs)

@@ -1,6 +1,7 @@
 /**
  * Converts failed calls to the errors of the store contract, and decides whether a failed write may have happened. In
- * case of doubt, the error is ambiguous. The error is unambiguous only if the response excludes the write.
+ * case of doubt, the error is ambiguous. The error is unambiguous only if the response proves that the write did not
+ * happen.
  */
 import { messageOf } from '../../../base/text/errors.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../store.ts'

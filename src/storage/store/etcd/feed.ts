@@ -1,7 +1,7 @@
 /**
- * The progress of this process's only watch of the prefix: the log tail that all watchers read, and the callers that
- * wait for a revision. The changes come either from a watch in this thread (`watched-feed.ts`) or from the thread that
- * has the watch (`relayed-feed.ts`).
+ * Tracks the progress of this process's only watch of the prefix: the log tail that all watchers read, and the callers
+ * that wait for a revision. The changes come either from a watch in this thread (`watched-feed.ts`) or from the thread
+ * that has the watch (`relayed-feed.ts`).
  *
  * The tail is never ahead of the watch: a reader that has received revision N has received all changes up to N.
  */

@@ -1,8 +1,8 @@
 /**
- * The store contract over etcd v3, for as long as etcd does not go back in time.
+ * Implements the store contract on etcd v3 until etcd goes back in time.
  *
  * A commit is a transaction on one key (see commits.ts). Watchers read the log tail, which one feed fills. A revision
- * is etcd's revision plus the offset that a note in the store contains. Lifetimes are etcd leases (see lease.ts).
+ * is etcd's revision plus an offset, which a note in the store records. Lifetimes are etcd leases (see lease.ts).
  *
  * etcd counts every write of the cluster, including those to keys outside our prefix, which our watch does not report.
  * A caller that used the revision of such a write as the current revision and waited for a watch to reach it would wait
@@ -74,7 +74,7 @@ export interface EtcdGenerationOptions {
   readonly retention?: Retention | undefined
   readonly clock: Clock
   readonly onWarning: (text: string) => void
-  /** A callback that runs once, when etcd has gone back in time and the generation has ended. */
+  /** Called once, when etcd has gone back in time and the generation has ended. */
   readonly onRestored: (error: StoreRestored) => void
 }
 
@@ -210,8 +210,8 @@ export class EtcdGeneration {
     const present = await this.#present.ask()
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
-    // Waits until the watch of this process has reported the revision. After the compaction, etcd could no longer add
-    // the previous value to the event of that revision.
+    // Waits until this process's watch has reported the revision. After the compaction, etcd cannot add the previous
+    // value to the event of that revision.
     await this.#settled(revision)
     await this.#keepBefore(revision)
     try {

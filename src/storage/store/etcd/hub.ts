@@ -89,7 +89,7 @@ class HubGenerations implements GenerationSource {
   #open(generationParts: GenerationParts, callbacks: FeedCallbacks): FeedSource {
     const source = generationParts.openFeed(callbacks)
     this.#present = { generationParts, source, callbacks }
-    // Runs the code later, because a port may end the generation again before the code that opens it is ready.
+    // Deferred because a port may end the generation again before the code that opens it is ready.
     queueMicrotask(() => {
       for (const [port, reportedRevision] of this.#joining) this.#join(port, reportedRevision)
     })

@@ -100,7 +100,7 @@ class RelayedFeed implements FeedSource {
 
   open({ onRestored }: FeedCallbacks): this {
     this.#onRestored = onRestored
-    // Runs the callback later, because the code that opens the feed is not ready for it yet.
+    // Deferred because the code that opens the feed is not ready for the callback yet.
     if (this.#isRestored) queueMicrotask(onRestored)
     return this
   }

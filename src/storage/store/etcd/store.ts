@@ -1,5 +1,5 @@
 /**
- * The store over etcd, for any number of servers on one cluster. generation.ts implements one generation, and this
+ * The etcd store, for any number of servers on one etcd cluster. generation.ts implements one generation, and this
  * class starts and ends generations.
  *
  * A generation ends when etcd goes back in time, for example because it is restored from a backup while servers are
@@ -57,14 +57,12 @@ export interface EtcdOptions {
   readonly clock?: Clock
   /** Maximum duration of any operation in milliseconds. */
   readonly deadlineMs?: number
-  /**
-   * A callback for information for administrators: an etcd version with known bugs, or an etcd that went back in time.
-   */
+  /** Called with warnings for administrators: an etcd version with known bugs, or an etcd that went back in time. */
   readonly onWarning?: (text: string) => void
   readonly onCapacity?: OnCapacity
-  /** A callback that receives the reason once if the store takes longer than a second to open. */
+  /** Called once with the reason if the store takes longer than a second to open. */
   readonly onWaiting?: (why: string) => void
-  /** Stops the opening of the store if it is still in progress. An open store is closed by its owner instead. */
+  /** Aborts the opening of the store. Has no effect on an open store, which its owner closes. */
   readonly giveUp?: AbortSignal | undefined
 }
 

@@ -26,7 +26,7 @@ export interface WatchedFeedOptions extends FeedCallbacks {
   readonly limits?: LogTailLimits | undefined
 }
 
-/** A callback that receives the same events as the readers, in the same order. */
+/** Receives the same events as the readers, in the same order. */
 export interface FeedListener {
   /** Adds a batch of changes. `after` is the position of the feed before the batch. */
   onBatch(batch: Batch, after: Revision): void

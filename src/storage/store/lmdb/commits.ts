@@ -3,8 +3,8 @@
  * While the thread is busy with two batches, further commits accumulate, so batches are larger on slower disks. No
  * commit resolves before `onCommitted` has received it.
  *
- * If there is no room for a commit, it is retried: first in a smaller batch, which may fit, then after half of the old
- * revisions were dropped, and finally after all of them were dropped.
+ * If there is no room for a commit, the commit is retried: first in a smaller batch, then after dropping half of the
+ * old revisions, and finally after dropping all of them.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 import { Fullness, type OnCapacity } from '../fullness.ts'
@@ -37,9 +37,7 @@ export interface CommitListeners {
   onCommitted(changes: readonly Change[]): void
   /** Drops half or all of the old revisions. Resolves to false if dropping frees no space. Never rejects. */
   giveUpHistory(part: 'half' | 'all'): Promise<boolean>
-  /**
-   * A callback that runs when the store starts to reject writes for lack of space, and when a write adds data again.
-   */
+  /** Called when the store starts to reject writes for lack of space, and when a write adds data again. */
   readonly onCapacity?: OnCapacity | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Rewrites the data file of a directory without free pages. The new file no longer contains deleted and replaced data,
- * and the disk space is released. The directory is locked while the file is rewritten. When the new file is durable, it
- * atomically replaces the old file.
+ * Rewrites a directory's data file without free pages. This removes deleted and replaced data and releases disk space.
+ * The directory is locked while the file is rewritten. When the new file is durable, it atomically replaces the old
+ * file.
  */
 import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -20,18 +20,15 @@ export interface Receiver {
 }
 
 export interface Listeners {
-  /** A callback that runs when the thread has ended. */
+  /** Called when the thread has ended. */
   onEnd(error: StoreError): void
-  /** A callback that runs for every write that fails permanently. */
+  /** Called for every write that fails permanently. */
   onFailed(error: StoreError): void
-  /**
-   * A callback that runs when revisions before the given revision can no longer be read. It runs after the receiver has
-   * got the reply.
-   */
+  /** Called when revisions before the given revision can no longer be read, after the receiver has got the reply. */
   onCut(revision: Revision): void
   /**
-   * A callback that receives the packed changes of any store on the file, before the replies that contain these
-   * changes. Only a connection of another thread uses it.
+   * Called with the packed changes of any store on the file, before the replies that contain these changes. Only
+   * connections of other threads use this callback.
    */
   onChanges?(changes: SharedArrayBuffer): void
 }
@@ -114,7 +111,7 @@ export class Connection {
     this.#port.postMessage({ ...request, id }, transfer)
   }
 
-  /** Asks the thread to close the file and waits until it has ended. */
+  /** Asks the thread to close the file, and waits until the thread has ended. */
   async close(): Promise<void> {
     this.#closing = true
     try {

@@ -1,11 +1,10 @@
 /**
  * Reserves space in the data file before lmdb needs it. lmdb 3.5.6 corrupts its own memory when a write of data fails,
- * because it formats the error into a buffer that is too short. A failing disk must therefore never reach lmdb. This
- * module extends the file before lmdb writes to it. At that point, a full disk is an ordinary error. Before each
- * transaction, the module writes a page after the used pages. In this way, a file system that rejects all writes (shut
- * down, read-only, over quota) is detected before lmdb writes. Lmdb has its own count of pages and ignores the
- * additional pages. The only remaining case is a disk that starts to fail within the same millisecond
- * (`damaged-memory.ts`).
+ * because it formats the error into a buffer that is too short. lmdb must therefore never encounter a failing disk.
+ * This module extends the file before lmdb writes to it, while a full disk is still an ordinary error. Before each
+ * transaction, it also writes a page after the used pages, to detect a file system that rejects all writes (shut down,
+ * read-only, over quota). lmdb has its own count of pages and ignores the additional pages. The only remaining case is
+ * a disk that starts to fail within the same millisecond (`damaged-memory.ts`).
  *
  * If the file cannot grow, a transaction can use the free pages inside it, if they are certain to suffice
  * (`free-list.ts`). The last pages of the file are reserved for transactions that free pages. Such a transaction uses

@@ -44,12 +44,12 @@ export interface EmbeddedOptions {
   readonly retention?: Retention | undefined
   readonly onWarning?: (message: string) => void
   /**
-   * A callback that runs when periodic work such as compaction fails. The work is retried. By default, the error
-   * becomes a process warning.
+   * Called when periodic work such as compaction fails. The work is retried. By default, the error becomes a process
+   * warning.
    */
   readonly onUpkeepError?: (error: Error) => void
   readonly onCapacity?: OnCapacity
-  /** A callback that runs once, when the store can no longer write. Reads may still work. */
+  /** Called once, when the store can no longer write. Reads may still work. */
   readonly onFailed?: (error: StoreError) => void
 }
 

@@ -8,11 +8,11 @@ export interface ExpiryOptions {
   readonly connection: Connection
   readonly now: () => number
   /**
-   * A callback for deletions. It is called synchronously, before any later reply of the thread is processed, so that
-   * readers of that reply know the deletions.
+   * Called synchronously with the deletions, before any later reply of the thread is processed. Readers of that reply
+   * therefore already know about the deletions.
    */
   readonly onDeleted: (changes: readonly Change[]) => void
-  /** A callback for a failure, unless the previous failure had the same message. */
+  /** Called for each failure, unless the previous failure had the same message. */
   readonly onError: (error: StoreError) => void
 }
 

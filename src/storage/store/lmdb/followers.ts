@@ -1,6 +1,6 @@
 /**
- * Sends the changes of the file to the stores of other threads (`worker-store.ts`). This thread owns the file. Each
- * store receives every change, in order and before any reply that could contain the change. The bytes of changes are in
+ * Sends the changes from the thread that owns the file to the stores of other threads (`worker-store.ts`). Each store
+ * receives every change, in order and before any reply that could contain the change. The bytes of changes are in
  * memory that all threads share. A revision that a store is reading is protected from compaction until the read or the
  * store's thread has ended.
  */

@@ -41,9 +41,9 @@ export interface HistoryWindowOptions {
   /** Retention limits of the journal. */
   readonly retention: Retention | undefined
   readonly clock: Clock
-  /** A callback that runs if the history window is shorter than configured, at most once a minute. */
+  /** Called if the history window is shorter than configured, at most once a minute. */
   readonly onWarning?: ((message: string) => void) | undefined
-  /** A callback for errors of background work. */
+  /** Called for errors of background work. */
   readonly onError: (error: Error) => void
 }
 

@@ -43,7 +43,7 @@ export type Request =
   | PinRequest
   | { readonly type: 'close'; readonly id: number }
 
-/** Determines when the pages of a data file are checked while it is in use. */
+/** Settings for checking the pages of a data file while the file is in use. */
 export interface BackgroundCheckOptions {
   /**
    * Minimum size in bytes of a file that is checked while it is in use. A smaller file is checked before it is opened,
@@ -59,7 +59,7 @@ export interface OpenRequest {
   readonly id: number
   readonly directory: string
   /**
-   * Determines when pages are checked while the file is in use. Undefined if all pages are checked before the file is
+   * Settings for checking pages while the file is in use. If undefined, all pages are checked before the file is
    * opened.
    */
   readonly backgroundCheck: BackgroundCheckOptions | undefined
@@ -166,7 +166,7 @@ export interface Failure {
    */
   readonly kind: 'full' | 'failed' | 'damaged' | 'error'
   readonly message: string
-  /** Whether the request may or may not have had an effect. */
+  /** Whether it is unknown if the request had an effect. */
   readonly ambiguous: boolean
   /**
    * Whether the thread has stopped permanently after this message (`damaged-memory.ts`) and will not respond any more.

@@ -22,7 +22,7 @@ export interface StoreClock extends Clock {
 export interface OwnedDirectoryOptions {
   readonly directory: string
   /**
-   * Determines when the pages of a large data file are checked while it is in use. By default, all pages are checked
+   * Settings for checking the pages of a large data file while the file is in use. By default, all pages are checked
    * before the file is opened.
    */
   readonly backgroundCheck?: BackgroundCheckOptions | undefined
@@ -31,17 +31,13 @@ export interface OwnedDirectoryOptions {
   /** Retention limits of the journal. If undefined, the store has no journal. */
   readonly retention?: Retention | undefined
   readonly clock?: StoreClock
-  /**
-   * A callback that runs when compaction or expiry fails. Both are retried. By default, the error becomes a process
-   * warning.
-   */
+  /** Called when compaction or expiry fails. Both are retried. By default, the error becomes a process warning. */
   readonly onUpkeepError?: (error: Error) => void
-  /** A callback for problems that need attention while the store continues to work, such as a full disk. */
+  /** Called for problems that need attention while the store continues to work, such as a full disk. */
   readonly onWarning?: (message: string) => void
   /**
-   * A callback that runs once, when the store can no longer write, because the disk rejected a write or a sync, or
-   * because the thread has ended. Reads may still work. To find out what is stored, the operator must check the disk
-   * and reopen the store.
+   * Called once, when the store can no longer write because the disk rejected a write or a sync, or because the thread
+   * has ended. Reads may still work. To find out what is stored, the operator must check the disk and reopen the store.
    */
   readonly onFailed?: (error: StoreError) => void
 }

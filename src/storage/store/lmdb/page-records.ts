@@ -105,7 +105,7 @@ export function childIndex(bytes: Buffer, key: Buffer): number {
   return low
 }
 
-/** Verifies type and layout of a page: all records must be within the page and after the list of their offsets. */
+/** Verifies the type and layout of a page: all records must be within the page and after the list of their offsets. */
 function assertLayout(bytes: Buffer, { page, isLeaf }: Pick<PagePlace, 'page' | 'isLeaf'>): void {
   const expected = isLeaf ? leafPage : branchPage
   assertSound(bytes.readUInt16LE(18) === expected, () => `page ${page} has an unexpected type`)
@@ -145,7 +145,7 @@ export function assertLeaf(bytes: Buffer, place: PagePlace, onRecord: (leaf: Lea
   }
 }
 
-/** Verifies that a key is after the previous key, or not before the lower bound if it is the first key. */
+/** Verifies that a key sorts after the previous key, or not before the lower bound if it is the first key. */
 function assertNext(table: string, key: Buffer, { low, high, isFirst }: KeyBounds & { isFirst: boolean }): Buffer {
   const order = low === undefined ? 1 : key.compare(low)
   const sound = (isFirst ? order >= 0 : order > 0) && (high === undefined || key.compare(high) < 0)

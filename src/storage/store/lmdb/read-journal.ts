@@ -107,7 +107,7 @@ export function revisionAt(tables: Tables, state: State, time: number): Revision
   let high = state.revision
   const isBefore = (revision: Revision) => (timeAfter(tables, revision) ?? Number.POSITIVE_INFINITY) <= time
   if (!isBefore(low - 1)) return undefined
-  // The search maintains that changes up to `low` were made by the given time, and changes after `high` later.
+  // Invariant: changes up to `low` were made by the given time, and changes after `high` were made later.
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     if (isBefore(middle - 1)) low = middle

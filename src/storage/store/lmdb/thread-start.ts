@@ -71,7 +71,7 @@ function start() {
   return { worker, thread: { port, ended, abandon } }
 }
 
-/** One array per thread. The element of the array is 1 after the thread has loaded its modules. */
+/** One array per thread. Its only element is 1 once the thread has loaded its modules. */
 const loading = new Set<Int32Array>()
 const maxLoadMs = 10_000
 

@@ -94,7 +94,7 @@ class StoreThread {
     this.#check?.start((damage) => this.#checked(damage))
   }
 
-  /** A callback that runs when all pages are checked. `damage` is undefined if the file is intact. */
+  /** Called when all pages are checked. `damage` is undefined if the file is intact. */
   #checked(damage: unknown): void {
     if (damage !== undefined) this.#failure(damage, true)
     this.#others.push(...this.#waitingCompactions.splice(0))

@@ -1,5 +1,5 @@
 /**
- * Deletes the data of an invalid or abandoned journal: of an earlier store, of another generation, or of a journal that
+ * Deletes the data of an invalid or abandoned journal: one from an earlier store or another generation, or one to which
  * no server writes any more. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
  * journal in the meantime, the new journal therefore loses nothing.
  */

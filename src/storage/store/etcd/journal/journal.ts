@@ -4,8 +4,8 @@
  * keys and values.
  *
  * Every server checks each second whether there are changes to archive. A server archives changes after a few seconds,
- * or earlier if there are many. If another server has moved the mark since the last check, the changes are left to that
- * server.
+ * or earlier if there are many. If another server has moved the mark since the last check, this server leaves the
+ * changes to it.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import {
