@@ -12,8 +12,8 @@ import { allKinds } from './all.ts'
 const kindsByVersion = new Map<EmulatedVersion, readonly Kind[]>()
 
 /**
- * Returns the kinds of a Kubernetes version. The stored form of a served kind is included even if the version does not
- * serve it. The catalogue does not serve such a kind.
+ * Returns the kinds of a Kubernetes version. The result includes the stored form of each served kind, even if the
+ * version does not serve that form. The catalogue does not serve it either.
  */
 export function kindsOfVersion(version: EmulatedVersion): readonly Kind[] {
   let kinds = kindsByVersion.get(version)

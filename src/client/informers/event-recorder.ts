@@ -32,7 +32,7 @@ export interface EventRecorderOptions {
   readonly component: string
   /** The clock for the times of Events. Defaults to the system clock. */
   readonly clock?: Clock
-  /** A callback that receives the error if an Event cannot be written. */
+  /** Called with the error if an Event cannot be written. */
   readonly onError: (error: unknown) => void
 }
 

@@ -18,7 +18,7 @@ export interface ObjectChange<T> {
   readonly object: T | undefined
 }
 
-/** A callback for each change of an object. */
+/** Handles a change of an object. */
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
 /** The selected objects, and the callback for failures of lists, watches and handlers. */

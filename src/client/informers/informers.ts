@@ -13,7 +13,7 @@ import { Informer } from './informer.ts'
 export interface InformersOptions {
   /** A signal that stops all informers when it aborts. */
   readonly signal: AbortSignal
-  /** A callback for every failure of a list, a watch or a handler. Informers recover automatically. */
+  /** Called for every failure of a list, a watch or a handler. Informers recover automatically. */
   readonly onError: (error: unknown) => void
   /** Backoff between attempts while the server is unreachable. */
   readonly backoff?: Backoff

@@ -31,9 +31,9 @@ export interface ElectionOptions {
   readonly timing?: ElectionTiming
   /** The clock that measures durations. Defaults to the system clock. */
   readonly clock?: Clock
-  /** A callback for errors, which do not end the election. */
+  /** Called for errors, which do not end the election. */
   readonly onError: (error: unknown) => void
-  /** A callback that runs when another candidate becomes the leader. */
+  /** Called when another candidate becomes the leader. */
   readonly onLeader?: (identity: string) => void
 }
 

@@ -39,9 +39,9 @@ export interface ReflectorSink<T> {
 
 export interface ReflectorOptions {
   readonly selection?: Selection
-  /** A callback for every failure. The reflector recovers automatically. */
+  /** Called for every failure. The reflector recovers automatically. */
   readonly onError: (error: unknown) => void
-  /** A callback that runs whenever a watch has been opened, which means that earlier failures are resolved. */
+  /** Called whenever a watch has been opened, which means that earlier failures are resolved. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /**

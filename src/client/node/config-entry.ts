@@ -55,7 +55,10 @@ export function pemOf(entry: Entry, field: string): string | undefined {
   return file === undefined ? undefined : readNamed(entry, field, file)
 }
 
-/** Returns the text of the file to which a field refers. Relative paths start at the directory of the kubeconfig. */
+/**
+ * Returns the text of the file to which a field refers. Relative paths are resolved against the directory of the
+ * kubeconfig.
+ */
 export function readNamed(entry: Entry, field: string, name: string): string {
   const file = besideConfig(entry, name)
   const text = textIfThere(file)

@@ -37,7 +37,7 @@ export interface ConnectOptions extends ClientChoice {
   readonly token?: string | (() => string | Promise<string>)
   /** Client certificate and key in PEM format. */
   readonly certificate?: { readonly certificate: string; readonly key: string }
-  /** Headers that every request contains in addition. */
+  /** Additional headers for every request. */
   readonly headers?: { readonly [name: string]: string | readonly string[] }
   /** Transport to use instead of a connection, for a server in this process. */
   readonly transport?: Transport
@@ -76,7 +76,7 @@ function anonymous(transport: HttpTransportOptions): HttpTransportOptions {
   return { ...rest, headers: others }
 }
 
-/** Returns the options that configure the connection and are set. */
+/** Returns the connection options that are set. */
 function statedIn(options: ConnectOptions): Partial<HttpTransportOptions> {
   const { authority, insecure, serverName, proxy, certificate, headers, token } = options
   const stated = { authority, insecure, serverName, proxy, certificate, headers }

@@ -68,8 +68,8 @@ function interfaceOf(exec: Entry): { apiVersion: string; version: string; infoVa
 }
 
 /**
- * Returns the command to run. A relative path starts at the directory of the kubeconfig. A bare name is looked up in
- * PATH.
+ * Returns the command to run. A relative path is resolved against the directory of the kubeconfig. A bare name is
+ * looked up in PATH.
  */
 function commandOf(exec: Entry): string {
   const command = requiredText(exec, 'command')

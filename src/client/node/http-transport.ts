@@ -27,7 +27,7 @@ export interface HttpTransportOptions extends DialOptions {
    * precedence.
    */
   readonly credentials?: CredentialSource
-  /** Headers that every request contains. */
+  /** Additional headers for every request. */
   readonly headers?: { readonly [name: string]: string | readonly string[] }
   /** Ping interval in milliseconds. A connection that has not responded by the next ping is closed. */
   readonly pingMs?: number

@@ -31,7 +31,7 @@ export interface ConfigChoice {
   /** Fields that override the fields of the cluster or the user, in kubeconfig format. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
-  /** Directory at which relative paths in the overriding fields start. */
+  /** Base directory for relative paths in the overriding fields. */
   readonly directory?: string
   /** Whether standard input is a terminal, so that a credential plugin can ask the user. */
   readonly interactive?: boolean
@@ -104,7 +104,8 @@ const credentialFields = [
 ]
 
 /**
- * Returns the entry with the overriding fields. Relative paths from the file still start at the directory of the file.
+ * Returns the entry with the overriding fields. Relative paths from the file are still resolved against the directory
+ * of the file.
  */
 function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
   const overrides = choice[sort] ?? {}

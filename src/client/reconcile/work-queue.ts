@@ -38,7 +38,7 @@ export interface WorkQueueOptions {
    * backoff.
    */
   readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome> | Promise<void>
-  /** A callback for every failure. The failed key is retried. */
+  /** Called for every failure. The failed key is retried. */
   readonly onError: (key: string, error: unknown) => void
   /** Registers the queue for metrics. If omitted, the queue has no metrics. */
   readonly meter?: (queue: QueueState) => QueueSeries

@@ -9,7 +9,7 @@ export interface FetchTransportOptions {
   readonly server: string
   /** Bearer token, or a function that returns the token before every request. */
   readonly token?: string | (() => string | Promise<string>)
-  /** Headers that every request contains in addition. */
+  /** Additional headers for every request. */
   readonly headers?: { readonly [name: string]: string }
 }
 

@@ -56,8 +56,8 @@ export interface ListOptions extends Selection, CallOptions {
 /** Options for listing page by page. */
 export interface PagesOptions extends ListOptions {
   /**
-   * A callback that runs when the pages expire before the last page has been read. The list then restarts without
-   * pages, and earlier pages are invalid. Without this callback, the list throws 410.
+   * Called when the pages expire before the last page has been read. The list then restarts without pages, and earlier
+   * pages are invalid. Without this callback, the list throws 410.
    */
   readonly onRestart?: () => void
 }
@@ -107,7 +107,7 @@ export interface RawRequest extends CallOptions {
   readonly path: string
   /** Additional headers with lower-case names. */
   readonly headers?: { readonly [name: string]: string }
-  /** A callback that receives the headers of every response, including errors. */
+  /** Called with the headers of every response, including errors. */
   readonly onHeaders?: (headers: TransportResponse['headers']) => void
   readonly query?: Query
   readonly body?: unknown

@@ -1,6 +1,6 @@
 /**
- * A continuous watch. If a watch ends or breaks, it is resumed after the last resource version, with backoff, so that
- * the caller gets every event exactly once.
+ * Watches without interruption: if a watch ends or breaks, it is resumed after the last resource version, with backoff,
+ * so that the caller gets every event exactly once.
  *
  * Errors that a new attempt cannot resolve are thrown, such as an expired version (410) or missing permissions. Without
  * a start version, the selection is listed first.
@@ -16,7 +16,7 @@ import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './w
 
 /** The objects to watch, and the start version. */
 export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
-  /** A callback that runs when the watch breaks. The watch is resumed automatically. */
+  /** Called when the watch breaks. The watch is resumed automatically. */
   readonly onError?: (error: unknown) => void
 }
 

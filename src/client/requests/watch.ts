@@ -38,7 +38,7 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly timeoutSeconds?: number
   /** Accept header for a format other than whole objects. */
   readonly accept?: string
-  /** A callback that runs when the response begins, which means that the watch is open. */
+  /** Called when the response begins, which means that the watch is open. */
   readonly onOpen?: (() => void) | undefined
   /** The part of the object that each table row contains. */
   readonly includeObject?: 'None' | 'Object' | undefined

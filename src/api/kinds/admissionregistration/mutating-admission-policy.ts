@@ -1,5 +1,5 @@
 /**
- * MutatingAdmissionPolicy contains CEL expressions that change objects before they are stored. A policy takes effect
+ * A MutatingAdmissionPolicy contains CEL expressions that change objects before they are stored. A policy takes effect
  * through bindings. The expressions are compiled and checked in `apiserver/admission/policy`.
  */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * ValidatingAdmissionPolicyBinding applies a validating admission policy to requests, with parameters and the actions
+ * A ValidatingAdmissionPolicyBinding applies a validating admission policy to requests, with parameters and the actions
  * to take.
  */
 import {

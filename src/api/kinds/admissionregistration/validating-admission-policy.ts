@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy contains CEL expressions that can reject requests. A policy takes effect through bindings.
- * The expressions are compiled and checked in `apiserver/admission/policy`.
+ * A ValidatingAdmissionPolicy contains CEL expressions that can reject requests. A policy takes effect through
+ * bindings. The expressions are compiled and checked in `apiserver/admission/policy`.
  */
 import {
   at,

@@ -1,5 +1,5 @@
 /**
- * ValidatingWebhookConfiguration configures webhooks that can reject requests. v1beta1 has the same fields with other
+ * A ValidatingWebhookConfiguration configures webhooks that can reject requests. v1beta1 has the same fields with other
  * defaults.
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'

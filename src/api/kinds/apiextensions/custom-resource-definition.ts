@@ -1,5 +1,5 @@
 /**
- * CustomResourceDefinition adds a resource type to the server. This file defines the kind and its defaults. Separate
+ * A CustomResourceDefinition adds a resource type to the server. This file defines the kind and its defaults. Separate
  * files define its fields and its validation. `apiserver/custom/` parses the schemas and serves the custom resources.
  */
 
@@ -191,8 +191,8 @@ function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
 }
 
 /**
- * Returns the type that a definition defines, given a name such as `widgets.stable.example.com`. The trailing dot marks
- * a complete group name (see `groupName`).
+ * Returns the type that the definition with the given name, such as `widgets.stable.example.com`, defines. The trailing
+ * dot marks a complete group name (see `groupName`).
  */
 function typeNamed(name: string): { group: string; plural: string } | undefined {
   const dot = name.indexOf('.')

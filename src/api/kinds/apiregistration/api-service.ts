@@ -1,5 +1,5 @@
 /**
- * APIService defines the backend of one version of an API group. Without a Service, this server serves the version
+ * An APIService defines the backend of one version of an API group. Without a Service, this server serves the version
  * itself and maintains the APIService (`apiserver/upkeep/api-services.ts`). With a Service, this server proxies
  * requests to the Service (`apiserver/aggregation/`).
  */

@@ -1,5 +1,5 @@
 /**
- * ControllerRevision is a snapshot of the state of a workload to which its controller can roll back. Only that
+ * A ControllerRevision is a snapshot of the state of a workload to which its controller can roll back. Only that
  * controller interprets the data.
  */
 

@@ -1,4 +1,4 @@
-/** DaemonSet runs one pod on every eligible node. */
+/** A DaemonSet runs one pod on every eligible node. */
 
 import { keysOf, sameJson } from '../../json/json.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'

@@ -1,4 +1,4 @@
-/** Deployment runs a number of identical pods and replaces them gradually when their template changes. */
+/** A Deployment runs a number of identical pods and replaces them gradually when their template changes. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'

@@ -1,4 +1,4 @@
-/** ReplicaSet runs a number of identical pods. A ReplicaSet usually belongs to a Deployment. */
+/** A ReplicaSet runs a number of identical pods. A ReplicaSet usually belongs to a Deployment. */
 import { child, type FieldError, type FieldPath } from '../../model/field-error.ts'
 import { ageColumn, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'

@@ -1,5 +1,5 @@
 /**
- * StatefulSet runs pods with stable identities. A replaced pod keeps its name and its volumes.
+ * A StatefulSet runs pods with stable identities. A replaced pod keeps its name and its volumes.
  *
  * The controller completes the template when it creates a pod, because volume mounts may refer to volume claim
  * templates of the set. Before 1.34, validation therefore covers only the labels, the annotations and a few fields of

@@ -1,5 +1,5 @@
 /**
- * SelfSubjectReview returns the identity of the requesting user, for `kubectl auth whoami`.
+ * A SelfSubjectReview returns the identity of the requesting user, for `kubectl auth whoami`.
  * `apiserver/resources/self-subject-review.ts` handles the request. Reviews are never stored.
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'

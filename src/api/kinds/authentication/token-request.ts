@@ -1,5 +1,5 @@
 /**
- * TokenRequest requests a token for a service account. `apiserver/resources/service-account-token.ts` handles the
+ * A TokenRequest requests a token for a service account. `apiserver/resources/service-account-token.ts` handles the
  * request. TokenRequests are never stored.
  */
 import { child, type FieldError, type FieldPath } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * TokenReview authenticates a token and returns its user. `apiserver/resources/token-review.ts` handles the request.
+ * A TokenReview authenticates a token and returns its user. `apiserver/resources/token-review.ts` handles the request.
  * TokenReviews are never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

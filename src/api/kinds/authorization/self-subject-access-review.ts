@@ -1,5 +1,5 @@
 /**
- * SelfSubjectAccessReview checks whether the requesting user may perform an action.
+ * A SelfSubjectAccessReview checks whether the requesting user may perform an action.
  * `apiserver/resources/access-reviews.ts` handles the request. Reviews are never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

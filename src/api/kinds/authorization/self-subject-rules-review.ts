@@ -1,5 +1,5 @@
 /**
- * SelfSubjectRulesReview lists the permissions of the requesting user. `apiserver/resources/rules-review.ts` handles
+ * A SelfSubjectRulesReview lists the permissions of the requesting user. `apiserver/resources/rules-review.ts` handles
  * the request. SelfSubjectRulesReviews are never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

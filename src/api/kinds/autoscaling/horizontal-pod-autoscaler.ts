@@ -1,5 +1,5 @@
 /**
- * HorizontalPodAutoscaler adjusts the number of replicas of an object, within limits, to keep metrics close to their
+ * A HorizontalPodAutoscaler adjusts the number of replicas of an object, within limits, to keep metrics close to their
  * targets. This file defines v2, the storage version, and the validation of all versions.
  */
 

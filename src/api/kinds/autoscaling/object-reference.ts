@@ -1,4 +1,4 @@
-/** CrossVersionObjectReference refers to an object in the same namespace by kind and name. */
+/** A CrossVersionObjectReference refers to an object in the same namespace by kind and name. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'

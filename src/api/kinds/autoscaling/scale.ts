@@ -1,5 +1,5 @@
 /**
- * Scale contains the desired and the observed number of replicas of an object. Scale is the type of the `scale`
+ * A Scale contains the desired and the observed number of replicas of an object. Scale is the type of the `scale`
  * subresource and is never stored.
  */
 import { ageColumn, nameColumn } from '../../schema/columns.ts'

@@ -1,4 +1,4 @@
-/** CronJob creates Jobs on a schedule. */
+/** A CronJob creates Jobs on a schedule. */
 
 import { scheduleFault } from '../../model/cron-expression.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * Job runs pods until enough of them have succeeded. Unless manualSelector is true, the server generates the selector
+ * A Job runs pods until enough of them have succeeded. Unless manualSelector is true, the server generates the selector
  * and the matching pod labels.
  */
 

@@ -1,5 +1,5 @@
 /**
- * CertificateSigningRequest asks a signer for a certificate. The server records the requesting user, and the spec is
+ * A CertificateSigningRequest asks a signer for a certificate. The server records the requesting user, and the spec is
  * immutable. Approvers write conditions through the `approval` subresource. Signers write the certificate and the
  * `Failed` condition through the `status` subresource, but cannot approve or deny a request. Other files check the
  * permission to approve or sign.

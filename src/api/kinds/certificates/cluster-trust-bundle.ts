@@ -1,5 +1,5 @@
 /**
- * ClusterTrustBundle contains root certificates that workloads trust, either for a signer or for another purpose. The
+ * A ClusterTrustBundle contains root certificates that workloads trust, either for a signer or for another purpose. The
  * name of a bundle for a signer starts with the name of the signer. Other files check the permission to write bundles
  * for a signer.
  */

@@ -1,5 +1,5 @@
 /**
- * LeaseCandidate is a process that can be elected as the holder of a Lease, with the versions that the election
+ * A LeaseCandidate is a process that can be elected as the holder of a Lease, with the versions that the election
  * compares.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'

@@ -1,4 +1,4 @@
-/** Lease is a lock that one holder owns for a limited time and renews regularly, for example for leader election. */
+/** A Lease is a lock that one holder owns for a limited time and renews regularly, for example for leader election. */
 import { child, type FieldError, type FieldPath, forbidden, invalid } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

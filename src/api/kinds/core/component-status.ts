@@ -1,7 +1,7 @@
 /**
- * ComponentStatus is the health of a component on which the server depends. The server computes the status on each read
- * (`apiserver/resources/component-statuses.ts`) and never stores it. The health endpoints report the same information
- * and more.
+ * A ComponentStatus reports the health of a component on which the server depends. The server computes the status on
+ * each read (`apiserver/resources/component-statuses.ts`) and never stores it. The health endpoints report the same
+ * information and more.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

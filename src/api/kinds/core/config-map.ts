@@ -1,4 +1,4 @@
-/** ConfigMap contains configuration data for pods, as text or bytes. */
+/** A ConfigMap contains configuration data for pods, as text or bytes. */
 import { at, type FieldError, invalid, tooLong } from '../../model/field-error.ts'
 import { checkConfigKey } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'

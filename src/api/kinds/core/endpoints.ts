@@ -1,6 +1,6 @@
 /**
- * Endpoints contains the addresses behind the Service of the same name. A subset stands for every combination of its
- * addresses and ports. Addresses that are not ready are in a separate list.
+ * An Endpoints object contains the addresses behind the Service of the same name. A subset stands for every combination
+ * of its addresses and ports. Addresses that are not ready are in a separate list.
  */
 
 import { at, child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * LimitRange contains limits on the resources of each container, pod and claim in a namespace, and defaults for
+ * A LimitRange contains limits on the resources of each container, pod and claim in a namespace, and defaults for
  * containers without their own values. Missing defaults are derived from the limits.
  */
 import { randomUUID } from 'node:crypto'

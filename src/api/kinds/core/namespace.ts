@@ -1,5 +1,5 @@
 /**
- * Namespace is a scope for object names and access control. A namespace is deleted in two phases. It stays in phase
+ * A Namespace is a scope for object names and access control. A namespace is deleted in two phases. It stays in phase
  * Terminating while `spec.finalizers` is not empty. A controller deletes the content and then removes its finalizer
  * through the `finalize` subresource.
  */

@@ -1,5 +1,5 @@
 /**
- * Node is a machine that runs pods. The node agent creates the Node and reports its status, and administrators set
+ * A Node is a machine that runs pods. The node agent creates the Node and reports its status, and administrators set
  * labels and taints. The pod address ranges and the provider ID can be set only once.
  */
 

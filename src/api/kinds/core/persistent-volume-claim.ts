@@ -1,5 +1,5 @@
 /**
- * PersistentVolumeClaim requests storage and binds to one volume. A bound claim may request more storage. The rest of
+ * A PersistentVolumeClaim requests storage and binds to one volume. A bound claim may request more storage. The rest of
  * its spec is immutable.
  */
 

@@ -1,6 +1,6 @@
 /**
- * PersistentVolume is a piece of storage whose lifecycle does not depend on a pod. A claim binds to the volume through
- * `claimRef`. The volume source and the node affinity are immutable once set.
+ * A PersistentVolume is a piece of storage whose lifecycle does not depend on a pod. A claim binds to the volume
+ * through `claimRef`. The volume source and the node affinity are immutable once set.
  */
 import { posix } from 'node:path'
 import { defined, type Json, sameJson } from '../../json/json.ts'

@@ -1,4 +1,4 @@
-/** PodTemplate is a stored template for pods. */
+/** A PodTemplate is a stored template for pods. */
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'

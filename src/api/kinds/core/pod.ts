@@ -1,5 +1,5 @@
 /**
- * Pod is a group of containers that run together on one node. Most of a pod is immutable after creation. Ephemeral
+ * A Pod is a group of containers that run together on one node. Most of a pod is immutable after creation. Ephemeral
  * containers are added through a separate subresource. A pod that is not assigned to a node, or that has finished, is
  * deleted immediately. Otherwise the node gets a grace period to stop the pod, which later delete requests can only
  * shorten.

@@ -1,4 +1,4 @@
-/** ReplicationController keeps a number of identical pods running. ReplicaSet and Deployment supersede it. */
+/** A ReplicationController keeps a number of identical pods running. ReplicaSet and Deployment supersede it. */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'

@@ -1,4 +1,4 @@
-/** Secret contains confidential data as bytes. Some types of Secrets require certain keys. */
+/** A Secret contains confidential data as bytes. Some types of Secrets require certain keys. */
 
 import { isObject, own, setKey } from '../../json/json.ts'
 import { parseNative } from '../../json/native-json.ts'

@@ -1,5 +1,5 @@
 /**
- * ServiceAccount is an identity for processes that run in pods. A pod names an account or gets the account `default`.
+ * A ServiceAccount is an identity for processes that run in pods. A pod names an account or gets the account `default`.
  * The account provides its pods with Secrets and image pull secrets.
  */
 import { vendorKey } from '../../model/vendor.ts'

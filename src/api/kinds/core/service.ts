@@ -1,5 +1,5 @@
 /**
- * Service is a stable name and address for a set of pods. The server reserves cluster IPs and node ports for one
+ * A Service is a stable name and address for a set of pods. The server reserves cluster IPs and node ports for one
  * Service at a time (see `reservations`).
  */
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'

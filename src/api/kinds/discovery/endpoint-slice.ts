@@ -1,5 +1,5 @@
 /**
- * EndpointSlice contains a subset of the endpoints of a Service. All of them have the same address type and the same
+ * An EndpointSlice contains a subset of the endpoints of a Service. All of them have the same address type and the same
  * ports.
  */
 

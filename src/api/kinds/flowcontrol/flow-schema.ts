@@ -1,6 +1,6 @@
 /**
- * FlowSchema selects requests, divides them into flows and assigns them to a priority level. The flows of a level share
- * its capacity fairly.
+ * A FlowSchema selects requests, divides them into flows and assigns them to a priority level. The flows of a level
+ * share its capacity fairly.
  */
 
 import { sameJson } from '../../json/json.ts'

@@ -1,5 +1,5 @@
 /**
- * PriorityLevelConfiguration limits the number of requests of a priority level that run concurrently, and queues or
+ * A PriorityLevelConfiguration limits the number of requests of a priority level that run concurrently, and queues or
  * rejects the excess.
  */
 

@@ -1,4 +1,4 @@
-/** IngressClass names the controller that implements the Ingresses of the class. The controller is immutable. */
+/** An IngressClass names the controller that implements the Ingresses of the class. The controller is immutable. */
 import {
   child,
   type FieldError,

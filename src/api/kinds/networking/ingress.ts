@@ -1,5 +1,5 @@
 /**
- * Ingress routes external HTTP requests to Services by host and path. The ingress class names the responsible
+ * An Ingress routes external HTTP requests to Services by host and path. The ingress class names the responsible
  * controller, which reports the external addresses in `status`.
  */
 

@@ -1,4 +1,4 @@
-/** IPAddress is an IP address that an object has allocated. */
+/** An IPAddress is an IP address that an object has allocated. */
 import { sameJson } from '../../json/json.ts'
 import { child, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'

@@ -1,5 +1,5 @@
 /**
- * NetworkPolicy defines the traffic that is allowed to and from the selected pods. A pod that no policy selects may
+ * A NetworkPolicy defines the traffic that is allowed to and from the selected pods. A pod that no policy selects may
  * send and receive all traffic.
  */
 

@@ -1,5 +1,5 @@
 /**
- * ServiceCIDR contains IP ranges from which Services get their cluster IPs. A range cannot change, but a range of the
+ * A ServiceCIDR contains IP ranges from which Services get their cluster IPs. A range cannot change, but a range of the
  * other family can be added.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * RuntimeClass is a container runtime configuration that nodes provide and pods select by name. It declares the
+ * A RuntimeClass is a container runtime configuration that nodes provide and pods select by name. It declares the
  * overhead per pod and the nodes that support the runtime. The handler is immutable.
  */
 import { child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * AccessExplanation explains why a user may or may not perform an action. `apiserver/resources/access-questions.ts`
+ * An AccessExplanation explains why a user may or may not perform an action. `apiserver/resources/access-questions.ts`
  * computes it on request. It is never stored.
  */
 

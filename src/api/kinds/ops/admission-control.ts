@@ -1,5 +1,5 @@
 /**
- * AdmissionControl is a built-in admission control with its state on the responding server, such as whether it is
+ * An AdmissionControl is a built-in admission control with its state on the responding server, such as whether it is
  * enabled. `apiserver/resources/admission-controls.ts` computes it on request. It is never stored.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'

@@ -1,6 +1,6 @@
 /**
- * AdmissionWebhook is the state of a configured webhook on the responding server: its circuit breaker, last error and
- * latency. `apiserver/resources/admission-webhooks.ts` computes it on request. It is never stored.
+ * An AdmissionWebhook is the state of a configured webhook on the responding server: its circuit breaker, last error
+ * and latency. `apiserver/resources/admission-webhooks.ts` computes it on request. It is never stored.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

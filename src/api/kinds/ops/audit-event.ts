@@ -1,5 +1,5 @@
 /**
- * AuditEvent is a recent request that the responding server recorded, with its user, action and outcome.
+ * An AuditEvent is a recent request that the responding server recorded, with its user, action and outcome.
  * `apiserver/resources/audit-events.ts` serves it from memory. It is never stored. Its name is the `Audit-Id` of the
  * response.
  */

@@ -1,5 +1,5 @@
 /**
- * CertificateDenyList contains client certificates that are rejected although they are trusted and have not expired.
+ * A CertificateDenyList contains client certificates that are rejected although they are trusted and have not expired.
  * All lists apply together, and every server enforces them immediately (`apiserver/authn/denied-certificates.ts`).
  */
 import { child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * DeletionExplanation reports what blocks the deletion of an object. `apiserver/resources/deletion-explanation.ts`
+ * A DeletionExplanation reports what blocks the deletion of an object. `apiserver/resources/deletion-explanation.ts`
  * computes it on request. It is never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

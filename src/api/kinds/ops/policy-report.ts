@@ -1,5 +1,5 @@
 /**
- * PolicyReport contains the number of existing objects that a ValidatingAdmissionPolicy would reject.
+ * A PolicyReport contains the number of existing objects that a ValidatingAdmissionPolicy would reject.
  * `apiserver/resources/policy-reports.ts` computes it in the background. It is never stored.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'

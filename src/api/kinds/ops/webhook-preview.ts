@@ -1,5 +1,5 @@
 /**
- * WebhookPreview lists the existing objects that a webhook configuration would match.
+ * A WebhookPreview lists the existing objects that a webhook configuration would match.
  * `apiserver/resources/webhook-preview.ts` computes it on request. It is never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'

@@ -1,5 +1,5 @@
 /**
- * Eviction requests the deletion of a pod, subject to its disruption budgets. An eviction is an action and is never
+ * An Eviction requests the deletion of a pod, subject to its disruption budgets. An eviction is an action and is never
  * stored.
  */
 import { defineKind, type Kind, type ObjectOf } from '../../schema/kind.ts'

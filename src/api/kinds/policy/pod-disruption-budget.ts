@@ -1,5 +1,5 @@
 /**
- * PodDisruptionBudget limits the number of pods that can be evicted concurrently through `pods/eviction`.
+ * A PodDisruptionBudget limits the number of pods that can be evicted concurrently through `pods/eviction`.
  *
  * An empty selector means all pods of the namespace in v1, but no pods in v1beta1. The conversion therefore uses a
  * reserved label that no pod has. v1 represents an empty v1beta1 selector as a requirement for the label. v1beta1

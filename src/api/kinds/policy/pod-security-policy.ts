@@ -1,6 +1,6 @@
 /**
- * PodSecurityPolicy defines the security settings that pods may request. The kind is deprecated, and only the admission
- * control of the same name uses it.
+ * A PodSecurityPolicy defines the security settings that pods may request. The kind is deprecated, and only the
+ * admission control of the same name uses it.
  */
 
 import type { Json } from '../../json/json.ts'

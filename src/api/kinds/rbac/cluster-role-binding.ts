@@ -1,4 +1,4 @@
-/** ClusterRoleBinding grants a ClusterRole to users, groups and service accounts in the whole cluster. */
+/** A ClusterRoleBinding grants a ClusterRole to users, groups and service accounts in the whole cluster. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { bindingColumns, bindingFields, checkBinding, checkSameRole } from './types/binding.ts'

@@ -1,5 +1,5 @@
 /**
- * ClusterRole contains permissions for the whole cluster, or for one namespace if a RoleBinding grants it. If a
+ * A ClusterRole contains permissions for the whole cluster, or for one namespace if a RoleBinding grants it. If a
  * ClusterRole has an aggregation rule, a controller combines its rules from other ClusterRoles.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'

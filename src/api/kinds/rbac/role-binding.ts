@@ -1,5 +1,5 @@
 /**
- * RoleBinding grants a Role, or a ClusterRole limited to the namespace of the binding, to users, groups and service
+ * A RoleBinding grants a Role, or a ClusterRole limited to the namespace of the binding, to users, groups and service
  * accounts.
  */
 import { checkPathSegment } from '../../model/names.ts'

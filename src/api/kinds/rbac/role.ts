@@ -1,4 +1,4 @@
-/** Role contains permissions in one namespace. A RoleBinding grants them. */
+/** A Role contains permissions in one namespace. A RoleBinding grants them. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { checkRules, policyRules } from './types/policy-rule.ts'

@@ -1,4 +1,4 @@
-/** DeviceClass describes devices that claims can request, with their configuration. */
+/** A DeviceClass describes devices that claims can request, with their configuration. */
 import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { ageColumn, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'

@@ -1,4 +1,4 @@
-/** DeviceTaintRule adds a taint to devices, in addition to the taints that their driver reports. */
+/** A DeviceTaintRule adds a taint to devices, in addition to the taints that their driver reports. */
 import { child, type FieldError } from '../../model/field-error.ts'
 import { checkDnsLabel } from '../../model/names.ts'
 import { timestamp } from '../../model/object.ts'

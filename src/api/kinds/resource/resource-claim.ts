@@ -1,4 +1,4 @@
-/** ResourceClaim is a request for devices. The scheduler allocates devices and reserves them for pods. */
+/** A ResourceClaim is a request for devices. The scheduler allocates devices and reserves them for pods. */
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'

@@ -1,5 +1,5 @@
 /**
- * ResourceSlice contains devices that a driver offers, on one node or for several nodes. The slices of a pool belong
+ * A ResourceSlice contains devices that a driver offers, on one node or for several nodes. The slices of a pool belong
  * together.
  */
 import { at, child, type FieldError, invalid, required } from '../../model/field-error.ts'

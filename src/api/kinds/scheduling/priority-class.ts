@@ -1,5 +1,5 @@
 /**
- * PriorityClass maps a name to a pod priority. Names with the prefix `system-` are reserved for the built-in classes,
+ * A PriorityClass maps a name to a pod priority. Names with the prefix `system-` are reserved for the built-in classes,
  * whose values exceed all others.
  */
 import { type FieldError, forbidden, notSupported, required } from '../../model/field-error.ts'

@@ -1,4 +1,4 @@
-/** CSIDriver describes a Container Storage Interface driver and its requirements. */
+/** A CSIDriver describes a Container Storage Interface driver and its requirements. */
 
 import { type Json, sameJson } from '../../json/json.ts'
 import {

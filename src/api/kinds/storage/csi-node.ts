@@ -1,4 +1,4 @@
-/** CSINode lists the Container Storage Interface drivers installed on a node. The object has the name of the node. */
+/** A CSINode lists the Container Storage Interface drivers installed on a node. The object has the name of the node. */
 
 import { defined, sameJson } from '../../json/json.ts'
 import {

@@ -1,5 +1,5 @@
 /**
- * CSIStorageCapacity is the available capacity of a storage class in one topology segment. The CSI driver reports it,
+ * A CSIStorageCapacity is the available capacity of a storage class in one topology segment. The CSI driver reports it,
  * and the scheduler uses it.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * StorageClass provisions volumes on demand. The provisioner, parameters, reclaim policy and volume binding mode are
+ * A StorageClass provisions volumes on demand. The provisioner, parameters, reclaim policy and volume binding mode are
  * immutable, so they describe existing volumes correctly.
  */
 

@@ -1,5 +1,5 @@
 /**
- * VolumeAttachment is a request to attach a volume to a node. The spec is immutable, and the attacher reports the
+ * A VolumeAttachment is a request to attach a volume to a node. The spec is immutable, and the attacher reports the
  * outcome in `status`.
  */
 

@@ -1,6 +1,6 @@
 /**
- * VolumeAttributesClass contains parameters of a volume that can change during the volume's lifetime. The class itself
- * is immutable.
+ * A VolumeAttributesClass contains parameters of a volume that can change during the volume's lifetime. The class
+ * itself is immutable.
  */
 import { sameJson } from '../../json/json.ts'
 import { forbidden } from '../../model/field-error.ts'

@@ -1,5 +1,5 @@
 /**
- * StorageVersionMigration requests that all objects of a resource are written again in their current stored form, for
+ * A StorageVersionMigration requests that all objects of a resource are written again in their current stored form, for
  * example after the storage version of a custom resource or the key that encrypts Secrets has changed.
  */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'

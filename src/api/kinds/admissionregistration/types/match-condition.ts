@@ -1,4 +1,4 @@
-/** MatchCondition is a CEL expression that determines whether a webhook or a policy applies to a request. */
+/** A MatchCondition is a CEL expression that determines whether a webhook or a policy applies to a request. */
 import { field, s } from '../../../schema/schema.ts'
 
 export const matchCondition = s.object(

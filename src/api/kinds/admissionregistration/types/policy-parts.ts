@@ -1,4 +1,4 @@
-/** Parts of admission policies that validating and mutating policies and their bindings have in common. */
+/** The parts that validating and mutating admission policies and their bindings have in common. */
 import {
   at,
   child,

@@ -1,6 +1,6 @@
 /**
- * Updates of the pod template of a Job. The template is immutable, except that a suspended Job without active pods may
- * change where its pods run. Since 1.35, such a Job may also change the resources of its pods.
+ * Rules for updating the pod template of a Job. The template is immutable, except that a suspended Job without active
+ * pods may change where its pods run. Since 1.35, such a Job may also change the resources of its pods.
  */
 import type { FieldError } from '../../../model/field-error.ts'
 import { emulationOf, type RuleContext } from '../../../schema/context.ts'

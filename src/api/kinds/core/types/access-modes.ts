@@ -16,10 +16,7 @@ const shortNames = new Map([
 /** The access mode for a single pod. It requires the feature gate of the same name. */
 const single = 'ReadWriteOncePod'
 
-/**
- * Validates the access modes. Errors contain the path of the list instead of the element, because clients expect that
- * path.
- */
+/** Validates the access modes. Errors are reported at the list instead of the element, as clients expect. */
 export function checkAccessModes(modes: readonly string[] = [], path: FieldPath, context: RuleContext): FieldError[] {
   const allowsSingle = emulationOf(context).gates.has(single)
   const supported = [...shortNames.keys()].filter((mode) => allowsSingle || mode !== single).sort()

@@ -1,4 +1,4 @@
-/** AppArmorProfile defines the operations that AppArmor allows to a pod or container. */
+/** An AppArmorProfile defines the operations that AppArmor permits in a pod or container. */
 import {
   child,
   type FieldError,

@@ -1,6 +1,6 @@
 /**
- * A PersistentVolumeClaim that another object contains as a template. The server validates each claim when it is
- * created, not the template.
+ * A PersistentVolumeClaim that another object contains as a template. The server validates each claim on creation, but
+ * not the template.
  */
 import { type ObjectSchema, unvalidated } from '../../../schema/schema.ts'
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '../persistent-volume-claim.ts'

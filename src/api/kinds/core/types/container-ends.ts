@@ -15,7 +15,8 @@ export interface StatusUpdate {
 type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'
 
 /**
- * Rejects restarting a container that has terminated permanently. Errors contain the previous index of the container.
+ * Rejects restarting a container that has terminated permanently. Errors are reported at the previous index of the
+ * container.
  */
 export function checkEnded({ next, previous, spec }: StatusUpdate, context: RuleContext): FieldError[] {
   const restarts = restartRules(spec, context)

@@ -101,10 +101,7 @@ function checkRule({ action = '', exitCodes }: RestartRule, path: FieldPath, con
 const resizableResources = ['cpu', 'memory']
 const resizeRestarts = ['NotRequired', 'RestartContainer']
 
-/**
- * Validates the resize policies. All errors except duplicates contain the path of the list, because clients expect that
- * path.
- */
+/** Validates the resize policies. All errors except duplicates are reported at the list, as clients expect. */
 export function checkResizePolicies(
   policies: readonly ResizePolicy[],
   path: FieldPath,

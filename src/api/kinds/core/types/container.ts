@@ -1,6 +1,6 @@
 /**
- * Container is an image with its ports, environment, resources, mounts and probes. The rules that depend on the rest of
- * the pod (its volumes and other containers) are in pod-containers.ts and container-settings.ts.
+ * A Container is an image with its ports, environment, resources, mounts and probes. The rules that depend on the rest
+ * of the pod (its volumes and other containers) are in pod-containers.ts and container-settings.ts.
  */
 
 import {
@@ -159,8 +159,8 @@ export function isSidecar({ restartPolicy }: Container): boolean {
 const probesAndLifecycle = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
 /**
- * Whether parts that an init container or an ephemeral container must not have are reported without further validation.
- * True since 1.26.
+ * Whether forbidden parts of init containers and ephemeral containers are reported without further validation. True
+ * since 1.26.
  */
 function reportsOnce(context: RuleContext): boolean {
   return isSince('1.26', context)

@@ -1,4 +1,4 @@
-/** EphemeralContainer is a container that is added to a running pod for debugging. */
+/** An EphemeralContainer is a container that is added to a running pod for debugging. */
 import { at, child, type FieldError, type FieldPath, forbidden, required } from '../../../model/field-error.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'

@@ -1,5 +1,5 @@
 /**
- * NodeSelector selects nodes by labels and fields. A node must match at least one term, and all requirements of that
+ * A NodeSelector selects nodes by labels and fields. A node must match at least one term, and all requirements of that
  * term.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'

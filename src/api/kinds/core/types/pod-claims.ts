@@ -110,10 +110,7 @@ export function checkRepeatedClaims(claims: readonly PodResourceClaim[], path: F
   return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]))
 }
 
-/**
- * Validates the names of scheduling gates. Errors have the path of the gate instead of its name, because clients expect
- * that path.
- */
+/** Validates the names of scheduling gates. Errors are reported at the gate instead of its name, as clients expect. */
 export function checkSchedulingGates(gates: readonly { readonly name?: string }[], path: FieldPath): FieldError[] {
   const names = gates.map(({ name = '' }) => name)
   const repeated = repeatedAt(names)

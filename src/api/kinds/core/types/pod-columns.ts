@@ -66,7 +66,7 @@ export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] 
   return condition === undefined ? [] : [condition]
 }
 
-/** Sidecars are counted too after they have started. */
+/** Returns the number of ready containers and their total, such as `1/2`. Both numbers include sidecars. */
 function readyCount(pod: Pod): string {
   const { containers = [], initContainers = [] } = pod.spec ?? {}
   const { containerStatuses = [] } = pod.status ?? {}

@@ -118,8 +118,8 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
 }
 
 /**
- * Validates init containers. They run one at a time, so host ports conflict only within one container. Errors contain
- * the path of the first init container, because clients expect that path.
+ * Validates init containers. They run one at a time, so host ports conflict only within one container. Errors are
+ * reported at the first init container, as clients expect.
  */
 function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath, context: RuleContext) {
   return initContainers.flatMap((one, i) => [

@@ -92,10 +92,7 @@ function checkSearch(name: string, context: RuleContext): string[] {
   return sound ? [] : ["must consist of lowercase letters, digits, '-', '_' and '.', at most 253 characters"]
 }
 
-/**
- * Validates the entries of the hosts file. Before 1.26, errors contain the path of the list, because clients expect
- * that path.
- */
+/** Validates the entries of the hosts file. Before 1.26, errors are reported at the list, as clients expect. */
 export function checkHostAliases(aliases: readonly HostAlias[], path: FieldPath, context: RuleContext): FieldError[] {
   const namesEntries = isSince('1.26', context)
   return aliases.flatMap(({ ip = '', hostnames = [] }, i) => {
@@ -110,7 +107,7 @@ export function checkHostAliases(aliases: readonly HostAlias[], path: FieldPath,
   })
 }
 
-/** The parts of a pod with IP addresses. */
+/** The parts of a pod spec that contain IP addresses. */
 interface AddressedPod {
   readonly hostAliases?: readonly HostAlias[]
   readonly dnsConfig?: DnsConfig

@@ -46,7 +46,7 @@ export function checkStatusUpdate(update: StatusUpdate, context: RuleContext): F
   ]
 }
 
-/** Validates the types and observed generations of conditions. Errors have the paths that clients expect. */
+/** Validates the types and observed generations of conditions. Errors are reported at the paths that clients expect. */
 function checkConditions(conditions: NonNullable<PodStatus['conditions']>, place: FieldPath): FieldError[] {
   return conditions.flatMap(({ type = '', observedGeneration }, i) => [
     ...(ownConditions.includes(type)

@@ -10,8 +10,9 @@ import { maxDeadline, type PodSpec } from './pod-spec.ts'
 import type { Toleration } from './scheduling.ts'
 
 /**
- * Images may change, the deadline may be shortened, and tolerations may be added or change `tolerationSeconds`.
- * Scheduling gates may be removed. As long as a pod has a scheduling gate, its node selection may become narrower.
+ * Validates a change of a pod spec. Images may change, the deadline may be shortened, and tolerations may be added or
+ * change `tolerationSeconds`. Scheduling gates may be removed. As long as a pod has a scheduling gate, its node
+ * selection may become narrower.
  */
 export function checkSpecUpdate(next: PodSpec, previous: PodSpec, context: RuleContext): FieldError[] {
   const resized = (['containers', 'initContainers'] as const).find(

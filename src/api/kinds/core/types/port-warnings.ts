@@ -7,10 +7,7 @@ interface PlacedPort {
   readonly path: FieldPath
 }
 
-/**
- * Maximum number of ports with the same number that are compared with each other. The maximum limits the work of the
- * comparison.
- */
+/** Maximum number of ports with the same number that are compared with each other, to bound the work. */
 const maxCompared = 10
 
 /** Returns warnings for ports of the same number and protocol, with the path of the earlier port. */

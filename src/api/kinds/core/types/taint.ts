@@ -1,4 +1,4 @@
-/** Taint repels pods from a node unless the pods tolerate the taint. */
+/** A Taint repels pods from a node unless the pods tolerate the taint. */
 import {
   at,
   child,

@@ -1,5 +1,6 @@
 /**
- * TopologySelectorTerm selects topology domains, such as zones, by node labels. All requirements of a term must be met.
+ * A TopologySelectorTerm selects topology domains, such as zones, by node labels. All requirements of a term must be
+ * met.
  */
 import { at, child, duplicate, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
 import { field, type Infer, s } from '../../../schema/schema.ts'

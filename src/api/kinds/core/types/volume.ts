@@ -1,4 +1,4 @@
-/** Volume is a directory that the containers of a pod can mount. Its source determines its content. */
+/** A Volume is a directory that the containers of a pod can mount. Its source determines its content. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { parseQuantity, quantitySign } from '../../../model/quantity.ts'

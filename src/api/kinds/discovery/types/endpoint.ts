@@ -1,5 +1,5 @@
 /**
- * Endpoint is one backend of a Service. Versions record its location differently: the stored version has fields for
+ * An Endpoint is one backend of a Service. Versions record its location differently: the stored version has fields for
  * zone and node, and stores other entries of the v1beta1 `topology` map in `deprecatedTopology`.
  */
 import {

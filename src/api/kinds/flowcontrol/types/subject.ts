@@ -1,4 +1,4 @@
-/** Subject is the sender of requests that a flow schema matches: a user, a group or a service account. */
+/** A Subject is the sender of requests that a flow schema matches: a user, a group or a service account. */
 
 import { keysOf } from '../../../json/json.ts'
 import {

@@ -1,4 +1,4 @@
-/** IngressBackend is the destination of requests, either a Service port or an object of another kind. */
+/** An IngressBackend is the destination of requests, either a Service port or an object of another kind. */
 
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkPortName } from '../../../model/names.ts'

@@ -1,4 +1,4 @@
-/** PolicyRule permits verbs on resources or URLs. There are no deny rules. */
+/** A PolicyRule permits verbs on resources or URLs. There are no deny rules. */
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 

@@ -1,4 +1,4 @@
-/** DeviceRequest describes devices that a claim requests, either exactly or as a list of alternatives. */
+/** A DeviceRequest describes devices that a claim requests, either exactly or as a list of alternatives. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain, checkLabelValue } from '../../../model/names.ts'
 import { isSince, type RuleContext } from '../../../schema/context.ts'
