@@ -54,6 +54,11 @@ export interface ReflectorOptions {
    * lists return plain lists instead.
    */
   readonly streamingLists?: boolean
+  /**
+   * Fields to request in lists, such as `metadata,spec.nodeName`, if the caller uses no other fields. Only `orch`
+   * supports this option. Events always contain whole objects.
+   */
+  readonly fields?: string
   /** Media types to request instead of whole objects, for lists and for events. See `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
 }
@@ -205,9 +210,10 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { selection, accept, pageLimit: limit } = this.#options
+    const { selection, accept, fields, pageLimit: limit } = this.#options
     const paging = limit === undefined ? { onRestart: () => this.#sink.beginList() } : { limit }
-    const pages = this.#client.pages(this.type, { ...selection, accept: accept?.list, signal, ...paging })
+    const options = { ...selection, ...(fields !== undefined && { fields }), accept: accept?.list, signal, ...paging }
+    const pages = this.#client.pages(this.type, options)
     let version = ''
     this.#sink.beginList()
     for await (const { items, resourceVersion } of pages) {

@@ -134,7 +134,11 @@ function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefine
 /** A response with a Table, a list or an object. */
 export interface Body {
   readonly kind?: string
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly metadata?: {
+    readonly resourceVersion?: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
   readonly columnDefinitions?: readonly TableColumn[]
   readonly rows?: readonly TableRow[] | null
   readonly items?: readonly ApiObject[] | null

@@ -75,6 +75,17 @@ describe('operations pages of the console', { timeout }, () => {
     assert.deepEqual([body.status.conditions[0].type, body.status.certificate], ['Denied', undefined])
   })
 
+  test('a page of many objects shows the first of them, and all of them on request', async () => {
+    const names = Array.from({ length: 2_100 }, (_, i) => `many-${String(i).padStart(4, '0')}`)
+    for (let i = 0; i < names.length; i += 50)
+      await Promise.all(names.slice(i, i + 50).map((name) => create(`${inDefault}/secrets`, { metadata: { name } })))
+    await goTo(page, '#/list/core/v1/secrets?namespace=default&sort=-Name')
+    await page.getByText(/^500 of 2,1\d\d objects/).waitFor()
+    await page.getByRole('link', { name: 'many-2099' }).waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByText(/^2,1\d\d objects/).waitFor()
+  })
+
   test('the console page for access shows who may perform an action, and why another user may not', async () => {
     await create(`/apis/${rbac.apiGroup}/v1/clusterroles`, {
       metadata: { name: 'pod-reader' },

@@ -6,8 +6,9 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Client } from '../../../../client/library/client-browser.ts'
 import { type DiscoveredType, discover } from '../../../../client/requests/discovery.ts'
+import { Store } from './observable.ts'
 import type { TypePlace } from './route.ts'
-import { Store, useStore } from './store.ts'
+import { useStore } from './store.ts'
 
 export type Type = DiscoveredType
 

@@ -8,11 +8,11 @@ import type { ObjectMeta } from '../../../../api/model/object.ts'
 import { pause } from '../../../../base/concurrency/abort.ts'
 import { backoffMs } from '../../../../base/concurrency/backoff.ts'
 import { type Client, isExpired, StatusError } from '../../../../client/library/client-browser.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
 import { collectionPath } from '../../../../client/requests/resource-type.ts'
 import { type Body, readTable, type TableColumn, type TableRow, tableForms } from '../../../../client/requests/table.ts'
 import { watch } from '../../../../client/requests/watch.ts'
-import type { Type } from './kinds.ts'
-import { Store } from './store.ts'
+import { Store } from './observable.ts'
 
 export interface Row {
   readonly key: string
@@ -29,6 +29,8 @@ export interface LiveTable {
   readonly columns: readonly TableColumn[]
   /** The rows. The map is changed in place, and `changes` counts the changes. */
   readonly rows: ReadonlyMap<string, Row>
+  /** Number of objects on the server if the table contains only the first of them. Otherwise undefined. */
+  readonly total: number | undefined
   readonly changes: number
   readonly error: unknown
 }
@@ -37,6 +39,17 @@ export interface TableSelection {
   readonly namespace?: string
   readonly labelSelector?: string
 }
+
+/** The part of a selection to load. */
+export interface TableExtent {
+  /** Field by which the server sorts the rows, such as `-metadata.creationTimestamp`. By default, sorts by name. */
+  readonly sort?: SortField | `-${SortField}`
+  /** Number of objects up to which all objects are loaded. If there are more, only the first page is loaded. */
+  readonly maxRows: number
+}
+
+/** Fields by which the server can sort, and the client can check the order. */
+export type SortField = 'metadata.name' | 'metadata.namespace' | 'metadata.creationTimestamp'
 
 const pageSize = 500
 const backoff = { firstMs: 300, longestMs: 5_000 }
@@ -49,30 +62,55 @@ export class TableFollower {
     state: 'loading',
     columns: [],
     rows: new Map(),
+    total: undefined,
     changes: 0,
     error: undefined,
   })
   readonly #client: Client
-  readonly #type: Type
+  readonly #type: DiscoveredType
   readonly #selection: TableSelection
+  #extent: TableExtent
+  #total: number | undefined
+  /** Whether the rows are all objects of the selection. */
+  #isComplete = false
+  #reload = new AbortController()
   #rows = new Map<string, Row>()
   #version = ''
 
-  constructor(client: Client, type: Type, selection: TableSelection) {
+  constructor(
+    client: Client,
+    type: DiscoveredType,
+    { extent, ...selection }: TableSelection & { extent: TableExtent },
+  ) {
     this.#client = client
     this.#type = type
     this.#selection = selection
+    this.#extent = extent
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
+  /** Loads another part of the selection, unless all objects are loaded already. */
+  load(extent: TableExtent): void {
+    if (JSON.stringify(extent) === JSON.stringify(this.#extent)) return
+    this.#extent = extent
+    if (!this.#isComplete) this.#reload.abort()
+  }
+
+  async run(outer: AbortSignal): Promise<void> {
+    for (let failures = 0; !outer.aborted; ) {
+      if (this.#reload.signal.aborted) {
+        this.#reload = new AbortController()
+        this.#version = ''
+      }
+      const { signal: reloading } = this.#reload
+      const signal = AbortSignal.any([outer, reloading])
       try {
         if (this.#version === '') await this.#list(signal)
         failures = 0
         if (this.#type.verbs.includes('watch')) await this.#watch(signal)
         else await this.#wait(signal)
       } catch (error) {
-        if (signal.aborted) return
+        if (outer.aborted) return
+        if (reloading.aborted) continue
         failures++
         if (!this.#survive(error)) await pause(refusalMs, signal)
       }
@@ -93,20 +131,36 @@ export class TableFollower {
     return !isFinal
   }
 
-  /** Lists the rows page by page. Rows of the previous list remain until the new list is complete. */
+  /**
+   * Lists the rows page by page, or only the first page if there are too many objects. Rows of the previous list remain
+   * until the new list is complete.
+   */
   async #list(signal: AbortSignal): Promise<void> {
     const rows = new Map<string, Row>()
     const isFirst = this.#rows.size === 0
     const path = collectionPath(this.#type, this.#selection.namespace)
     const { labelSelector } = this.#selection
+    const { sort, maxRows } = this.#extent
+    let total: number | undefined
     let continued: string | undefined
+    this.#isComplete = false
     do {
-      const query = { labelSelector, limit: pageSize, continue: continued }
+      const query = { labelSelector, sort, count: true, limit: pageSize, continue: continued }
       const body = await this.#client.read<Body>(path, { accept: tableForms, query, signal })
       const table = readTable(body)
       for (const row of table.rows) addRow(rows, row)
       continued = body.metadata?.continue || undefined
-      if (continued === undefined) this.#version = table.resourceVersion
+      const count = rows.size + (body.metadata?.remainingItemCount ?? 0)
+      // A server that does not know `sort` ignores it. Its first page does not contain the first rows.
+      if (continued !== undefined && count > maxRows && isSorted(rows.values(), sort)) {
+        total = count
+        continued = undefined
+      }
+      if (continued === undefined) {
+        this.#version = table.resourceVersion
+        this.#total = total
+        this.#isComplete = total === undefined
+      }
       if (isFirst || continued === undefined) this.#rows = rows
       this.#set(table.columns.length > 0 ? { columns: table.columns } : {})
     } while (continued !== undefined)
@@ -122,12 +176,19 @@ export class TableFollower {
       }
       const { rows } = readTable(event.object as unknown as Body)
       for (const row of rows) {
-        if (event.type === 'DELETED') this.#rows.delete(keyOf(row))
-        else addRow(this.#rows, row)
+        this.#apply(event.type, row)
         this.#version = row.object?.metadata.resourceVersion ?? this.#version
       }
       this.#set({ state: 'live' })
     }
+  }
+
+  /** Applies a change. Changes of objects beyond the first page only change the total. */
+  #apply(event: 'ADDED' | 'MODIFIED' | 'DELETED', row: TableRow): void {
+    const added = event === 'ADDED' ? 1 : event === 'DELETED' ? -1 : 0
+    if (this.#total !== undefined) this.#total += added
+    if (event === 'DELETED') this.#rows.delete(keyOf(row))
+    else if (this.#total === undefined || event === 'ADDED' || this.#rows.has(keyOf(row))) addRow(this.#rows, row)
   }
 
   /** Waits for changes. Types that cannot be watched are listed again. */
@@ -139,7 +200,7 @@ export class TableFollower {
 
   #set(changes: Partial<LiveTable>): void {
     const { value } = this.store
-    this.store.set({ ...value, ...changes, rows: this.#rows, changes: value.changes + 1 })
+    this.store.set({ ...value, ...changes, rows: this.#rows, total: this.#total, changes: value.changes + 1 })
   }
 }
 
@@ -151,4 +212,13 @@ function keyOf({ object }: TableRow): string {
 function addRow(rows: Map<string, Row>, row: TableRow): void {
   const key = keyOf(row)
   rows.set(key, { key, cells: row.cells, metadata: row.object?.metadata ?? {}, receivedMs: Date.now() })
+}
+
+/** Whether the rows have the order that the server was asked for. */
+function isSorted(rows: Iterable<Row>, sort: TableExtent['sort']): boolean {
+  if (sort === undefined) return true
+  const isReversed = sort.startsWith('-')
+  const field = sort.replace(/^-?metadata\./, '') as 'name' | 'namespace' | 'creationTimestamp'
+  const values = [...rows].map(({ metadata }) => metadata[field] ?? '')
+  return values.every((value, i) => i === 0 || (isReversed ? value <= values[i - 1]! : value >= values[i - 1]!))
 }

@@ -1,7 +1,8 @@
 /** Samples of `/metrics`. A page reads them every few seconds while it shows them, and also keeps earlier samples. */
 import { useEffect, useState } from 'preact/hooks'
 import { useConsoleContext } from './kinds.ts'
-import { Store, useStore } from './store.ts'
+import { Store } from './observable.ts'
+import { useStore } from './store.ts'
 
 export interface Sample {
   readonly labels: { readonly [name: string]: string }

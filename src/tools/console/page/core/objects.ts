@@ -5,7 +5,8 @@ import { Informer } from '../../../../client/informers/informer.ts'
 import { type ObjectName, type Selection, StatusError } from '../../../../client/library/client-browser.ts'
 import { type Type, useConsoleContext } from './kinds.ts'
 import { refusalMs } from './live-table.ts'
-import { Store, useStore } from './store.ts'
+import { Store } from './observable.ts'
+import { useStore } from './store.ts'
 
 export interface Followed<T> {
   readonly objects: readonly T[]
@@ -17,13 +18,17 @@ export interface Followed<T> {
 
 const nothing: Followed<never> = { objects: [], synced: false, error: undefined }
 
-/** Returns the objects of a selection. The list is empty if the server does not serve the type. */
+/**
+ * Returns the objects of a selection. The list is empty if the server does not serve the type. A page that uses only
+ * some `fields` of many objects names these fields, so that the server sends only these. They must include `metadata`
+ * fields that identify the object and its version.
+ */
 export function useObjects<T extends ApiObject = ApiObject>(
   type: Type | undefined,
-  selection: Selection = {},
+  selection: Selection & { readonly fields?: string } = {},
 ): Followed<T> {
   const { client, kinds } = useConsoleContext()
-  const { namespace, labelSelector, fieldSelector } = selection
+  const { namespace, labelSelector, fieldSelector, fields } = selection
   const place = type === undefined ? '' : `${type.group}/${type.version}/${type.plural}`
   const [store, setStore] = useState(() => new Store<Followed<T>>(nothing))
   const [attempt, setAttempt] = useState({ place: '', refusal: undefined as unknown })
@@ -49,6 +54,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
     const informer = new Informer(client, type, {
       selection: listOptions,
       streamingLists: false,
+      ...(fields === undefined ? {} : { fields }),
       onError,
       onFollowing,
     })
@@ -64,7 +70,7 @@ export function useObjects<T extends ApiObject = ApiObject>(
       clearTimeout(retry)
       aborting.abort()
     }
-  }, [client, place, namespace, labelSelector, fieldSelector, attempt])
+  }, [client, place, namespace, labelSelector, fieldSelector, fields, attempt])
   return useStore(store)
 }
 

@@ -6,7 +6,7 @@
  *   #/list/apps/v1/deployments?namespace=a      a table; filters and the sort are in the query
  *   #/object/core/v1/configmaps/a/b?tab=yaml    an object; `-` stands for no namespace
  */
-import { Store } from './store.ts'
+import { Store } from './observable.ts'
 
 export interface Route {
   readonly path: readonly string[]

@@ -6,8 +6,8 @@
 import type { Client, Transport } from '../../../../client/library/client-browser.ts'
 import { clientOver } from '../../../../client/requests/client-over.ts'
 import { fetchTransport } from '../../../../client/requests/fetch-transport.ts'
+import { Store } from './observable.ts'
 import { replaceAddress } from './route.ts'
-import { Store } from './store.ts'
 
 export interface SignedIn {
   readonly client: Client

@@ -1,36 +1,6 @@
-/** Observable values, and hooks with which components use them. */
+/** Hooks with which components use observable values, the time and media queries. */
 import { useEffect, useReducer, useState } from 'preact/hooks'
-
-/** Holds a value and notifies listeners. Several changes within a frame cause one notification. */
-export class Store<T> {
-  #value: T
-  #isDue = false
-  readonly #listeners = new Set<() => void>()
-
-  constructor(value: T) {
-    this.#value = value
-  }
-
-  get value(): T {
-    return this.#value
-  }
-
-  set(value: T): void {
-    this.#value = value
-    if (this.#isDue || this.#listeners.size === 0) return
-    this.#isDue = true
-    // A page in the background has no animation frames. The timer ensures that changes do not accumulate.
-    setTimeout(() => {
-      this.#isDue = false
-      for (const listener of this.#listeners) listener()
-    }, 16)
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-}
+import type { Store } from './observable.ts'
 
 /** Returns the value of a store. When the value changes, the component is rendered again. */
 export function useStore<T>(store: Store<T>): T {

@@ -21,13 +21,19 @@ interface Node extends ApiObject {
 
 const maxPods = 2_000
 
+/** The fields of a pod that this page uses. */
+const podFields = [
+  ...['name', 'namespace', 'uid', 'resourceVersion'].map((name) => `metadata.${name}`),
+  ...['spec.nodeName', 'status.phase'],
+].join()
+
 export function MapPage() {
   const { kinds } = useConsoleContext()
   const nodeType = kinds.builtIn('nodes', '')
   const podType = kinds.builtIn('pods', '')
   const namespace = useNamespace()
   const nodes = useObjects<Node>(nodeType)
-  const pods = useObjects<Pod>(podType, namespace === '' ? {} : { namespace })
+  const pods = useObjects<Pod>(podType, { fields: podFields, ...(namespace !== '' && { namespace }) })
   const byNode = Map.groupBy(pods.objects.slice(0, maxPods), ({ spec }) => spec?.nodeName ?? '')
   const nodeNames = new Set(nodes.objects.map(({ metadata }) => metadata.name ?? ''))
   // If the user may not list nodes, only the nodes that pods refer to are known.

@@ -1,9 +1,10 @@
 /** Shows all objects of a kind as a live table. The URL contains the filters and the sort order. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Type, useConsoleContext } from '../core/kinds.ts'
-import { type LiveState, type LiveTable, TableFollower } from '../core/live-table.ts'
+import { type LiveState, type LiveTable, type TableExtent, TableFollower } from '../core/live-table.ts'
+import { Store } from '../core/observable.ts'
 import { route, setQuery, type TypePlace } from '../core/route.ts'
-import { Store, useStore } from '../core/store.ts'
+import { useStore } from '../core/store.ts'
 import { displayText } from '../core/text.ts'
 import { Chip, Loading, Notice, PageHead, type Tone } from '../parts/display.tsx'
 import { Failure } from '../parts/failure.tsx'
@@ -40,25 +41,58 @@ export function Vanished({ place }: { readonly place: TypePlace }) {
   )
 }
 
-const nothing = new Store<LiveTable>({ state: 'loading', columns: [], rows: new Map(), changes: 0, error: undefined })
+const nothing = new Store<LiveTable>({
+  state: 'loading',
+  columns: [],
+  rows: new Map(),
+  total: undefined,
+  changes: 0,
+  error: undefined,
+})
+
+/** Number of objects up to which the page loads all objects. */
+const maxRows = 2_000
+
+/** The fields of the columns by which the server can sort. Ages are the reverse of creation times. */
+const serverSorts: { readonly [column: string]: TableExtent['sort'] } = {
+  Name: 'metadata.name',
+  '-Name': '-metadata.name',
+  Namespace: 'metadata.namespace',
+  '-Namespace': '-metadata.namespace',
+  Age: '-metadata.creationTimestamp',
+  '-Age': 'metadata.creationTimestamp',
+}
+
+/**
+ * Returns the part of the objects to load. A filter by name and most sort orders need all objects, because the page
+ * applies them itself.
+ */
+function extentOf(query: ReadonlyMap<string, string>): TableExtent {
+  const column = query.get('sort') ?? ''
+  const sort = serverSorts[column]
+  const needsAll = query.get('all') === 'true' || (query.get('name') ?? '') !== '' || (column !== '' && !sort)
+  return needsAll ? { maxRows: Number.POSITIVE_INFINITY } : { maxRows, ...(sort && { sort }) }
+}
 
 function Browse({ type }: { readonly type: Type }) {
   const { client, kinds } = useConsoleContext()
   const { query } = useStore(route)
   const [namespace = '', labels = '', name = ''] = ['namespace', 'labels', 'name'].map((each) => query.get(each) ?? '')
-  const [store, setStore] = useState(nothing)
-  const table = useStore(store)
+  const [follower, setFollower] = useState<TableFollower>()
+  const table = useStore(follower?.store ?? nothing)
+  const extent = extentOf(query)
   useEffect(() => {
     const aborting = new AbortController()
     const selection = {
       ...(type.namespaced && namespace !== '' && { namespace }),
       ...(labels !== '' && { labelSelector: labels }),
     }
-    const follower = new TableFollower(client, type, selection)
-    setStore(follower.store)
-    void follower.run(aborting.signal)
+    const next = new TableFollower(client, type, { ...selection, extent })
+    setFollower(next)
+    void next.run(aborting.signal)
     return () => aborting.abort()
   }, [client, type.group, type.version, type.plural, namespace, labels])
+  useEffect(() => follower?.load(extent), [follower, extent.sort, extent.maxRows])
   const { error, state } = table
   // If the definition of a kind was deleted, the response is 404. In that case, the page refreshes the served kinds.
   useEffect(() => {
@@ -159,9 +193,16 @@ function Rows({ type, table, name, showNamespace }: RowsProps) {
         onSort={(next) => setQuery({ sort: next })}
       />
       <p class="count" role="status">
-        {rows.length.toLocaleString('en')} {rows.length === 1 ? 'object' : 'objects'}
+        {rows.length.toLocaleString('en')}
+        {table.total !== undefined && ` of ${table.total.toLocaleString('en')}`}{' '}
+        {rows.length === 1 ? 'object' : 'objects'}
         {hiddenRows > 0 && `, ${hiddenRows.toLocaleString('en')} more do not match the name`}
         {isLoading && ', loading more…'}
+        {table.total !== undefined && (
+          <button type="button" onClick={() => setQuery({ all: 'true' })}>
+            Show all
+          </button>
+        )}
       </p>
     </>
   )
