@@ -104,7 +104,7 @@ test('an informer follows four concurrent writers and ends up with the same obje
   const { informer, replica, state, errors } = await begin(t, server)
   await informer.synced
   const before = replica.changes
-  const written = await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, long ? 200 : 80)))
+  const written = await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, long ? 200 : 50)))
   await client.create(configMaps, configMap('last', { k: 'v' }))
   await waitForValue(informer, 'last', 'v')
   await assertSameAsList(client, informer, replica)
@@ -126,7 +126,7 @@ test('an informer loses no change while its connection keeps breaking', async (t
     state.cut.abort(new TransportError('cut'))
     state.cut = new AbortController()
   })
-  await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, 100)))
+  await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, long ? 100 : 60)))
   breaking()
   await client.create(configMaps, configMap('last', { k: 'v' }))
   await waitForValue(informer, 'last', 'v')

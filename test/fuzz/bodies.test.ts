@@ -309,7 +309,7 @@ test('random bodies are rejected or stored as a simple model predicts', { timeou
   })
   await Promise.all(lanes.flat().map(renew))
   const counts = Object.fromEntries(Object.keys(ways).map((name) => [name, new Counts()]))
-  await everyOne(rounds(250, 50_000), atOnce, async (lane) => {
+  await everyOne(rounds(150, 50_000), atOnce, async (lane) => {
     const target = lanes[lane]![lanes[lane]![0]!.random.below(kinds.length)]!
     const [name, way] = target.random.pick(Object.entries(ways))
     const { answer, sent, fault } = await way(target)

@@ -20,7 +20,7 @@ const fromYaml = (text: string | Buffer) => parseYaml(Buffer.from(text), limit).
 
 test('a random value decodes to the same value in every format', () => {
   const random = seeded(seed)
-  const count = rounds(3000, 50_000)
+  const count = rounds(1500, 50_000)
   for (let i = 0; i < count; i++) {
     const value = randomJson(random)
     const text = spellJson(random, value)
@@ -43,7 +43,7 @@ for (const [name, write, parse] of [
   test(`damaged ${name} input is rejected or survives a round trip`, () => {
     const random = seeded(seed + 1)
     const slowest = new Slowest()
-    const counts = { documents: rounds(5000, 200_000), accepted: 0 }
+    const counts = { documents: rounds(2500, 200_000), accepted: 0 }
     for (let i = 0; i < counts.documents; i++) {
       const bytes = damaged(random, write(random, randomJson(random)))
       const value = slowest.run(() => unlessRefused(() => parse(bytes)))
@@ -86,7 +86,7 @@ function randomTerm(random: RandomSource): Term {
 test('random label selectors match as a simple model predicts, and damaged selectors are rejected or match', () => {
   const random = seeded(seed + 3)
   const slowest = new Slowest()
-  const count = rounds(5000, 50_000)
+  const count = rounds(2500, 50_000)
   for (let i = 0; i < count; i++) {
     const terms = Array.from({ length: 1 + random.below(4) }, () => randomTerm(random))
     const chosen = keys.filter(() => random.chance(0.5)).map((key) => [key, random.pick(values)] as const)

@@ -94,7 +94,7 @@ test('damaged Protobuf messages are rejected or survive a round trip', () => {
     kind,
     valid: Array.from({ length: 20 }, (_, i) => messageFrom(kind, i)),
   }))
-  const counts = { messages: rounds(3_000, 3_000_000), accepted: 0, 'written again': 0 }
+  const counts = { messages: rounds(1_500, 3_000_000), accepted: 0, 'written again': 0 }
   for (let i = 0; i < counts.messages; i++) {
     const { kind, valid } = random.pick(messages)
     const bytes = mutated(random, random.pick(valid))

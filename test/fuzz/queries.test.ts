@@ -231,7 +231,7 @@ test('random queries return what a simple model predicts', { timeout: 9 * 60_000
   const newest = Math.max(...[...worlds.values()].map((world) => world.newest))
   const tokens = new Map<Kind, Map<string, Token>>(kinds.map((kind) => [kind, new Map()]))
   const counts = new Counts()
-  await everyOne(rounds(350, 120_000), 48, async () => {
+  await everyOne(rounds(200, 120_000), 48, async () => {
     const kind = random.pick(kinds)
     const world = { ...worlds.get(kind)!, newest }
     const existing = tokens.get(kind)!

@@ -62,27 +62,20 @@ test('an ephemeral server prints its kubeconfig, stops at the end of standard in
   assert.deepEqual(dataDirectories(server.process.pid), [])
 })
 
-test('an ephemeral server removes the files left by a killed ephemeral server', async () => {
+test('an ephemeral server removes the files left by a killed one, and stops when its parent exits', async () => {
   const killed = start('orch', ['apiserver', '--ephemeral'])
   await untilTrue(async () => isWhole(killed.output()))
   killed.process.kill('SIGKILL')
   await killed.ended
   assert.equal(dataDirectories(killed.process.pid).length, 1)
   const file = join(directory, 'admin')
-  const next = start('orch', ['apiserver', '--ephemeral', `--admin-kubeconfig=${file}`], 'ignore')
-  await untilTrue(async () => next.output().includes('stores nothing'))
-  assert.deepEqual(dataDirectories(killed.process.pid), [])
-  assert.ok(existsSync(file))
-  next.process.kill('SIGTERM')
-  assert.equal(await next.ended, 0)
-})
-
-test('an ephemeral server stops when its parent exits', async () => {
-  const script = `${join(root, 'bin/orch')} apiserver --ephemeral --admin-kubeconfig= < /dev/null & echo $!; wait`
+  const script = `${join(root, 'bin/orch')} apiserver --ephemeral --admin-kubeconfig=${file} < /dev/null & echo $!; wait`
   const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   let output = ''
   parent.stdout.on('data', (chunk: Buffer) => (output += chunk))
   await untilTrue(async () => output.includes('stores nothing'))
+  assert.deepEqual(dataDirectories(killed.process.pid), [])
+  assert.ok(existsSync(file))
   const pid = Number(output.split('\n')[0])
   after(() => tryToKill(pid))
   parent.kill('SIGKILL')

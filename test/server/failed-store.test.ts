@@ -55,7 +55,7 @@ async function failingDisk(t: TestContext) {
 for (const [what, failure, why, form] of [
   ['a sync', 's 5', /Input\/output error/, test],
   ['a sync for lack of space', 's 28', /No space left/, longTest],
-  ['a data write', 'w 5', /cannot write the data file: EIO/, test],
+  ['a data write', 'w 5', /cannot write the data file: EIO/, longTest],
   ['a write that only lmdb sees', 'p 5', /the data file failed: Input\/output error/, test],
 ] as const)
   form(`after ${what} that failed the server is not ready, says why, and ends`, async (t) => {

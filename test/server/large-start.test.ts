@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { encodeStored } from '../../src/api/codec/stored.ts'
 import { configMap } from '../../src/api/kinds/core/config-map.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
@@ -142,11 +143,13 @@ async function endsDamaged(server: ServerHandle): Promise<void> {
   const ended = once(server.process, 'exit', { signal: AbortSignal.timeout(60_000) })
   const client = server.client()
   const statuses: number[] = []
-  while (server.process.exitCode === null)
+  while (server.process.exitCode === null) {
     await client.get(`${configMaps}/${nameOf(2_501)}`).then(
       ({ status }) => statuses.push(status),
       () => {},
     )
+    await pause(5)
+  }
   await ended
   assert.equal(server.process.exitCode, 1)
   assert.ok(

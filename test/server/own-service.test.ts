@@ -9,7 +9,7 @@ import type { ApiObject } from '../../src/api/model/object.ts'
 import { endOfFile } from '../support/end-of-file.ts'
 import { type Cluster, startEtcd } from '../support/etcd.ts'
 import type { HttpClient } from '../support/http-client.ts'
-import { serve } from '../support/in-process.ts'
+import { type Restartable, serve } from '../support/in-process.ts'
 import { type ServerHandle, startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -107,26 +107,29 @@ test('a loopback address is not listed as an endpoint, and the certificate is va
 describe('endpoints list all servers on one etcd', () => {
   const owner = endOfFile()
   let cluster: Cluster
-  let servers: ServerHandle[]
+  let observer: Restartable
+  let stopped: Restartable
+  let killed: ServerHandle
   let places: string[]
 
   before(async () => {
     cluster = await startEtcd()
     owner.after(() => cluster.stop())
-    const start = (i: number) =>
-      startServer(owner, [`--etcd-servers=${cluster.endpoints}`, `--advertise-address=192.0.2.${i}`])
-    servers = await Promise.all([start(1), start(2), start(3)])
-    places = servers.map(({ port }, i) => `192.0.2.${i + 1}:${port}`)
+    const flags = (i: number) => [`--etcd-servers=${cluster.endpoints}`, `--advertise-address=192.0.2.${i}`]
+    observer = await serve(owner, flags(1))
+    stopped = await serve(owner, flags(2))
+    killed = await startServer(owner, flags(3))
+    places = [observer, stopped, killed].map(({ port }, i) => `192.0.2.${i + 1}:${port}`)
   })
 
   it('all servers are listed as endpoints; a stopped server disappears immediately, a killed server within seconds', async () => {
-    const client = servers[0]!.client()
+    const client = observer.client()
     await untilListed(client, places)
-    await servers[1]!.stop()
+    await stopped.stop()
     await untilListed(client, [places[0]!, places[2]!], 3_000)
-    await servers[1]!.restart()
+    await stopped.restart()
     await untilListed(client, places)
-    await servers[2]!.kill()
+    await killed.kill()
     // The key of the server expires 15 to 20 seconds after the last write, and the other servers check every five
     // seconds.
     await untilListed(client, places.slice(0, 2), 40_000)

@@ -31,7 +31,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
     // The server runs the control loops, because some objects are deleted only by a loop.
     const client = (await serveUp({ after }, [`--profile=${profile}`])).client()
     const ids = [...new Set(storedKinds.map(manifestOf))]
-    for (const id of profile === 'orch' ? ids : someOf(ids, 15))
+    for (const id of profile === 'orch' ? ids : someOf(ids, 6))
       test(id, { timeout: 300_000 }, async () => {
         // The test of each version runs after the test of the previous version, because all versions use the same
         // object.

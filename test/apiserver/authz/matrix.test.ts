@@ -1,12 +1,13 @@
 /**
  * Tests of the access matrix: every user of a small set of users and objects (`world.ts`), with every verb, resource,
  * scope, name and request type, as real requests. The expected results come from the independent model in `world.ts`.
- * All writes are dry runs.
+ * All writes are dry runs. In the short form, each user sends every second request, and the next user sends the others.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer, HttpClient, Sent } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
+import { long } from '../../support/long.ts'
 import { mayHave, objectsOfWorld, type Person, people, type Wish } from './world.ts'
 
 const server = await serve({ after })
@@ -218,18 +219,25 @@ for (const type of clusterWide)
 
 const all = attempts()
 
-for (const person of people)
-  test(`all ${all.length} authorization decisions for ${person.name} match a model of RBAC`, {
+function attemptsOf(person: Person): readonly Attempt[] {
+  return long ? all : all.filter((_, i) => (i + people.indexOf(person)) % 2 === 0)
+}
+
+for (const person of people) {
+  const own = attemptsOf(person)
+  test(`all ${own.length} authorization decisions for ${person.name} match a model of RBAC`, {
     timeout: 300_000,
   }, async () => {
-    const faults = await carryOut(person, all)
+    const faults = await carryOut(person, own)
     assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
   })
+}
 
 test('the authorization test covers more than a thousand combinations, and each user has allowed and forbidden requests', () => {
-  assert.ok(all.length * people.length > 1000)
+  assert.ok(people.reduce((sum, person) => sum + attemptsOf(person).length, 0) > 1000)
   for (const person of people) {
-    const allowed = all.filter(({ wish }) => mayHave(person, wish)).length
-    assert.ok(allowed > 0 && allowed < all.length / 2, `${person.name}: ${allowed} of ${all.length}`)
+    const own = attemptsOf(person)
+    const allowed = own.filter(({ wish }) => mayHave(person, wish)).length
+    assert.ok(allowed > 0 && allowed < own.length / 2, `${person.name}: ${allowed} of ${own.length}`)
   }
 })

@@ -16,6 +16,7 @@ import { checkFlags, restoreFlags } from '../../../src/server/flags/backup.ts'
 import { readMeta } from '../../../src/storage/store/lmdb/page-file.ts'
 import { recordingTerminal } from '../../apiserver/backup/terminal.ts'
 import { startEtcdOn } from '../../support/etcd.ts'
+import { longTest } from '../../support/long.ts'
 import { type FixturePlace, type FixtureServer, fixtures, newPlace, startFixtureServer } from './fixture-server.ts'
 import { type Everything, readHistories, readList } from './read-everything.ts'
 
@@ -58,7 +59,7 @@ for (const version of versions)
       }
     })
 
-    test('a backup from an earlier version can be restored and is served unchanged', async () => {
+    longTest('a backup from an earlier version can be restored and is served unchanged', async () => {
       const at = place()
       const file = join(at.directory, 'cluster.backup')
       writeFileSync(file, open('cluster.backup'))

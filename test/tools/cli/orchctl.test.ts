@@ -11,6 +11,7 @@ import { commands } from '../../../src/tools/cli/commands/all.ts'
 import type { Command } from '../../../src/tools/cli/program/command.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { kubectl } from '../../support/kubectl.ts'
+import { someOf } from '../../support/long.ts'
 import { configOf, orchctl, spawnOrchctl, startOrchctl } from '../../support/orchctl.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { root } from '../../support/server.ts'
@@ -95,7 +96,8 @@ const asKubectl = [
   'api-resources --api-group=nope',
 ]
 
-for (const line of asKubectl) {
+// Each row starts kubectl, which costs more than orchctl in this process.
+for (const line of someOf(asKubectl, 16)) {
   test(`orchctl prints the same as kubectl: ${line}`, async () => {
     const args = line.split(' ')
     // This version of kubectl does not hide managed fields yet.
