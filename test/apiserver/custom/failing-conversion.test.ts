@@ -22,8 +22,7 @@ import {
   type Loose,
   widgetVersions,
 } from '../../support/converter.ts'
-import { serve } from '../../support/in-process.ts'
-import { startUp } from '../../support/server.ts'
+import { serve, serveUp } from '../../support/in-process.ts'
 import { untilTrue } from '../../support/until.ts'
 import { define, definitions, isGone, undefine } from './definitions.ts'
 
@@ -250,7 +249,7 @@ test('a call to a conversion webhook that never responds times out together with
 
 test('namespaces and definitions can be deleted while the conversion webhook is unavailable', async (t) => {
   // Runs the loops that delete the contents of a namespace.
-  const client = (await startUp(t)).client()
+  const client = (await serveUp(t)).client()
   const settled = await Converter.start({ after })
   const wanted = { plural: 'doomed', kind: 'Doomed', versions: widgetVersions('v1'), conversion: settled.conversion() }
   const doomed = await define(client, wanted)

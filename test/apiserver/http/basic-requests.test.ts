@@ -1,9 +1,9 @@
 /** Tests of basic requests over TLS against a real server: create, read, update, list in pages, watch and delete. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../../support/server.ts'
+import { serve } from '../../support/in-process.ts'
 
-const shared = await startServer({ after })
+const shared = await serve({ after })
 let places = 0
 
 /** Creates a namespace on the shared server. */
@@ -78,7 +78,7 @@ test('__proto__ and similar names are ordinary keys', async () => {
 })
 
 test('each profile uses its own names, and a store cannot change its profile', async (t) => {
-  const server = await startServer(t, ['--profile=kubernetes'])
+  const server = await serve(t, ['--profile=kubernetes'])
   const { body } = await server.client().get('/api/v1/namespaces/default')
   assert.deepEqual(body.metadata.labels, { 'kubernetes.io/metadata.name': 'default' })
   assert.deepEqual(body.spec.finalizers, ['kubernetes'])
