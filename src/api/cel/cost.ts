@@ -34,7 +34,7 @@ export const foldCosts = {
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
-/** The cost and size of a value that are known before evaluation. */
+/** The cost and size of a value, as far as they are known before evaluation. */
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined

@@ -4,7 +4,7 @@
  */
 import type { CelType } from './types.ts'
 
-/** The way in which a JSON value is converted to a CEL value. */
+/** How a JSON value is converted to a CEL value. */
 export type JsonForm =
   | 'object'
   | 'map'
@@ -42,8 +42,7 @@ export interface DeclaredType {
    */
   readonly properties?: ReadonlyMap<string, string>
   /**
-   * The way in which lists are compared. Lists of type `atomic` are compared element by element, and lists of other
-   * types regardless of order.
+   * How lists are compared: lists of type `atomic` element by element, and lists of other types regardless of order.
    */
   readonly list?: 'atomic' | 'set' | 'map'
   /** The members that together identify an element of a list of type map. */

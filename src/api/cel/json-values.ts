@@ -1,6 +1,6 @@
 /**
- * JSON data as CEL values. Lists and objects are wrapped, and a part of them is converted when a rule accesses that
- * part. Two wrapped values are equal if their data is equal. Lists of type set or map are compared regardless of order.
+ * JSON data as CEL values. Lists and objects are wrapped, and their parts are converted only when a rule accesses them.
+ * Two wrapped values are equal if their data is equal. Lists of type set or map are compared regardless of order.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
 import { type DeclaredType, fieldNamed } from './declared-type.ts'

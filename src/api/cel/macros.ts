@@ -7,7 +7,7 @@ import { SyntaxIssue } from './issues.ts'
 
 /**
  * The number of arguments of a macro, with one variable and with two variables. Undefined means that the macro does not
- * exist.
+ * exist in that form.
  */
 interface Form {
   readonly one?: readonly number[]

@@ -1,5 +1,5 @@
 /**
- * The variables of expressions in admission policies and match conditions, and the compilation of these expressions.
+ * Declares the variables of expressions in admission policies and match conditions, and compiles these expressions.
  * Objects have no static types, because a policy may match several kinds. Only the type checks for the status of a
  * policy assume a specific kind.
  */

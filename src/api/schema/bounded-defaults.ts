@@ -1,6 +1,6 @@
 /**
- * Defaults of user-defined schemas. Defaulted values count against the same size limits as the values that clients
- * send. The limits are enforced while defaults are applied, so an oversized object is never created.
+ * Applies the defaults of user-defined schemas. Defaulted values count against the same size limits as the values that
+ * clients send. The limits are enforced while defaults are applied, so an oversized object is never created.
  */
 
 import type { Json } from '../json/json.ts'
@@ -12,7 +12,7 @@ import type { ObjectSchema } from './schema.ts'
 
 /**
  * Applies defaults to `value` in place. Returns an error if the value would exceed a limit, in which case the value
- * must not be used. Yields at every point at which the work can be interrupted.
+ * must not be used. Yields wherever the work can be interrupted.
  */
 export function* fillWithinLimits(
   schema: ObjectSchema,

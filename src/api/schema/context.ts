@@ -58,7 +58,7 @@ export interface PrepareContext extends RuleContext {
   readonly now: number
   /** Adds a warning to the response. */
   readonly warn?: ((text: string) => void) | undefined
-  /** A callback for every field that is dropped because its feature gate is disabled. */
+  /** Called for every field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
 }
 

@@ -46,7 +46,7 @@ export function decode(schema: Schema, value: Json, options: DecodeOptions = {})
   return { value: decoder.read(schema, value, ''), unknown: decoder.unknown, otherVersions: decoder.otherVersions }
 }
 
-/** Does the same as `decode`, but yields at every point at which the work can be interrupted. */
+/** Like `decode`, but yields wherever the work can be interrupted. */
 export function* decodeSliced(schema: Schema, value: Json, options: DecodeOptions = {}): Generator<void, Decoded> {
   const decoder = new Decoder(options)
   const read = yield* decoder.readSliced(schema, value, '')

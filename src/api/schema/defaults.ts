@@ -86,7 +86,7 @@ export function fillDefaults(schema: Schema, value: Json, filling: Filling): Pat
   }
 }
 
-/** Does the same as `fillDefaults`, but yields at every point at which the work can be interrupted. */
+/** Like `fillDefaults`, but yields wherever the work can be interrupted. */
 export function* fillSliced(schema: Schema, value: Json, filling: Filling): Generator<void, PathElements | undefined> {
   if (!hasDefaults(schema) || !isLarge(value)) return fillDefaults(schema, value, filling)
   yield
@@ -226,7 +226,7 @@ export function sizeOf(value: Json | undefined, more = 0): Size {
   return size
 }
 
-/** Does the same as `sizeOf`, but yields at every point at which the work can be interrupted. */
+/** Like `sizeOf`, but yields wherever the work can be interrupted. */
 export function* sizeSliced(value: Json | undefined): Generator<void, Size> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) return sizeOf(value)
   yield

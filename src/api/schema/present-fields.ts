@@ -1,7 +1,7 @@
 /**
  * Selects the fields of an object schema that are relevant for one value: the fields that are present, and those whose
- * absence matters. Users may define thousands of fields and send thousands of objects that have only a few of them. The
- * time for checking every field on every object would be proportional to the product.
+ * absence matters. Users may define thousands of fields and send thousands of objects that have only a few of them.
+ * Checking every field of every object would then take time proportional to the product of both numbers.
  */
 import type { JsonObject } from '../json/json.ts'
 

@@ -36,7 +36,7 @@ interface Asking<T> extends Holding<T> {
   readonly refusal: (reservation: Reservation) => FieldError
 }
 
-/** The way in which a kind reserves values. */
+/** How a kind reserves values. */
 export type KindReservations<T> = Allocating<T> | Asking<T>
 
 /** Allocates values for one write. The allocations take effect only if the write is committed. */

@@ -90,8 +90,8 @@ export interface StringSchema<T = unknown> extends Typed<T> {
   readonly type: 'string'
   readonly values?: readonly string[]
   /**
-   * Values that OpenAPI v3 lists since Kubernetes 1.24. The schema accepts all values, and the rules of the kind report
-   * others.
+   * Values that OpenAPI v3 has listed since Kubernetes 1.24. The schema accepts all values, and the rules of the kind
+   * report others.
    */
   readonly listed?: readonly string[]
   /** The availability of values that only some versions have. */
@@ -135,7 +135,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
    * are always owned as a whole.
    */
   readonly granular?: boolean
-  /** Whether OpenAPI publishes the type without `type` instead of as an object. */
+  /** Whether OpenAPI publishes the type without the keyword `type`, instead of as an object. */
   readonly untyped?: boolean
   /** Whether the members of objects stay in the order in which they were sent. */
   readonly asSent?: boolean
@@ -176,16 +176,15 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   readonly type: 'list'
   readonly items: Schema
   /**
-   * The way in which server-side apply handles the list: as an atomic value, as a set of scalars, or as a map keyed by
-   * the fields in `keys`.
+   * How server-side apply handles the list: as an atomic value, as a set of scalars, or as a map keyed by the fields in
+   * `keys`.
    */
   readonly list: 'atomic' | 'set' | 'map'
   readonly keys?: readonly string[]
   /** Whether duplicates in a set or keyed list are rejected. If false, the rules of the kind decide. */
   readonly unique?: boolean
   /**
-   * The way in which a strategic merge patch handles the list: it replaces the list, or merges it by `mergeKey`
-   * (scalars by value).
+   * How a strategic merge patch handles the list: it replaces the list, or merges it by `mergeKey` (scalars by value).
    */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
@@ -194,7 +193,7 @@ export interface ListSchema<T = unknown> extends Typed<T> {
    * encoded this way.
    */
   readonly wrapped?: boolean
-  /** Whether OpenAPI publishes the list without its list type since Kubernetes 1.24. */
+  /** Whether OpenAPI, since Kubernetes 1.24, publishes the list without its list type. */
   readonly unmarked?: boolean
   /**
    * Whether a patch can list the keys of an element to retain, so that all other keys are dropped. OpenAPI publishes
@@ -275,8 +274,8 @@ export interface Field<T = unknown> extends Availability {
   /** The first version that publishes the field as optional. */
   readonly optionalSince?: KubeVersion
   /**
-   * The way in which decoding handles a zero value (`false`, `0`, `""`, an empty list, map or object). `omit` drops the
-   * value, `keep` preserves it if the client sent it, and `write` adds it even if the client did not send it.
+   * How decoding handles a zero value (`false`, `0`, `""`, an empty list, map or object). `omit` drops the value,
+   * `keep` preserves it if the client sent it, and `write` adds it even if the client did not send it.
    */
   readonly zeroValue: 'omit' | 'keep' | 'write'
   /** Whether to record that the client sent an empty list or map before it is dropped (see `explicit-empty.ts`). */
@@ -294,8 +293,8 @@ export interface Field<T = unknown> extends Availability {
    */
   readonly dropsEmptyOwner?: boolean
   /**
-   * The way in which a strategic merge patch handles an object in this field. `replace` replaces the object as a whole.
-   * `retainKeys` merges it, and the patch can list the keys to retain.
+   * How a strategic merge patch handles an object in this field. `replace` replaces the object as a whole. `retainKeys`
+   * merges it, and the patch can list the keys to retain.
    */
   readonly patch?: 'replace' | 'retainKeys'
   /** Purpose of the field in one or two sentences. */

@@ -71,7 +71,7 @@ export function validate(schema: Schema, value: Json, { previous, ...context }: 
   return validation.errors
 }
 
-/** Does the same as `validate`, but yields at every point at which the work can be interrupted. */
+/** Like `validate`, but yields wherever the work can be interrupted. */
 export function* validateSliced(
   schema: Schema,
   value: Json,

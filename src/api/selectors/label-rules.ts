@@ -1,4 +1,4 @@
-/** Validation of labels and annotations, in objects of any kind. Errors contain the path of the map, not of the key. */
+/** Validates the labels and annotations of objects of any kind. Errors are reported at the map, not at the key. */
 import { type FieldError, type FieldPath, invalid, maxFaults, tooLong } from '../model/field-error.ts'
 import { checkLabelValue, checkQualifiedName } from '../model/names.ts'
 

@@ -31,8 +31,12 @@ export interface Emulation {
 }
 
 /**
- * The state of a part. `later`: the version does not have the part yet. `removed`: the version no longer has the part.
- * `disabled`: the feature gate of the part is disabled. `available`: the part can be used.
+ * The state of a part:
+ *
+ * - `later`: the version does not have the part yet.
+ * - `removed`: the version no longer has the part.
+ * - `disabled`: the feature gate of the part is disabled.
+ * - `available`: the part can be used.
  */
 export type AvailabilityState = 'later' | 'removed' | 'disabled' | 'available'
 

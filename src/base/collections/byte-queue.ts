@@ -1,7 +1,7 @@
 /**
- * A queue of bytes that arrive in chunks of any size. The queue takes at most three times the size of its content in
- * memory, even if the chunks are small. A small chunk is copied into a buffer that it shares with its neighbors, and so
- * is a small view of a large buffer (a TLS record). Other chunks are not copied until `join` is called.
+ * A queue of bytes that arrive in chunks of any size. The queue uses at most three times as much memory as its content,
+ * even if the chunks are small. Small chunks, and small views of a large buffer (a TLS record), are copied into a
+ * shared buffer. Other chunks are not copied until `join` is called.
  */
 
 /**
@@ -19,7 +19,7 @@ const maxTailBytes = 64 * 1024
 
 const nothing: Buffer = Buffer.alloc(0)
 
-/** ByteQueue stores bytes in the order in which they were received. */
+/** Stores bytes in the order in which they arrive. */
 export class ByteQueue {
   #parts: Buffer[] = []
   /** The only chunk in the queue. Undefined if the queue is empty or its chunks are in `#parts`. */

@@ -1,7 +1,4 @@
-/**
- * A binary heap, which finds its smallest value in logarithmic time. The heap does not remove outdated values. Its
- * owner skips an outdated value when the value reaches the top.
- */
+/** A binary min-heap. The heap does not remove outdated values. Its owner skips them when they reach the top. */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean
   readonly #values: T[] = []

@@ -73,7 +73,7 @@ export class SortedMap<V> {
     let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
-      // Most chunks lie entirely within the range, so the prefix of the last key decides for the whole chunk.
+      // Most chunks lie entirely within the range. If the last key has the prefix, all keys of the chunk do.
       const whole = keys.at(-1)!.startsWith(prefix)
       for (; at < keys.length; at++) {
         if (matches.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return matches

@@ -14,7 +14,7 @@ export interface Answer<V> {
 
 const maxAnswers = 8192
 
-/** TtlCache caches results until their time to live has passed. */
+/** Caches results until their time to live has passed. */
 export class TtlCache<V> {
   readonly #clock: Clock
   readonly #answers = new BoundedMap<string, { readonly value: V; readonly until: number }>(maxAnswers)

@@ -1,4 +1,4 @@
-/** Waiting with abort signals and deadlines. The functions in this file leave no timers or listeners behind. */
+/** Functions for waiting with abort signals and deadlines. They leave no timers or listeners behind. */
 
 /** Waits for `ms` milliseconds. Resolves early if the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {

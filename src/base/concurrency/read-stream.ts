@@ -1,5 +1,5 @@
 /**
- * Reads a stream through its events, which for small bodies is much cheaper than an iterator.
+ * Reads a stream through its events, which is much cheaper than an iterator for small bodies.
  *
  * A stream may end or be destroyed before its reader attaches: Node ends the readable side of an HTTP/2 stream as soon
  * as an empty frame ends the stream, and emits each event only once. `readStream` reports the end to late readers as
@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream'
 export interface StreamReader {
   readonly onData: (chunk: Buffer) => void
   readonly onEnd: () => void
-  /** A callback that runs when the stream fails or closes, including a close after the end of the data. */
+  /** Called when the stream fails or closes, including a close after the end of the data. */
   readonly onBreak: () => void
 }
 

@@ -1,7 +1,7 @@
 /** Lowers the priority of background threads, so that they do not delay other threads of the process. */
 import { getPriority, setPriority } from 'node:os'
 
-/** The lower priority relative to the other threads, as for nice(1): about a tenth of their share of a busy core. */
+/** The nice(1) value of background threads, which gives them about a tenth of another thread's share of a busy core. */
 const niceness = 10
 const maxNiceness = 19
 

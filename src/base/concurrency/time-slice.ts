@@ -8,8 +8,8 @@
  *   await roomInTurn()                                       // before each of many short tasks, such as requests
  *
  * Short work never yields, so short tasks keep their order. All long work in one turn of the event loop shares a time
- * budget of a few milliseconds. Suspended tasks that have worked for a few milliseconds at most resume first, so that an
- * ordinary request does not wait for every expensive one. Other suspended tasks follow, and tasks that wait for
+ * budget of a few milliseconds. Suspended tasks that have worked for at most a few milliseconds resume first, so that
+ * an ordinary request does not wait for every expensive one. Other suspended tasks follow, and tasks that wait for
  * `roomInTurn` come last. Tasks of one kind resume in the order of suspension. Every turn resumes at least one task of
  * each kind, so that no task starves on a busy server.
  */
@@ -20,8 +20,8 @@ const clock = performance
 const { nodeTiming } = clock
 
 /**
- * Time budget of one turn of the event loop in milliseconds. The budget is too short for a client to notice, and longer
- * while a server starts.
+ * Time budget of one turn of the event loop in milliseconds. Clients do not notice the usual budget. It is longer while
+ * a server starts.
  */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
@@ -60,7 +60,7 @@ export class TimeSlice {
     return this.#isDue() ? this.#rest() : undefined
   }
 
-  /** Runs a generator that yields at every point where its work can be interrupted or has to wait. */
+  /** Runs a generator that yields wherever its work can be interrupted or has to wait. */
   async run<T>(work: Sliced<T>): Promise<T> {
     for (let step = work.next(); ; ) {
       if (step.done) return step.value
@@ -134,7 +134,7 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** The state of the current turn of the event loop before suspended work resumes in the turn. */
+/** The state of a turn of the event loop when suspended work is about to resume. */
 interface Turn {
   readonly turn: number
   /** Whether the turn has time left in its shared budget. */
@@ -208,8 +208,8 @@ export function roomInTurn(): Promise<void> | undefined {
 }
 
 /**
- * Work that yields at every point where it can be interrupted. Each yield returns either nothing or a promise to wait
- * for. Work that yields promises cannot run synchronously.
+ * Work that yields wherever it can be interrupted. Each yield returns either nothing or a promise to wait for. Work
+ * that yields promises cannot run synchronously.
  */
 export type Sliced<T> = Generator<unknown, T>
 

@@ -1,7 +1,7 @@
 /**
  * Flag tables and their parser. A flag is written as `--name=value`, `--name value` or `--switch`. A flag with a
  * one-letter short form can also be written as `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends
- * the flags. A repeated flag may occur several times. Of any other flag, the last value applies, so that a user can
+ * the flags. A repeated flag may occur several times. For any other flag, the last value applies, so that a user can
  * override a flag in a shell alias. Invalid flags are reported before the program does anything else. The error names
  * the flag and, if the flag is misspelled, suggests the most similar flag.
  */
@@ -28,8 +28,7 @@ export interface Flag<T> {
   /** Whether the flag has no default. A flag without a default is undefined unless the user sets it. */
   readonly mayLack?: boolean
   /**
-   * The value that the flag has if the command line contains the flag without a value. The next word becomes the value
-   * if it is valid.
+   * The value of the flag if it appears without one. If the next word is a valid value, it becomes the value instead.
    */
   readonly bare?: string
   /** Whether help and completion omit the flag, because the flag exists only to explain why it is not supported. */
@@ -234,7 +233,7 @@ function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): bo
   return !isFlag(next) || /^-\d/.test(next)
 }
 
-/** Returns the value of a flag that the command line contains without a value. */
+/** Returns the value of a flag that appears without one. */
 function valueAlone({ name, value, bare }: Flag<unknown>): string {
   if (value !== '' && bare === undefined) throw new UsageError(`--${name} requires a value: --${name}=${value}`)
   return bare ?? 'true'

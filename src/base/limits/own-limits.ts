@@ -1,5 +1,5 @@
 /**
- * Error codes of Node for local resource limits on connections. The remote server is not responsible for these errors.
+ * Node's error codes for local resource limits on connections. The remote server is not responsible for these errors.
  */
 
 const codes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])

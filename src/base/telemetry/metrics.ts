@@ -170,8 +170,8 @@ export class Distribution {
 }
 
 /**
- * A histogram metric with fixed bounds and one distribution for each combination of label values. A distribution with
- * labels and without observations is omitted from scrapes: recording code looks up many distributions in advance, and
+ * A histogram metric with fixed bounds and one distribution for each combination of label values. A labeled
+ * distribution without observations is omitted from scrapes: recording code looks up many distributions in advance, and
  * the cost of a scrape should depend only on the observations.
  */
 export class Histogram implements Metric {

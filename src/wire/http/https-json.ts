@@ -18,13 +18,13 @@ export interface JsonQuestion {
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
   /**
-   * Timeout in milliseconds. Applies to the wait for a connection and, separately, to the response. Defaults to ten
+   * Timeout in milliseconds, which applies separately to the wait for a connection and to the response. Defaults to ten
    * seconds.
    */
   readonly timeoutMs?: number
 }
 
-/** The error for an unacceptable response. A retry would not help. */
+/** An error for an unacceptable response, for which a retry would not help. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }

@@ -17,7 +17,7 @@ export async function joinStreams(one: Duplex, other: Duplex): Promise<void> {
 
 /**
  * Copies data from one stream to another. Only one chunk is written at a time, because each queued chunk takes separate
- * memory. Meanwhile, sockets join small chunks.
+ * memory. Meanwhile, the source joins small chunks.
  */
 function copy(from: Duplex, to: Duplex): void {
   from.on('data', (chunk: Buffer) => {

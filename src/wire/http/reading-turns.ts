@@ -100,7 +100,7 @@ export class ReadingTurns {
     const [oldest] = this.#queues
     const lightestFirst = [...this.#queues].sort(([, a], [, b]) => a.expectedMs - b.expectedMs)
     for (const [client, queue] of lightestFirst) this.#continue(client, queue, 0)
-    // A client with much data does not starve.
+    // Ensures that a client with much data does not starve.
     if (oldest !== undefined && this.#queues.get(oldest[0]) === oldest[1]) this.#continue(...oldest, 1)
     if (this.#queues.size > 0) this.#schedule()
   }

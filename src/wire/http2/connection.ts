@@ -169,7 +169,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   protected abstract onSettings(): void
   /** Handles the announcement of the peer that it will not process streams after `lastStream`. */
   protected abstract onGoAway(lastStream: number, code: number): void
-  /** Runs after the last frame of the stream has been sent. */
+  /** Called after the last frame of the stream has been sent. */
   protected abstract onEnded(stream: S): void
 
   /** Number of bytes that a peer may leave unread. Above this number, the connection stops reading from the peer. */
@@ -180,7 +180,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Counts frames that neither start a stream nor carry a body. The parameter is the number of these frames. */
   protected onIdleFrames(_count: number): void {}
 
-  /** Runs after a frame of a body has been sent. */
+  /** Called after a frame of a body has been sent. */
   protected onBodySent(_bytes: number): void {}
 
   /** Stops reading. Further data is discarded, and after more than `maxDropped` bytes the connection is closed. */

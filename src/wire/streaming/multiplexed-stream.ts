@@ -13,7 +13,7 @@ export interface StreamCarrier {
   send(chunk: Buffer, done: () => void): void
   /** Ends the sending side of the stream. No more data will be sent. */
   finish(done: () => void): void
-  /** Runs when the stream is closed. `cut` means that the stream was closed before both sides were finished. */
+  /** Called when the stream is closed. `cut` means that the stream was closed before both sides were finished. */
   forget(ending: 'complete' | 'cut'): void
 }
 

@@ -57,7 +57,7 @@ function octal(header: Buffer, { value, at, length }: { value: number; at: numbe
   )
 }
 
-/** Sets the checksum of a header. For the sum over all bytes, the checksum field counts as blanks. */
+/** Sets the checksum of a header, which is the sum of all its bytes. The checksum field itself counts as blanks. */
 function sealed(header: Buffer): Buffer {
   header.fill(' ', 148, 156)
   const sum = header.reduce((total, byte) => total + byte, 0)

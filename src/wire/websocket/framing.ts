@@ -1,7 +1,7 @@
 /**
  * Parses and creates WebSocket frames (RFC 6455), for either side of a connection. The package `ws` parses and formats
- * the frames. The connection class of `ws` is not used, because it always performs the handshake itself, while in this
- * program the HTTP server or client has already switched the connection
+ * the frames. The connection class of `ws` is not used, because it always performs the handshake itself. In this
+ * program, the HTTP server or client has already switched the connection
  * (docs/decisions/0052-limits-of-a-connection.md).
  *
  * The memory that a peer can occupy is limited by the message size and by the number of frames and chunks per message,

@@ -1,4 +1,7 @@
-/** Type declarations for the used parts of the package `ws`. Complete type declarations would be another dependency. */
+/**
+ * Type declarations for the parts of the package `ws` that this program uses. Complete type declarations would be
+ * another dependency.
+ */
 declare module 'ws' {
   import type { Writable } from 'node:stream'
 

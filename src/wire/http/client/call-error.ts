@@ -2,17 +2,23 @@
 import { isOwnLimit } from '../../../base/limits/own-limits.ts'
 
 /**
- * The cause of a failed call: `timeout`: no complete response arrived in time. `connection`: no connection could be
- * established. `cut`: the connection closed after the request was sent and before the response was complete. `tls`: the
- * certificate or the handshake was invalid. `answer`: the response was unacceptable. `aborted`: the caller aborted the
- * call. `limit`: this server had no free connection or memory for the call.
+ * The cause of a failed call:
+ *
+ * - `timeout`: no complete response arrived in time.
+ * - `connection`: no connection could be established.
+ * - `cut`: the connection closed after the request was sent and before the response was complete.
+ * - `tls`: the certificate or the handshake was invalid.
+ * - `answer`: the response was unacceptable.
+ * - `aborted`: the caller aborted the call.
+ * - `limit`: this server had no free connection or memory for the call.
  */
 export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 
 /**
- * The way to repeat a failed call. `reconnect`: a reused connection broke before any part of the response arrived, so
- * the call can be repeated on a new connection. `verify`: the certificate appears to be self-signed, so the call can be
- * repeated with a different verification.
+ * How a failed call can be repeated:
+ *
+ * - `reconnect`: on a new connection, because a reused connection broke before any part of the response arrived.
+ * - `verify`: with a different verification, because the certificate appears to be self-signed.
  */
 export type Remedy = 'reconnect' | 'verify'
 

@@ -14,7 +14,7 @@ export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setT
 /** Handles the events of a connection for the call that currently uses the connection. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
-  /** A callback that runs when the server has closed its side of the connection. */
+  /** Called when the server has closed its side of the connection. */
   onEnd(): void
   onBroken(error: NodeJS.ErrnoException): void
 }
@@ -97,11 +97,11 @@ export interface PoolOptions {
 
 /** A call that needs a connection. */
 export interface Waiter {
-  /** A callback that runs when all connections are in use, so that the call has to wait. */
+  /** Called when all connections are in use, so that the call has to wait. */
   onWait?(): void
-  /** A callback that runs when the call no longer has to wait for other calls. */
+  /** Called when the call no longer has to wait for other calls. */
   onTurn?(): void
-  /** A callback that runs when the pool starts to open a connection for the call. `close` closes the connection. */
+  /** Called when the pool starts to open a connection for the call. `close` closes the connection. */
   onOpening?(close: () => void): void
 }
 

@@ -47,12 +47,12 @@ export interface AnswerReceiver extends AnswerSink {
   /** Whether there is room for more data. If not, the call stops reading until the callback of `wait` is called. */
   mayRead(): boolean
   wait(onRoom: () => void): void
-  /** A callback that runs after each chunk of received data, with the number of bytes that have not been parsed yet. */
+  /** Called after each chunk of received data, with the number of bytes that have not been parsed yet. */
   onParsed?(unreadBytes: number): void
   onComplete(): void
   /**
-   * A callback that runs instead of `onHead` and `onComplete` if the connection changes its protocol. Required if
-   * `rules.switchesAt` is set.
+   * Called instead of `onHead` and `onComplete` if the connection changes its protocol. Required if `rules.switchesAt`
+   * is set.
    */
   onSwitched?(head: AnswerHead, connection: SwitchedConnection): void
   onFailure(error: unknown): void

@@ -15,7 +15,7 @@ export interface TlsTarget extends ConnectionOptions {
   readonly port: number
   /** The function that replaces Node's verification of the certificate. */
   readonly verifier?: ServerVerifier | undefined
-  /** A callback for each TLS session that a later connection can resume. */
+  /** Called for each TLS session that a later connection can resume. */
   readonly onSession?: ((session: Buffer) => void) | undefined
 }
 

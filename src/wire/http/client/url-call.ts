@@ -14,7 +14,7 @@ export interface UrlCall {
    */
   readonly body?: string | undefined
   readonly headers?: { readonly [name: string]: string }
-  /** Timeout in milliseconds. Applies to the wait for a free connection and, separately, to the response. */
+  /** Timeout in milliseconds, which applies separately to the wait for a free connection and to the response. */
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly faultOf: HeadFault

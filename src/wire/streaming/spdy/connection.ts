@@ -39,8 +39,8 @@ export interface OpenedStream {
 
 export interface SpdyOptions {
   /**
-   * A callback for every stream that the client opens. If the callback throws an error, the stream is reset. Undefined
-   * on the client side.
+   * Called for every stream that the client opens. If the callback throws an error, the stream is reset. Undefined on
+   * the client side.
    */
   readonly onStream?: (opened: OpenedStream) => void
   /** Idle timeout of the connection in milliseconds. 0 means no timeout. */
