@@ -89,7 +89,7 @@ export function applyObject(request: ApplyRequest): Applied {
   return runToCompletion(applySliced(request))
 }
 
-/** Does the same as `applyObject`, but yields periodically so that other work can run. */
+/** Like `applyObject`, but yields periodically so that other work can run. */
 export function* applySliced(request: ApplyRequest): Sliced<Applied> {
   const plan = yield* makePlan(request)
   yield

@@ -49,7 +49,7 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
   return gather(parts)
 }
 
-/** Does the same as `compare`, but yields periodically so that other work can run. */
+/** Like `compare`, but yields periodically so that other work can run. */
 export function* compareSliced(
   schema: Schema,
   before: Json | undefined,
@@ -98,7 +98,7 @@ function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined 
   return undefined
 }
 
-/** Does the same as `pairsOf`, but yields periodically. */
+/** Like `pairsOf`, but yields periodically. */
 function* pairsSliced(schema: Schema, before: Json, after: Json): Generator<void, Pair[] | undefined> {
   if (hasMembers(schema) && isParted(before, after, isObject))
     return yield* memberPairsSliced(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
@@ -243,7 +243,7 @@ function everything(schema: Schema, value: Json): FieldSet {
   return justHere
 }
 
-/** Does the same as `everything`, but yields periodically. */
+/** Like `everything`, but yields periodically. */
 function* allFieldsSliced(schema: Schema, value: Json): Generator<void, FieldSet> {
   const isParted = (hasMembers(schema) && isObject(value)) || (hasElements(schema) && Array.isArray(value))
   if (!isParted || !isLarge(value)) return everything(schema, value)

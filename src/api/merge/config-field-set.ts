@@ -22,7 +22,7 @@ export function configFieldSet(schema: Schema, config: Json): FieldSet {
   return fieldsIn(schema, config, '')
 }
 
-/** Does the same as `fieldsIn`, but yields periodically so that other work can run. */
+/** Like `fieldsIn`, but yields periodically so that other work can run. */
 export function* configFieldSetSliced(schema: Schema, config: Json, path: FieldPath = ''): Generator<void, FieldSet> {
   if (!isLarge(config)) return fieldsIn(schema, config, path)
   yield

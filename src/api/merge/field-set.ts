@@ -66,7 +66,7 @@ export function rebuild(
   return children.size === 0 ? (member ? justHere : emptySet) : { member, children }
 }
 
-/** Does the same as `rebuild`, but yields periodically so that other work can run. */
+/** Like `rebuild`, but yields periodically so that other work can run. */
 export function* rebuildSliced(set: FieldSet, { member, change }: Rebuilding): Generator<void, FieldSet> {
   const changed = new Map<string, FieldSet>()
   let branches = 0
@@ -131,7 +131,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member && b.member, (branch, step) => intersection(branch, below(b, step)))
 }
 
-/** Does the same as `intersection`, but yields periodically. */
+/** Like `intersection`, but yields periodically. */
 export function* intersectionSliced(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (!isLargeSet(a)) return intersection(a, b)
   return yield* rebuildSliced(a, {
@@ -146,7 +146,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
 }
 
-/** Does the same as `difference`, but yields periodically. */
+/** Like `difference`, but yields periodically. */
 export function* differenceSliced(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
   if (isEmpty(b) || !isLargeSet(a)) return difference(a, b)
   return yield* rebuildSliced(a, {
@@ -170,7 +170,7 @@ export function covers(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
-/** Does the same as `covers`, but yields periodically. */
+/** Like `covers`, but yields periodically. */
 export function* coversSliced(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(b)) return covers(a, b)
   if (b.member && !a.member) return false
@@ -190,7 +190,7 @@ export function sameSet(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
-/** Does the same as `sameSet`, but yields periodically. */
+/** Like `sameSet`, but yields periodically. */
 export function* sameSetSliced(a: FieldSet, b: FieldSet): Generator<void, boolean> {
   if (a === b || !isLargeSet(a)) return sameSet(a, b)
   if (a.member !== b.member || a.children.size !== b.children.size) return false
@@ -218,7 +218,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return fields
 }
 
-/** Does the same as `toFieldsV1`, but yields periodically. */
+/** Like `toFieldsV1`, but yields periodically. */
 export function* toFieldsSliced(set: FieldSet): Generator<void, JsonObject> {
   if (!isLargeSet(set)) return toFieldsV1(set)
   yield
@@ -266,7 +266,7 @@ export function fromFieldsV1(fields: Json | undefined, readElement: ReadElement 
   return rootOf(readBranch(fields, readElement))
 }
 
-/** Does the same as `fromFieldsV1`, but yields periodically. */
+/** Like `fromFieldsV1`, but yields periodically. */
 export function* fromFieldsSliced(
   fields: Json | undefined,
   readElement: ReadElement = normalElement,

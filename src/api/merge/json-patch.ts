@@ -33,7 +33,7 @@ export function parseJsonPatch(value: Json): PatchOperation[] {
   return runToCompletion(operationsSliced(value))
 }
 
-/** Does the same as `parseJsonPatch`, but yields periodically so that other work can run. */
+/** Like `parseJsonPatch`, but yields periodically so that other work can run. */
 export function* operationsSliced(value: Json): Generator<void, PatchOperation[]> {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
@@ -114,7 +114,7 @@ export function applyJsonPatch(document: Json, operations: readonly PatchOperati
 /** Number of shifted elements between two yields. */
 const shiftedPerSlice = 1_000_000
 
-/** Does the same as `applyJsonPatch`, but yields periodically so that other work can run. */
+/** Like `applyJsonPatch`, but yields periodically so that other work can run. */
 export function* jsonPatchSliced(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   let yieldedAt = 0

@@ -65,7 +65,7 @@ function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | 
 
 type SlicedFieldError = Generator<void, FieldError | undefined>
 
-/** Does the same as `find`, but yields periodically. */
+/** Like `find`, but yields periodically. */
 function* findSliced(schema: Schema, value: Json, path: FieldPath): SlicedFieldError {
   if (!mayHold(schema) || !isLarge(value)) return find(schema, value, path)
   yield

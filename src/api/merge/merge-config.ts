@@ -3,9 +3,9 @@
  * of the object are preserved.
  *
  * Unchanged parts are the same value in memory, up to the whole object. The order of lists is determined as follows.
- * Elements that both lists contain have the order of the configuration. An element of only the object stays before the
- * element that follows it. An element of only the configuration has its position in the configuration, after the
- * object's elements at that position.
+ * Elements that both lists contain have the order of the configuration. An element that only the object contains stays
+ * before its successor. An element that only the configuration contains keeps its position in the configuration, after
+ * the object's elements at that position.
  *
  * object [a b c], configuration [z b]: [a z b c]
  */
@@ -31,7 +31,7 @@ export function mergeConfig(schema: Schema, live: Json | undefined, config: Json
   return sameJson(live, config) ? live : config
 }
 
-/** Does the same as `mergeConfig`, but yields periodically so that other work can run. */
+/** Like `mergeConfig`, but yields periodically so that other work can run. */
 export function* mergeConfigSliced(
   schema: Schema,
   live: Json | undefined,

@@ -29,7 +29,7 @@ export function* copySliced(object: JsonObject): Generator<void, JsonObject> {
   return copy
 }
 
-/** Does the same as `applyMergePatch`, but yields periodically so that other work can run. */
+/** Like `applyMergePatch`, but yields periodically so that other work can run. */
 export function* mergePatchSliced(document: Json | undefined, patch: Json): Generator<void, Json> {
   if (!isObject(patch)) return patch
   const result = isObject(document) ? yield* copySliced(document) : {}

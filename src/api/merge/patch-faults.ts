@@ -1,9 +1,11 @@
 /**
- * The errors of patches of all types.
+ * The errors of patches of all types:
  *
- * malformed 400 the body is not a patch of its type: no list, no object, an unknown directive inapplicable 422 a
- * well-formed patch that does not fit the object: missing path, failed test invalidPatch 422 the patched object would
- * not be valid for its kind; the cause names `patch`
+ * - malformed (400): the body is not a patch of its type, for example not a list or object, or it contains an unknown
+ *   directive.
+ * - inapplicable (422): a well-formed patch does not fit the object, for example because a path is missing or a test
+ *   fails.
+ * - invalidPatch (422): the patched object would not be valid for its kind. The cause names `patch`.
  *
  * An unsupported media type (415) and a missing object (404) are reported before any of these errors.
  */

@@ -64,7 +64,7 @@ export function itemsByElement(schema: ListSchema, items: readonly Json[]): Map<
   return elements
 }
 
-/** Does the same as `itemsByElement`, but yields periodically so that other work can run. */
+/** Like `itemsByElement`, but yields periodically so that other work can run. */
 export function* itemsByElementSliced(schema: ListSchema, items: readonly Json[]): Generator<void, Map<string, Json>> {
   const elements = new Map<string, Json>()
   for (let i = 0; i < items.length; i++) {

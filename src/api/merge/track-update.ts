@@ -60,7 +60,7 @@ export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undef
   return runToCompletion(trackSliced(update))
 }
 
-/** Does the same as `trackUpdate`, but yields periodically. Each part traverses the object once. */
+/** Like `trackUpdate`, but yields periodically. Each part traverses the object once. */
 export function* trackSliced(update: UpdateToTrack): Sliced<ManagedFieldsEntry[] | undefined> {
   const { schema, writer, readOnly, versions } = update
   const managers = yield* currentManagers(update)

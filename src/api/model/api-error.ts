@@ -27,7 +27,7 @@ export interface Status {
   code?: number
 }
 
-/** The error that code throws while it handles a request. `steps/answer-errors.ts` converts it to the response. */
+/** An error thrown while a request is handled. `steps/answer-errors.ts` converts it to the response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: number

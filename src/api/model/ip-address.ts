@@ -1,4 +1,4 @@
-/** Determines which IP addresses other hosts can use, because the addresses have the same meaning on every host. */
+/** Determines which IP addresses other hosts can reach, as opposed to addresses that are local to a host or link. */
 import { BlockList, isIPv4 } from 'node:net'
 import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Access to other stored objects for parts of the server. Admission plugins look up namespaces, endpoints look up pods,
- * and authorizers look up roles. Each result includes the revision of the object, so that a write can require that the
+ * Gives parts of the server access to stored objects. Admission plugins look up namespaces, endpoints look up pods, and
+ * authorizers look up roles. Each result includes the revision of the object, so that a write can require that the
  * object has not changed (docs/decisions/0008).
  *
  * Objects come from this server's cache and are shared, so callers must not modify them.

@@ -1,4 +1,4 @@
-/** Secrets to which a pod refers: as image pull secrets, in its environment and in its volumes. */
+/** Finds the Secrets to which a pod refers: as image pull secrets, in its environment and in its volumes. */
 
 /** The parts of a pod spec that can refer to Secrets. */
 interface SecretUser {

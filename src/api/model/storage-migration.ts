@@ -1,4 +1,4 @@
-/** Facts about StorageVersionMigrations that the API server shares with the control loop that runs them. */
+/** Definitions that the API server shares with the control loop that runs StorageVersionMigrations. */
 
 /**
  * Field manager of the control loop. A write of this manager is committed even if it does not change the object, so

@@ -1,6 +1,6 @@
 /**
  * The certificate authority that a server creates in its data directory. The pairs are `ca`, `serving`, `admin`,
- * `proxy` and `node-client`, each with a.crt and a.key file. Each pair is created on first use and read later. A
+ * `proxy` and `node-client`, each with a `.crt` and a `.key` file. Each pair is created on first use and read later. A
  * certificate that the CA signed is renewed when it is due, when its names change or when the CA changes. Several
  * processes can open one directory at once, and after a crash the next start completes the files. Two rules make this
  * possible: a key is written before its certificate, and a key is never replaced. Any other inconsistency is an error

@@ -18,7 +18,7 @@ export interface Renewed {
 
 export interface RenewalOptions {
   readonly pairs: readonly Renewed[]
-  /** A callback that receives the error of a failed check. It must not throw an error. */
+  /** Called with the error of a failed check. Must not throw an error. */
   readonly onError: (error: unknown) => void
   /** A signal that stops the renewal when it aborts. */
   readonly signal: AbortSignal

@@ -1,6 +1,4 @@
-/**
- * The way in which a private key signs certificates: the hash algorithm, and the identifier of the signature algorithm.
- */
+/** How a private key signs certificates: the hash algorithm, and the identifier of the signature algorithm. */
 import type { KeyObject } from 'node:crypto'
 import { tags } from './der.ts'
 import { element, identifier, sequence } from './encode-der.ts'

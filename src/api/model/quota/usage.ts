@@ -1,8 +1,8 @@
 /**
  * Computes the quota usage of an object. Every object counts as one object of its kind (`count/deployments.apps`), and
- * some kinds also have a plain name (`configmaps`). In addition, the requests and limits of pods, the node ports and
- * load balancers of services, the requested storage of volume claims (in total and per storage class), and the
- * requested devices of resource claims (per class) are counted.
+ * some kinds also have a plain name (`configmaps`). In addition, quotas count the requests and limits of pods, the node
+ * ports and load balancers of services, the storage that volume claims request (in total and per storage class), and
+ * the devices that resource claims request (per class).
  */
 import type { ApiObject } from '../object.ts'
 import type { Quantity } from '../quantity.ts'
@@ -46,7 +46,7 @@ export function usageOf(type: CountedType, object: ApiObject, context: UsageCont
   return more === undefined ? usage : add(usage, more)
 }
 
-/** Returns `count/pods`, `count/deployments.apps`. */
+/** Returns the quota name of a resource type, such as `count/pods` or `count/deployments.apps`. */
 function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`
 }
@@ -92,7 +92,7 @@ function devicesOf(deviceClass: string, vendor: Vendor): string {
   return `${deviceClass}.deviceclass.${groupName(vendor, 'resource')}/devices`
 }
 
-/** Parses `deployments.apps`. */
+/** Parses the name of a resource type, such as `deployments.apps`. */
 function typeNamed(text: string): CountedType {
   const dot = text.indexOf('.')
   return dot < 0 ? { group: '', plural: text } : { group: text.slice(dot + 1), plural: text.slice(0, dot) }
