@@ -7,7 +7,7 @@ import type { CelType } from './types.ts'
 import type { Value } from './values.ts'
 
 interface Common {
-  /** Offset of the node in the text of the expression, for error messages. */
+  /** Offset of the node in the expression, for error messages. */
   readonly at: number
   /** The type of the node, which the checker sets. */
   type?: CelType
@@ -55,7 +55,7 @@ export interface MapLiteral extends Common {
 }
 
 export interface StructField {
-  /** Offset of the colon in the text of the expression, for error messages. */
+  /** Offset of the colon in the expression, for error messages. */
   readonly at: number
   readonly name: string
   readonly value: Node

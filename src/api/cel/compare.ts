@@ -113,7 +113,7 @@ export function order(a: Value, b: Value): number {
   return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
 }
 
-/** Returns the length of a text in code points. JavaScript counts UTF-16 code units instead. */
+/** Returns the length of a string in code points. JavaScript counts UTF-16 code units instead. */
 export function lengthOf(text: string): number {
   let pairs = 0
   for (let i = 0; i < text.length; i++) {

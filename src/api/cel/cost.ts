@@ -94,7 +94,7 @@ const opaqueEqualityCosts: { readonly [kind: string]: number } = {
   ...{ authorizer: 1, path_check: 1, group_check: 1, resource_check: 1, decision: 1 },
 }
 
-/** The kinds of operands for which selecting a field has a cost. */
+/** The operand kinds for which selecting a field is charged. */
 const selectable: ReadonlySet<CelType['kind']> = new Set(['map', 'object', 'variable'])
 
 class Estimator {

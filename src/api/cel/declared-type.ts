@@ -56,8 +56,8 @@ export const reservedWords: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The first Kubernetes minor version in which a field with a reserved word as its name can be selected without
- * escaping, as in `a.namespace`.
+ * The first Kubernetes minor version that can select a field named like a reserved word without escaping, as in
+ * `a.namespace`.
  */
 export const plainReservedSince = 30
 

@@ -200,7 +200,7 @@ function optionalValue(value: Value): Value | undefined {
   throw new CelError('no such overload')
 }
 
-/** Evaluates a list literal in which some elements are optional. */
+/** Evaluates a list literal with optional elements. */
 function sparseList(elements: readonly Evaluate[], optionals: ReadonlySet<number>): Evaluate {
   return (frame) => {
     frame.budget.charge(listCost)

@@ -1,7 +1,7 @@
-/** Errors in the text of an expression, with the wording and layout of cel-go. */
+/** Errors in an expression, with the wording and layout of cel-go. */
 
 export interface Issue {
-  /** Offset of the error in the text of the expression. */
+  /** Offset of the error in the expression. */
   readonly at: number
   readonly text: string
 }

@@ -155,7 +155,7 @@ export interface Comparing {
   readonly work: (parts: number) => void
 }
 
-/** Returns a text that is the same for equal times, durations or bytes, although their original texts may differ. */
+/** Returns a string that is the same for equal times, durations or bytes, even if they are written differently. */
 function formattedText(text: string, declared: DeclaredType): string {
   const value = fromText(text, declared)
   return value instanceof Uint8Array

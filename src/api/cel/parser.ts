@@ -1,6 +1,6 @@
 /**
- * Parses the text of an expression to a syntax tree by recursive descent. The parser limits the length of the text and
- * the depth of the tree, so that recursive code can traverse the tree. It also recognizes the macros `has`, `all`,
+ * Parses an expression into a syntax tree by recursive descent. The parser limits the length of the expression and the
+ * depth of the tree, so that recursive code can traverse the tree. It also recognizes the macros `has`, `all`,
  * `exists`, `exists_one`, `map` and `filter` (macros.ts).
  */
 import type { Call, Node, StructField } from './ast.ts'
@@ -12,9 +12,9 @@ import { Double, maxInt, minInt, toInt, Uint, type Value } from './values.ts'
 
 /** Maximum length of an expression in characters. */
 const maxLength = 100_000
-/** Maximum nesting depth of expressions in the text. The limit of cel-go is the same. */
+/** Maximum nesting depth of expressions, as in cel-go. */
 const maxNesting = 250
-/** Maximum depth of the syntax tree. The tree of `1 + 1 + 1 + ...` is deep although the text is not nested. */
+/** Maximum depth of the syntax tree. The tree of `1 + 1 + 1 + ...` is deep although the expression is not nested. */
 const maxDepth = 600
 /**
  * Maximum number of nodes in a syntax tree. Each compilation stage takes a few microseconds per node and cannot be
@@ -39,7 +39,7 @@ const precedences: ReadonlyMap<string, number> = new Map([
 const primaryTokens =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** Parses an expression. Throws SyntaxIssue if the text is invalid. */
+/** Parses an expression. Throws SyntaxIssue if the expression is invalid. */
 export function parse(text: string, dialect: Dialect = {}): Node {
   if (text.length > maxLength) {
     const { length } = [...text]
@@ -284,8 +284,8 @@ class Parser {
   }
 
   /**
-   * Parses the remainder of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if the
-   * text is not an object.
+   * Parses the remainder of an object such as `Object.spec{replicas: 3}` after its first name. Returns undefined if it
+   * is not an object.
    */
   #struct(first: string, at: number): Node | undefined {
     const isOperator = ({ kind, text }: Token, sign: string) => kind === 'operator' && text === sign

@@ -89,7 +89,7 @@ export interface Uses {
   readonly paramsType?: DeclaredType | undefined
 }
 
-/** Returns the variables of an expression, in the order in which their values are passed. */
+/** Returns the variables of an expression, in the order of their values. */
 export function variablesFor(uses: Uses): ReadonlyMap<string, DeclaredType> {
   const { params, authorizer, variables, objectType = dynamicType, paramsType = dynamicType } = uses
   const fields = variables && new Map([...variables].map(([name, type]) => [name, opaque(type)] as const))

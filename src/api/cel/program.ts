@@ -1,6 +1,6 @@
 /**
  * Compiles rules: the expression is parsed and type-checked, its cost is estimated, and its constant patterns are
- * compiled. `compileRule` returns errors in the text of a rule instead of throwing them.
+ * compiled. `compileRule` returns errors in a rule instead of throwing them.
  */
 import type { Call, Node } from './ast.ts'
 import { operands } from './ast.ts'
@@ -31,7 +31,7 @@ export interface Program {
   readonly evaluate: (variables: readonly Value[], budget: Budget) => Value
 }
 
-/** A compiled program, or the error in the text of the rule. */
+/** A compiled program, or the error in the rule. */
 export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }
@@ -53,7 +53,7 @@ export interface Environment {
   readonly hasBind?: boolean
   /** Required type of the result. Defaults to bool. `any` accepts every type. */
   readonly result?: CelType['kind'] | 'any'
-  /** The declared variables, in the order in which their values are passed. */
+  /** The declared variables, in the order of their values. */
   readonly variables: ReadonlyMap<string, DeclaredType>
   readonly readPattern: ReadPattern
   /**
@@ -63,7 +63,7 @@ export interface Environment {
   readonly findStruct?: FindStruct | undefined
 }
 
-/** Compiles a rule. Yields between the stages of compilation, because the text may be long. */
+/** Compiles a rule. Yields between the stages of compilation, because the rule may be long. */
 export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
   const { variables, version, costVersion, hasUnknownSizes, findStruct, result = 'bool' } = environment
   const { root, issue } = parsed(text, environment)

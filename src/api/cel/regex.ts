@@ -1,8 +1,8 @@
 /** Regular expressions in rules. The caller provides the engine, which must match in linear time. */
 
-/** A compiled regular expression whose matching time is linear in the length of the text. */
+/** A compiled regular expression that matches in time linear in the length of the input. */
 export interface Pattern {
-  /** Maximum number of matching steps per character of the text. */
+  /** Maximum number of matching steps per character of the input. */
   readonly size: number
   readonly test: (text: string) => boolean
   /** Returns the first match, or undefined if there is no match. */

@@ -1,5 +1,6 @@
 /**
- * Formats values of expressions for messages. The length of the text is limited, regardless of the size of the value.
+ * Formats the values of expressions for messages. The length of the output is bounded, regardless of the size of the
+ * value.
  */
 
 import { showDuration, showTimestamp } from './time-text.ts'
@@ -19,7 +20,7 @@ import {
 } from './values.ts'
 
 /**
- * Returns a text with at most about `maxLength` characters, such as `["a", 1]`. Omitted parts are replaced with `...`.
+ * Returns a string of at most about `maxLength` characters, such as `["a", 1]`. Omitted parts are replaced with `...`.
  */
 export function showValue(value: Value, maxLength: number): string {
   const parts: string[] = []

@@ -49,7 +49,7 @@ export function sortEstimate(
   return { cost: traversal(size.max, comparisonFactors[elements]) + listCallCost, size }
 }
 
-/** Returns the cost of matching a text against a pattern, given the lengths of both. */
+/** Returns the cost of matching a string against a pattern, given the lengths of both. */
 export function matchCost(text: number, pattern: number): number {
   return times(Math.ceil((text + 1) * perCharacter), Math.ceil(pattern * perPatternCharacter))
 }

@@ -1,6 +1,6 @@
 /**
  * Parses and formats times and durations: RFC 3339 timestamps, Go durations (`1h30m`), and the additional forms that
- * schemas allow in the formats `date`, `date-time`, `duration` and `byte`. Throws CelError if a text is invalid.
+ * schemas allow in the formats `date`, `date-time`, `duration` and `byte`. Throws CelError for invalid input.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
 import { CelError, Duration, maxInt, minInt, Timestamp } from './values.ts'
@@ -17,10 +17,10 @@ const units: { readonly [unit: string]: bigint } = {
   h: 3600n * second,
 }
 
-/** Maximum length of the text of a duration. Longer texts are rejected. */
+/** Maximum length of a duration in text form. Longer strings are rejected. */
 const maxText = 128
 
-/** Parses a duration such as `-1h2m3.5s`. Returns undefined if the text is not a duration. */
+/** Parses a duration such as `-1h2m3.5s`. Returns undefined if the string is not a duration. */
 function parseGoDuration(text: string): bigint | undefined {
   if (text.length > maxText) return undefined
   const [, sign, body = ''] = /^([-+]?)(.*)$/s.exec(text)!

@@ -71,7 +71,7 @@ export function typeVariable(): CelType {
   return { kind: 'variable', bound: undefined }
 }
 
-/** Returns the type to which a type variable is bound. Returns other types unchanged. */
+/** Returns the type that a type variable is bound to. Returns other types unchanged. */
 export function resolve(type: CelType): CelType {
   let actual = type
   while (actual.kind === 'variable' && actual.bound !== undefined) actual = actual.bound
@@ -200,7 +200,7 @@ function readName(name: string, parameters: Map<string, CelType>): CelType {
   return known
 }
 
-/** Returns a copy of a type for one call, in which new type variables replace the declared type parameters. */
+/** Returns a copy of a type for one call, with new type variables in place of the declared type parameters. */
 export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelType {
   switch (type.kind) {
     case 'variable': {

@@ -82,7 +82,9 @@ export const none = new Optional(undefined)
 /** A value of a type that only CEL functions can create and read, such as a quantity. */
 export abstract class Opaque {
   abstract readonly kind: CelType['kind']
-  /** The canonical text of the value. Two values of the same kind are equal if their canonical texts are equal. */
+  /**
+   * The canonical string form of the value. Two values of the same kind are equal if their canonical forms are equal.
+   */
   abstract readonly text: string
 }
 

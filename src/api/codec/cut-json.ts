@@ -192,7 +192,7 @@ function memberValueAt(json: Buffer, at: number, key: Buffer): number {
 }
 
 /**
- * Whether a key is at the given position. The texts can be compared directly, because the server writes every key in
+ * Whether a key is at the given position. The bytes can be compared directly, because the server writes every key in
  * the same form as `JSON.stringify`.
  */
 function isKeyAt(json: Buffer, start: number, key: Buffer): boolean {

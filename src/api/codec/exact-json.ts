@@ -1,6 +1,6 @@
 /**
  * Parses JSON without rounding integers beyond 2^53. The native parser can preserve all digits too, but is then ten
- * times slower and cannot be interrupted. The native parser is therefore used only to validate the text. The exact
+ * times slower and cannot be interrupted. The native parser is therefore used only to validate the input. The exact
  * parser relies on this validation and builds the value in steps.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'
@@ -19,7 +19,7 @@ export interface ExactOptions {
   readonly mergesObjects?: boolean
 }
 
-/** Parses a text that is known to be valid JSON. Throws error 400 for a number that no type can represent. */
+/** Parses input that is known to be valid JSON. Throws error 400 for a number that no type can represent. */
 export function* parseExactSliced(text: string, options: ExactOptions = {}): Generator<void, Json> {
   const maker = new ValueMaker(options)
   let tokens = 0
@@ -30,7 +30,7 @@ export function* parseExactSliced(text: string, options: ExactOptions = {}): Gen
   return maker.result
 }
 
-/** Builds a value from its tokens, which must be passed in the order of the text. */
+/** Builds a value from its tokens, which must be passed in source order. */
 class ValueMaker {
   result: Json = null
   readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []

@@ -29,8 +29,8 @@ function write(value: Json, margin: string, style: IndentStyle): string {
 const step = '  '
 
 /**
- * Indents compact JSON by two spaces per level, without a newline at the end. The text is not parsed, so all members
- * stay in their order. `margin` is written before every line except the first.
+ * Indents compact JSON by two spaces per level, without a newline at the end. The JSON is not parsed, so its members
+ * stay in order. `margin` is written before every line except the first.
  */
 export function indentText(json: string, margin = ''): string {
   let text = ''

@@ -4,7 +4,7 @@
  */
 import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
 
-/** An object or array that is open at the current position of the text. */
+/** An object or array that is open at the current position. */
 interface Level {
   /** The keys found so far in the object. Undefined for an array. */
   readonly keys: Set<string> | undefined

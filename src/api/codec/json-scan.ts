@@ -13,7 +13,7 @@ export { maxValues }
 export interface Scan {
   /** Total number of members of all objects, including duplicate keys. */
   readonly members: number
-  /** Whether the text contains a number that a double may not represent exactly. */
+  /** Whether the document contains a number that a double may not represent exactly. */
   readonly bigNumbers: boolean
 }
 
@@ -22,7 +22,9 @@ const backslash = 0x5c
 
 const longExponent = /[eE][-+]?\d{3}/
 
-/** Scans a text before it is parsed. Throws error 400 or 413 if the text exceeds the limits of a request body. */
+/**
+ * Scans a document before it is parsed. Throws error 400 or 413 if the document exceeds the limits of a request body.
+ */
 export function scanJson(text: string, maxCount = maxValues): Scan {
   let bigNumbers = false
   let depth = 0

@@ -64,8 +64,8 @@ export function* parseSliced(
 }
 
 /**
- * Counts the members of all objects in a value. If the text of the value contains duplicate keys, the text has more
- * members than the value.
+ * Counts the members of all objects in a value. If the JSON of the value contains duplicate keys, it has more members
+ * than the value.
  */
 function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
@@ -86,7 +86,7 @@ export function parseOwnJson(bytes: Buffer): Json {
 
 /**
  * Parses JSON like `parseOwnJson`, but yields periodically. The native parser cannot be interrupted and may need 50 ms
- * for a text with very many keys.
+ * for a document with very many keys.
  */
 export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
   if (bytes.length <= longText) return parseOwnJson(bytes)
@@ -96,8 +96,8 @@ export function* parseOwnSliced(bytes: Buffer): Generator<void, Json> {
 }
 
 /**
- * Length in characters above which a text is parsed in slices. The native parser needs at most a few milliseconds for a
- * shorter text.
+ * Length in characters above which a document is parsed in slices. The native parser needs at most a few milliseconds
+ * for a shorter document.
  */
 const longText = 128 * 1024
 
@@ -123,7 +123,7 @@ export class WrittenJson {
     this.text = text
   }
 
-  /** Wraps a text that must be one complete JSON value. */
+  /** Wraps a string that must be one complete JSON value. */
   static of(text: string): Json {
     return new WrittenJson(text) as unknown as Json
   }
@@ -153,7 +153,7 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
 }
 
 /**
- * Formats a string. A lone surrogate is rejected if the text will be stored. In a response, a lone surrogate is
+ * Formats a string. A lone surrogate is rejected if the string will be stored. In a response, a lone surrogate is
  * accepted, because a message may have been cut in the middle of a surrogate pair.
  */
 function writeText(text: string, room: number): string {
@@ -171,7 +171,9 @@ function writeArray(items: Json[], order: Order, room: number): string {
   return `${text}]`
 }
 
-/** Returns the text of a value for a message. The text of a large value is cut soon after `length` characters. */
+/**
+ * Returns the start of a value's JSON for a message. The JSON of a large value is cut soon after `length` characters.
+ */
 export function startOfJson(value: Json, length: number): string {
   if (!isLarge(value)) return stringifyJson(value)
   const isList = Array.isArray(value)
@@ -207,7 +209,7 @@ export function stringifyStored(value: Json | undefined, order: Order, level: nu
   const room = maxDepth - level
   const ordered = inMemberOrder(value, order, room)
   const text = ordered === undefined ? undefined : JSON.stringify(ordered)
-  // In the text of the native writer, `\ud` occurs only for lone surrogates.
+  // In the output of the native writer, `\ud` occurs only for lone surrogates.
   return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
 }
 

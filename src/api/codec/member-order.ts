@@ -1,7 +1,7 @@
 /**
  * The order of members in JSON objects. Types that the server defines use the order of their fields. Maps and values
- * without a schema, such as custom resources, use the byte order of their keys. Values whose exact text matters use the
- * order in which the client sent the members.
+ * without a schema, such as custom resources, use the byte order of their keys. Values whose exact text matters keep
+ * the client's order.
  *
  * Decoding already creates objects in field order, so objects rarely need to be sorted.
  */
@@ -26,7 +26,7 @@ export interface MemberOrder {
   readonly fields: ReadonlyMap<string, Place> | undefined
   /** The order of members inside the values of all other members. */
   readonly values: Order
-  /** Whether the members stay in the order in which the client sent them. */
+  /** Whether the members keep the client's order. */
   readonly asSent?: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * Formats JSON that may be large. The text is the same as the text of `stringifyStored`, but the generator yields
+ * Formats JSON that may be large. The output is the same as that of `stringifyStored`, but the generator yields
  * periodically so that other work can run.
  */
 import type { Json, JsonObject } from '../json/json.ts'

@@ -37,8 +37,8 @@ export interface Selectable {
 /** The data about an object that caches and indexes need. */
 export interface Header extends Selectable {
   /**
-   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written.
-   * Undefined if it is unknown.
+   * Identifies the schema (`Evolution.schemaId`) that the object was complete for when it was written. Undefined if
+   * unknown.
    */
   readonly completeFor?: string | undefined
   /** The emulated Kubernetes version of the server that wrote the object, such as `1.29`. Undefined for 1.23. */

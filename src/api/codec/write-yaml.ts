@@ -1,7 +1,7 @@
 /**
  * Formats YAML with keys in the order of `yaml-key-order.ts`, without indenting lists, and with blocks for multi-line
- * texts. A text is quoted if another parser could read it as something other than a string (`yes`, `1e3`, a date), or
- * if it contains terminal control characters.
+ * strings. A string is quoted if another parser could read it as something other than a string (`yes`, `1e3`, a date),
+ * or if it contains terminal control characters.
  */
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { compareKeys } from './yaml-key-order.ts'
@@ -68,7 +68,7 @@ function keyText(key: string, margin: string): string {
 }
 
 /**
- * Returns the text of a value that starts on the line of its key. `margin` is the indentation of the following lines.
+ * Returns the YAML of a value that starts on the line of its key. `margin` is the indentation of the following lines.
  */
 function inline(value: Json, margin: string): string {
   if (typeof value === 'string') return scalarText(value, margin)
@@ -91,12 +91,12 @@ function oneLine(text: string): string {
 }
 
 const mayBeDate = /^\d{4}-\d{1,2}-/
-/** Matches texts that some parsers read as numbers, such as `1,300` and `80:80`. */
+/** Matches strings that some parsers read as numbers, such as `1,300` and `80:80`. */
 const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
-/** Words to which some parsers give a special meaning as a value or key. */
+/** Words that some parsers give a special meaning as a value or key. */
 const specialWords = new Set(['=', '<<'])
 
-/** Whether some parser would read a text as something other than a string. */
+/** Whether some parser would read a string as another type. */
 function isAmbiguous(text: string): boolean {
   return specialWords.has(text) || mayBeDate.test(text) || mayBeNumber.test(text) || !isPlainText(text)
 }
@@ -104,7 +104,7 @@ function isAmbiguous(text: string): boolean {
 const atBeginning = /^(?:[ #,[\]{}&*!|>'"%@`]|---|\.\.\.|[-?:](?: |$))/
 const anywhere = /:(?: |$)| #| $/
 
-/** Whether a text contains a YAML indicator at a position where the indicator has a meaning. */
+/** Whether a string contains a YAML indicator at a position where the indicator has a meaning. */
 function hasIndicator(text: string): boolean {
   return atBeginning.test(text) || anywhere.test(text)
 }
@@ -115,7 +115,9 @@ function hasIndicator(text: string): boolean {
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u
 const everyUnprintable = new RegExp(unprintable, 'gu')
 
-/** Whether a block reproduces a text exactly: the text is printable and has no whitespace that a parser could drop. */
+/**
+ * Whether a block reproduces a string exactly: the string is printable and has no whitespace that a parser could drop.
+ */
 function isBlock(text: string): boolean {
   return !/^\s|[ \t](?:\n|$)/.test(text) && !unprintable.test(text.replaceAll(/[\n\t]/g, ''))
 }

@@ -1,4 +1,4 @@
-/** Locates values in the text of a YAML file for error messages. The text is parsed again, but only after an error. */
+/** Locates values in a YAML file for error messages. The file is parsed again, but only after an error. */
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from 'js-yaml'
 
 /** A position in a text. */

@@ -35,7 +35,7 @@ const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
  */
 const maxNumberLength = 400
 
-/** Returns the value of an unquoted scalar: the value of a special word, a number, or the text itself. */
+/** Returns the value of an unquoted scalar: the value of a special word, a number, or the string itself. */
 export function plainScalar(text: string): Scalar {
   if (text.length <= maxWordLength) {
     const word = words.get(text)
@@ -50,8 +50,8 @@ export function plainScalar(text: string): Scalar {
 }
 
 /**
- * Whether every parser reads a text as a string rather than as a special word or a number. `1e999` counts as a number,
- * although `plainScalar` rejects it as out of range.
+ * Whether every parser reads a scalar as a string rather than as a special word or a number. `1e999` counts as a
+ * number, although `plainScalar` rejects it as out of range.
  */
 export function isPlainText(text: string): boolean {
   if (text.length <= maxWordLength && (words.has(text) || letters.has(text))) return false

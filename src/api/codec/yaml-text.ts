@@ -23,8 +23,8 @@ import { loneSurrogate, maxDepth, maxDuplicates, maxValues, pathText, tooDeep, t
 import { plainScalar, type Scalar } from './yaml-scalar.ts'
 
 /**
- * Parses a text that contains a single document. `limit` is the maximum size of a body in bytes, which also limits the
- * expansion of aliases.
+ * Parses a single YAML document. `limit` is the maximum size of a body in bytes, which also limits the expansion of
+ * aliases.
  */
 export function parseYamlText(text: string, limit: number): ParsedJson {
   const reader = new Reader(text, eventsOf(text), limit)
@@ -32,7 +32,8 @@ export function parseYamlText(text: string, limit: number): ParsedJson {
 }
 
 /**
- * Parses every document of a text, such as a file of manifests. `limit` is the maximum size of each document in bytes.
+ * Parses every document of a YAML file, such as a file of manifests. `limit` is the maximum size of each document in
+ * bytes.
  */
 export function parseYamlDocuments(text: string, limit: number): ParsedJson[] {
   const events = eventsOf(text)
@@ -271,9 +272,7 @@ function tagged(tag: string, text: string): Scalar {
   throw badRequest(`the YAML tag !!${name.slice(0, 50)} does not match its value`)
 }
 
-/**
- * Returns the text of a `!!binary` value in base64, because JSON has no binary values. kube-apiserver does the same.
- */
+/** Returns a `!!binary` value as a base64 string, because JSON has no binary values. kube-apiserver does the same. */
 function textOfBase64(text: string): string {
   const encoded = text.replaceAll(/[\r\n]/g, '')
   if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))

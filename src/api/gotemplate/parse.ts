@@ -28,7 +28,7 @@ const maxDepth = 200
 
 interface Ended {
   readonly nodes: Node[]
-  /** The token that ends a list of nodes: `end`, `else`, or '' for the end of the text. */
+  /** The token that ends a list of nodes: `end`, `else`, or '' for the end of the template. */
   readonly by: string
 }
 

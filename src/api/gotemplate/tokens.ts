@@ -1,5 +1,5 @@
 /**
- * Splits a Go template into tokens: the texts between actions, and the words, symbols and literals between `{{` and
+ * Splits a Go template into tokens: the text between actions, and the words, symbols and literals between `{{` and
  * `}}`. A dash next to a delimiter (`{{- `, ` -}}`) removes the adjacent whitespace. Comments are dropped.
  */
 import { trimEndOf } from '../../base/text/trim-end.ts'

@@ -8,7 +8,7 @@ import { isObject, type Json } from '../json/json.ts'
 /** A value of a template. */
 export type Value = Json | undefined
 
-/** Returns the keys of a map in the order in which Go prints and iterates over them. */
+/** Returns the keys of a map in the order that Go uses to print and iterate over them. */
 export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }

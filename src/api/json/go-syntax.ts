@@ -1,6 +1,6 @@
 /**
  * Formats JSON in Go syntax with all types, such as `map[string]interface {}{"a":1}`, for messages about custom
- * resources. Keys are sorted, so equal values have equal texts.
+ * resources. Keys are sorted, so equal values are formatted equally.
  */
 import { isObject, type Json } from './json.ts'
 

@@ -110,9 +110,7 @@ export function valueAt(value: Json | undefined, path: readonly PathElement[]): 
   return currentValue
 }
 
-/**
- * Returns a copy of a value in which the value at a path is replaced or removed. Missing parent objects are created.
- */
+/** Returns a copy of a value with the value at a path replaced or removed. Missing parent objects are created. */
 export function withValueAt(
   value: Json | undefined,
   path: readonly PathElement[],

@@ -35,7 +35,7 @@ interface Span {
   readonly end: number
 }
 
-/** Yields the positions of the keys in a text, in linear time. The text does not have to be valid JSON. */
+/** Yields the positions of the keys in a JSON document, in linear time. The input does not have to be valid JSON. */
 function* keysOf(text: string): Generator<Span> {
   for (let start = text.indexOf('"'); start >= 0; ) {
     const end = endOfString(text, start)

@@ -1,9 +1,9 @@
-/** Formats JSON on one line with keys in byte order, so that equal values have equal texts. */
+/** Formats JSON on one line with keys in byte order, so that equal values produce equal strings. */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { isObject, type Json } from './json.ts'
 import { stringifyJson } from './portable-json.ts'
 
-/** Returns the JSON text of a value with sorted keys. Equal values have equal texts. */
+/** Returns the JSON of a value with sorted keys. Equal values produce equal strings. */
 export function sortedJson(value: Json): string {
   return stringifyJson(sorted(value))
 }

@@ -19,7 +19,7 @@ export type ColumnPath = (value: Json) => Json | undefined
 const maxVisits = 10_000
 const maxLength = 1000
 
-/** Parses the path of a column. Returns undefined if the text is not a path. */
+/** Parses the path of a column. Returns undefined if the string is not a path. */
 export function parseColumnPath(text: string): ColumnPath | undefined {
   const path = parse(text.trim())
   return path && ((value) => evaluate(path, value))

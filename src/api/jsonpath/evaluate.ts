@@ -8,11 +8,11 @@
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** The rules in which columns and templates differ. */
+/** The rules that differ between columns and templates. */
 export interface Rules {
   /** Returns the members of an object or the elements of a list. Returns nothing for other values. */
   readonly children: (value: Json) => readonly Json[]
-  /** Returns the values to which a filter is applied. */
+  /** Returns the values that a filter is applied to. */
   readonly candidates: (value: Json) => readonly Json[]
   readonly slice: (value: Json, slice: Slice) => readonly Json[]
   readonly compare: (operator: Operator, a: Json, b: Json) => boolean
@@ -20,7 +20,7 @@ export interface Rules {
   readonly inFilter?: Rules
 }
 
-/** An evaluation of a path, with the root value to which `$` refers and the remaining budget. */
+/** An evaluation of a path, with the root value (`$`) and the remaining budget. */
 export interface Search {
   readonly top: Json
   readonly rules: Rules

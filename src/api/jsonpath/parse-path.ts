@@ -6,7 +6,7 @@
 import { UsageError } from '../../base/flags/flags.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'
 
-/** The details of the syntax in which columns and templates differ. */
+/** The details of the syntax that differ between columns and templates. */
 export interface Grammar {
   /** Matches `.name` at the current position. The name may be empty. */
   readonly member: RegExp
@@ -15,7 +15,7 @@ export interface Grammar {
    * `@`.
    */
   readonly hasRoots: boolean
-  /** Returns the name inside brackets, such as `a b` for `'a b'`. Returns undefined if the text is not a name. */
+  /** Returns the name inside brackets, such as `a b` for `'a b'`. Returns undefined if the brackets contain no name. */
   readonly bracketName: (text: string) => string | undefined
   /** Matches an index or a range inside brackets. The groups are the start, the first colon, the end and the stride. */
   readonly slice: RegExp
@@ -24,7 +24,7 @@ export interface Grammar {
    * unknown operator.
    */
   readonly splitFilter: (text: string) => { left: string; operator: Operator; right: string } | undefined
-  /** Parses an operand of a filter, which is a constant or a path. Returns undefined if the text is neither of them. */
+  /** Parses an operand of a filter, which is a constant or a path. Returns undefined if the string is neither. */
   readonly operand: (text: string) => Exclude<Operand, { path: unknown }> | { readonly text: string } | undefined
   /** Maximum number of steps in a path, and maximum nesting depth of filters. */
   readonly maxSteps: number
@@ -164,7 +164,7 @@ function sliceOf(text: string, pattern: RegExp): Slice | undefined {
   }
 }
 
-/** Splits a text at the separators that are not inside quotes. */
+/** Splits a string at the separators outside quotes. */
 export function splitOutsideQuotes(text: string, separator: string): string[] {
   const parts: string[] = []
   let start = 0

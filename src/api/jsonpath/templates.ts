@@ -45,7 +45,7 @@ function pathText(text: string): string {
   return /^[.[$@]/.test(bare) ? bare : `.${bare}`
 }
 
-/** Returns the text that a template produces for a value. */
+/** Returns the output of a template for a value. */
 export function fillTemplate(parts: readonly Part[], value: Json, how: FillOptions = { missingKeys: 'allow' }): string {
   return fill(parts, scopeOf(value, how))
 }
@@ -268,9 +268,7 @@ function expressionParts(text: string, tokens: Token[], depth: number): Part[] {
   return piecesOf(text).map((piece) => (/^["']/.test(piece) ? { text: unquote(piece) } : { path: parsePath(piece) }))
 }
 
-/**
- * Splits a text at spaces that are not inside quotes or brackets. For example, `.a "x" .b` is split into three words.
- */
+/** Splits a string at spaces outside quotes and brackets. For example, `.a "x" .b` is split into three words. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = []
   let piece = ''

@@ -138,8 +138,8 @@ const maxPathLength = 500
 const maxNameLength = 200
 
 /**
- * Returns a function that formats values in a few words. Many managers may own the same large value, so the texts are
- * cached.
+ * Returns a function that formats values in a few words. Many managers may own the same large value, so the formatted
+ * values are cached.
  */
 function showOnce(): Show {
   const textByValue = new Map<Json | undefined, string>([[undefined, 'nothing']])

@@ -326,6 +326,6 @@ function parsed(text: string): Json | undefined {
   try {
     return parseNative(text)
   } catch {
-    return undefined // The text is not a path element. The caller decides how to handle it.
+    return undefined // The string is not a path element. The caller decides how to handle it.
   }
 }

@@ -12,7 +12,7 @@ export type Pointer = readonly string[]
 
 const maxShownLength = 200
 
-/** Parses a pointer to its tokens. Returns undefined if the text is not a pointer. */
+/** Parses a pointer into its tokens. Returns undefined if the string is not a pointer. */
 export function parsePointer(text: string): Pointer | undefined {
   if (text === '') return []
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined

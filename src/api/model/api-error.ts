@@ -5,7 +5,7 @@
 import { shorten } from '../../base/text/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
-/** The object to which a Status refers. */
+/** The object that a Status refers to. */
 export interface StatusDetails {
   name?: string
   group?: string

@@ -45,7 +45,7 @@ export function bootstrapTokenType(vendor: Vendor): string {
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * Returns the time at which a token expires. A token without an `expiration` never expires. A token with an invalid
+ * Returns the expiration time of a token. A token without an `expiration` never expires. A token with an invalid
  * `expiration` counts as long expired.
  */
 export function tokenEnd(expiration: string): number {

@@ -1,7 +1,7 @@
 /**
  * Parses CronJob schedules: the five cron fields (minute, hour, day of month, month, day of week), a macro such as
  * `@daily`, or `@every 1h30m`, optionally preceded by `TZ=Europe/Berlin` or `CRON_TZ=...`. The cost of parsing depends
- * only on the length of the text. The CronJob controller computes when a schedule is due.
+ * only on the length of the schedule. The CronJob controller computes when a schedule is due.
  */
 
 import { shorten } from '../../base/text/shorten.ts'

@@ -35,7 +35,7 @@ export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath
   readonly text: string
-  /** A text that identifies similar errors, which differ only in the value. Only the first of them is reported. */
+  /** A string that identifies similar errors, which differ only in the value. Only the first of them is reported. */
   readonly once?: string
 }
 
@@ -80,7 +80,7 @@ export function tooLong(path: FieldPath, limit: number): FieldError {
   return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
 }
 
-/** Returns an error for a field that could not be validated because a value on which it depends is invalid. */
+/** Returns an error for a field that could not be validated because it depends on an invalid value. */
 export function notJudged(path: FieldPath, detail: string): FieldError {
   return { fault: 'InternalError', path, text: join('Internal error', detail) }
 }
@@ -114,7 +114,7 @@ export const maxFaults = 1000
 const maxPathLength = 500
 const maxTextLength = 2000
 
-/** Returns the first errors of a list, with long texts shortened. */
+/** Returns the first errors of a list, with long messages shortened. */
 export function firstFaults(errors: readonly FieldError[]): FieldError[] {
   return errors.slice(0, maxReportedErrors).map(({ fault, path, text }) => ({
     fault,

@@ -41,7 +41,7 @@ function rangesOf(...ranges: readonly Range[]): BlockList {
   return list
 }
 
-/** Returns the family of a range such as `10.0.0.0/24`, or undefined if the text is not a range. */
+/** Returns the family of a range such as `10.0.0.0/24`, or undefined if the string is not a range. */
 export function familyOfRange(text: string): 4 | 6 | undefined {
   const [, address = '', bits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   if (checkIpAddress(address).length > 0) return undefined

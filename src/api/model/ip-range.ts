@@ -25,7 +25,7 @@ const widths = { IPv4: 32, IPv6: 128 } as const
 /** The prefix of IPv4-mapped addresses. For example, `::ffff:10.0.0.1` stands for 10.0.0.1. */
 const mapped = 0xffffn
 
-/** Parses an address. Returns undefined if the text is not an address. Numbers with leading zeros are decimal. */
+/** Parses an address. Returns undefined if the string is not an address. Numbers with leading zeros are decimal. */
 export function parseIp(address: string): IpAddress | undefined {
   const version = ipVersion(address)
   if (version === 0) return undefined
@@ -41,8 +41,8 @@ export function formatIp({ family, number }: IpAddress): string {
 }
 
 /**
- * Parses a range. Returns undefined if the text is not a range. Bits below the mask are ignored, so 10.0.0.7/24 is the
- * same range as 10.0.0.0/24.
+ * Parses a range. Returns undefined if the string is not a range. Bits below the mask are ignored, so 10.0.0.7/24 is
+ * the same range as 10.0.0.0/24.
  */
 export function parseRange(text: string): IpRange | undefined {
   const [, first = '', digits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []

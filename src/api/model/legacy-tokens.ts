@@ -6,7 +6,7 @@
 import type { ApiObject } from './object.ts'
 import { type Vendor, vendorKey } from './vendor.ts'
 
-/** Returns the label of a token Secret for the day on which the token was last used. */
+/** Returns the label that records the day of a token Secret's last use. */
 export function lastUsedLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'legacy-token-last-used')
 }
@@ -16,7 +16,7 @@ export function invalidSinceLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'legacy-token-invalid-since')
 }
 
-/** Name of a ConfigMap in the system namespace. Its key `since` contains the day on which tracking started. */
+/** Name of a ConfigMap in the system namespace. Its key `since` contains the day tracking started. */
 export const trackingConfigMap = 'kube-apiserver-legacy-service-account-token-tracking'
 
 /** Formats the UTC day of a time in milliseconds, such as `2030-01-31`. */
@@ -24,7 +24,7 @@ export function dayOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10)
 }
 
-/** Returns the start of a day in milliseconds, or undefined if the text is not a day. */
+/** Returns the start of a day in milliseconds, or undefined if the string is not a day. */
 export function startOfDay(day: string | undefined): number | undefined {
   if (day === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined
   const start = Date.parse(`${day}T00:00:00Z`)

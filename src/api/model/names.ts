@@ -161,7 +161,7 @@ export function withoutLeadingZeros(text: string): string {
 }
 
 /**
- * Returns the IP version of an address, 4 or 6, or 0 if the text is not an address. Addresses with a zone are not
+ * Returns the IP version of an address, 4 or 6, or 0 if the string is not an address. Addresses with a zone are not
  * accepted.
  */
 export function ipVersion(text: string): number {

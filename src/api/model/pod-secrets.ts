@@ -1,4 +1,4 @@
-/** Finds the Secrets to which a pod refers: as image pull secrets, in its environment and in its volumes. */
+/** Finds the Secrets that a pod uses: as image pull secrets, in its environment and in its volumes. */
 
 /** The parts of a pod spec that can refer to Secrets. */
 interface SecretUser {
@@ -23,7 +23,7 @@ interface Volume extends Named {
   readonly secret?: { readonly secretName?: string }
 }
 
-/** Returns the names of all Secrets to which a pod refers. */
+/** Returns the names of all Secrets that a pod uses. */
 export function secretsOf({
   imagePullSecrets = [],
   initContainers = [],

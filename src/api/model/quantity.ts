@@ -37,7 +37,7 @@ interface Parts {
   readonly exponent: number
 }
 
-/** Parses a quantity. Returns undefined if the text is not a quantity. */
+/** Parses a quantity. Returns undefined if the string is not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
   const plain = parsePlain(text)
   if (plain !== undefined) return plain
@@ -80,8 +80,8 @@ export function formatQuantity({ nanos, form }: Quantity): string {
 }
 
 /**
- * Returns the canonical text of a quantity, or undefined if the text is not a quantity. A text whose scale already
- * matches a suffix is unchanged, so `1.250` remains `1.250` and `1.25` becomes `1250m`.
+ * Returns the canonical form of a quantity, or undefined if the string is not a quantity. A quantity whose scale
+ * already matches a suffix is unchanged, so `1.250` remains `1.250` and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
   if (settled.test(text) || (plainNumber.test(text) && !text.endsWith('000'))) return text
@@ -114,7 +114,7 @@ export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
 
 /**
  * Returns the amount as Kubernetes converts it to 64 bits, rounded up. If an amount with a large suffix or exponent
- * overflows, the result is 0. For other amounts, the result is the lowest 64 bits. The text must be a quantity.
+ * overflows, the result is 0. For other amounts, the result is the lowest 64 bits. The string must be a quantity.
  */
 export function int64Value(text: string): bigint {
   const parts = takeApart(text)!
@@ -213,7 +213,7 @@ function trailingZeros(digits: string): number {
   return digits.length - start
 }
 
-// Whether the original text is preserved. Kubernetes does not preserve the text of longer quantities either.
+// Whether the original spelling is preserved. Kubernetes does not preserve the spelling of longer quantities either.
 function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
   if (form === 'binary') {
     const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14

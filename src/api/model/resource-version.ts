@@ -1,6 +1,6 @@
 /**
- * The text form of a resourceVersion. For clients it is an opaque string. It contains a store revision in decimal, and
- * only the two functions in this file depend on that.
+ * The string form of a resourceVersion, which is opaque to clients. It contains a store revision in decimal, and only
+ * the two functions in this file depend on that.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from './api-error.ts'

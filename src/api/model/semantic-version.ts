@@ -4,7 +4,7 @@ const semanticVersion =
   /^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/
 const maxLength = 256
 
-/** Whether the text is a semantic version. Texts that are longer than any real version are rejected. */
+/** Whether the string is a semantic version. Strings longer than any real version are rejected. */
 export function isSemanticVersion(text: string): boolean {
   return text.length <= maxLength && semanticVersion.test(text)
 }

@@ -35,7 +35,7 @@ US/Indiana-Starke US/Michigan US/Mountain US/Pacific US/Samoa UTC Universal W-SU
 
 let names: ReadonlySet<string> | undefined
 
-/** Whether the text is the name of a time zone. Names are case-sensitive. */
+/** Whether the string is the name of a time zone. Names are case-sensitive. */
 export function isTimeZone(name: string): boolean {
   names ??= new Set([...Intl.supportedValuesOf('timeZone'), ...links.trim().split(/\s+/)])
   return names.has(name)

@@ -42,7 +42,7 @@ function compares({ operator, value: limit = '' }: Toleration, value: string): b
 
 const decimal = /^(?:0|-?[1-9][0-9]{0,18})$/
 
-/** Whether the text is a 64-bit integer in canonical form. */
+/** Whether the string is a 64-bit integer in canonical form. */
 export function isDecimalInt64(text: string): boolean {
   return decimal.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }

@@ -40,7 +40,7 @@ export interface Vendor {
   }
   /** The word that names use for the node agent, such as `nodeagent` or `kubelet`. */
   readonly nodeAgent: string
-  /** The environment variable in which a client passes information to a credential plugin. */
+  /** The environment variable that passes information from a client to a credential plugin. */
   readonly execInfoVariable: string
   /** The prefix of the vendor's OpenAPI extensions (`<extensionPrefix>list-type`) and headers. */
   readonly extensionPrefix: string

@@ -1,7 +1,7 @@
 /** The verbs of resources. Authorization rules, discovery and kinds use them. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
-/** The default verbs of a kind, in the order in which discovery lists them. */
+/** The default verbs of a kind, in discovery order. */
 export const allVerbs: readonly Verb[] = [
   'create',
   'delete',

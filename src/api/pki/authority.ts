@@ -60,7 +60,7 @@ export interface AuthorityOptions {
 }
 
 const day = 24 * 60 * 60 * 1000
-// Time before its creation from which a certificate is valid, for machines whose clocks differ or are set back.
+// How long before its creation a certificate becomes valid, for machines whose clocks differ or are set back.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
 /** The files that the directory may contain. `front-proxy` is the directory of another CA. */

@@ -1,7 +1,7 @@
 /**
  * Reads untrusted certificate requests (PKCS#10). The request must be the first PEM block, well formed, and signed with
- * the key for which the certificate is requested. Otherwise the functions throw MalformedInput. The cost is bounded by
- * the size of the text. Callers decide whether to grant the request.
+ * the key that the certificate is for. Otherwise the functions throw MalformedInput. The cost is bounded by the size of
+ * the input. Callers decide whether to grant the request.
  */
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { type Algorithm, readAlgorithm, readBits } from './algorithm.ts'
@@ -17,7 +17,7 @@ export interface CertificateRequest {
   /** The subject, encoded as a Name in DER. */
   readonly subjectName: Buffer
   readonly publicKey: KeyObject
-  /** The requested extensions, in the order in which they are encoded. */
+  /** The requested extensions, in encoded order. */
   readonly extensions: readonly RequestedExtension[]
 }
 

@@ -28,8 +28,8 @@ export function bitString(bytes: Buffer): Buffer {
 }
 
 /**
- * Encodes a bit string in which the given bits are set. Bit 0 is the first bit, and the string ends with the last set
- * bit, so `[0, 5]` is encoded as 100001.
+ * Encodes a bit string with the given bits set. Bit 0 is the first bit, and the string ends with the last set bit, so
+ * `[0, 5]` is encoded as 100001.
  */
 export function namedBits(bits: readonly number[]): Buffer {
   const last = Math.max(...bits)

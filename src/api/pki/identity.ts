@@ -13,9 +13,9 @@ import { subjectOf } from './tbs.ts'
 
 /** The subject of a certificate. */
 export interface Subject {
-  /** All common names of the subject, in the order in which they are encoded. A name may be empty. */
+  /** All common names of the subject, in encoded order. A name may be empty. */
   readonly commonNames: readonly string[]
-  /** All organizations of the subject, in the order in which they are encoded. */
+  /** All organizations of the subject, in encoded order. */
   readonly organizations: readonly string[]
 }
 

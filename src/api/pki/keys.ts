@@ -14,7 +14,7 @@ export function keyToPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** Parses a private key. Throws an error if the text is not an unencrypted P-256 private key. */
+/** Parses a private key. Throws an error if the string is not an unencrypted P-256 private key. */
 export function keyFromPem(pem: string): KeyObject {
   const key = createPrivateKey(pem)
   if (!isP256(key)) throw new Error('the key is not on the curve P-256')

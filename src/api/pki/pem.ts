@@ -1,7 +1,7 @@
 /**
- * Reads successive PEM blocks from a text in one pass. The reader skips text around the blocks and malformed blocks (no
- * end line, a different label at the end, invalid base64). A begin line inside a block starts a new block, so the time
- * is linear for any text. Callers decide which labels and header lines are acceptable.
+ * Reads successive PEM blocks in one pass. The reader skips text around the blocks and malformed blocks (no end line, a
+ * different label at the end, invalid base64). A begin line inside a block starts a new block, so the time is linear
+ * for any input. Callers decide which labels and header lines are acceptable.
  */
 export interface PemBlock {
   readonly label: string
@@ -10,7 +10,7 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** The text with which every begin and end line of a block starts. Other lines of a block do not start with it. */
+/** The start of every begin and end line of a block. Other lines of a block do not start with it. */
 const mark = '\n-----'
 
 /** Yields the blocks of a PEM file. */

@@ -5,7 +5,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Availability } from '../versions/availability.ts'
 
-/** A column of the table in which clients print objects. */
+/** A column of the table that clients print for objects. */
 export interface Column<T = ApiObject> extends Availability {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'

@@ -189,7 +189,7 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** Returns the schema by which `#readPruned` decodes an object, or undefined if there is no such schema. */
+  /** Returns the schema that `#readPruned` uses to decode an object, or undefined if there is no such schema. */
   #objectSchemaOf({ pruned, described, alternatives }: AnySchema): Schema | undefined {
     if (pruned === undefined || this.#vendor === undefined) return undefined
     return described?.(this.#vendor) ?? alternatives?.object.schema

@@ -278,16 +278,13 @@ export interface KindOf<T> extends Kind {
 export interface StoredJson {
   readonly json: Buffer
   /**
-   * The identifier of the schema (`Evolution.schemaId`) for which the object was complete when it was written.
-   * Undefined if it is unknown.
+   * Identifies the schema (`Evolution.schemaId`) that the object was complete for when it was written. Undefined if
+   * unknown.
    */
   readonly completeFor?: string | undefined
 }
 
-/**
- * An object that is ready for storage, and the schema for which it is complete. The schema is undefined if it is
- * unknown.
- */
+/** An object that is ready for storage, and the schema that it is complete for. The schema is undefined if unknown. */
 export interface ReadyToStore {
   readonly object: ApiObject
   readonly completeFor: string | undefined
@@ -302,7 +299,7 @@ export interface Evolution {
    * stored if it was complete for the same schema when it was written.
    */
   readonly schemaId: string
-  /** The apiVersion of stored objects. It does not depend on the version through which they are written. */
+  /** The apiVersion of stored objects. It does not depend on the version that a client uses to write them. */
   readonly storedAs: string
   /** Whether a webhook converts between versions, so that callers may have to wait for a conversion. */
   readonly remote: boolean

@@ -77,7 +77,7 @@ function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<v
 }
 
 /**
- * Applies the kind's defaults again after a value on which they depend was set, such as a generated name. Modifies
+ * Applies the kind's defaults again after a value that they depend on was set, such as a generated name. Modifies
  * `object` in place.
  */
 export function refillDefaults({ kind, context }: ObjectType, object: ApiObject): void {

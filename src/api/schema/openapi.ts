@@ -36,7 +36,7 @@ export class Definitions {
   }
 
   /**
-   * Returns the schema in the form that the document contains. `home` is the package to which short names belong, such
+   * Returns the schema in the form that the document contains. `home` is the package that short names belong to, such
    * as `core.v1`.
    */
   write(schema: Schema, home: string): JsonObject {
@@ -216,7 +216,7 @@ interface PublishedType {
   readonly doc: string | undefined
 }
 
-/** Returns the name under which a type is published, or undefined if the type is not published. */
+/** Returns the published name of a type, or undefined if the type is not published. */
 function publishedType(schema: Schema): PublishedType | undefined {
   switch (schema.type) {
     case 'time':

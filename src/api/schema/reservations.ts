@@ -7,7 +7,7 @@
  */
 import type { FieldError } from '../model/field-error.ts'
 
-/** A value of a pool, such as `{ pool: 'node-ports', value: '30080' }`. The text of a value is unique. */
+/** A value of a pool, such as `{ pool: 'node-ports', value: '30080' }`. Each value has exactly one spelling. */
 export interface Reservation {
   readonly pool: string
   readonly value: string

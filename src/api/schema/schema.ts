@@ -137,7 +137,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly granular?: boolean
   /** Whether OpenAPI publishes the type without the keyword `type`, instead of as an object. */
   readonly untyped?: boolean
-  /** Whether the members of objects stay in the order in which they were sent. */
+  /** Whether the members of objects keep the client's order. */
   readonly asSent?: boolean
   /** The published fields of a type that other code decodes. In Protobuf, they are the fields of its message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
@@ -148,7 +148,7 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
    * are preserved.
    */
   readonly pruned?: boolean
-  /** The first version in which the type is pruned. Earlier versions preserve unknown members. */
+  /** The first version that prunes the type. Earlier versions preserve unknown members. */
   readonly prunedSince?: KubeVersion
   /**
    * The Protobuf message of the type, with one field per possible type of the value. If undefined, the value is encoded
@@ -214,7 +214,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly open?: boolean
   /** Whether the schema describes a complete object in a custom resource, with its own type and metadata. */
   readonly embedded?: boolean
-  /** The choices: groups of fields of which exactly one must be set. */
+  /** The choices: groups of fields, exactly one of which must be set. */
   readonly choice?: Choice
   /** Returns the fields whose validation is skipped because an error elsewhere makes their errors meaningless. */
   fieldsToSkip?(value: T, context: RuleContext): readonly string[]
@@ -227,7 +227,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly keepsDisabledFields?: 'own' | 'all'
   /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
   readonly publish?: Publish
-  /** Returns the path at which errors of the fields are reported. Undefined if it is the path of the object. */
+  /** Returns the path for errors of the fields. Undefined if it is the path of the object. */
   faultsAt?(path: FieldPath, context: RuleContext): FieldPath
   /** Applies defaults that depend on sibling fields. Modifies the newly decoded value in place. */
   fill?(value: T, context: RuleContext): void
@@ -246,7 +246,7 @@ export interface Publishing {
 }
 
 /**
- * A group of fields of which exactly one must be set. The first field of `among` that is set is validated. If others
+ * A group of fields, exactly one of which must be set. The first field of `among` that is set is validated. If others
  * are set too, they are rejected without validation.
  */
 export interface Choice {
@@ -360,7 +360,7 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
   }
 }
 
-/** Returns a type of strings in which some values exist only in some versions. */
+/** Returns a type of strings with values that exist only in some versions. */
 export function withVersions<V extends string>(
   schema: StringSchema<V>,
   availability: { readonly [value in V]?: Availability },

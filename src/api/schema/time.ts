@@ -2,8 +2,8 @@
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * Returns the time in UTC with whole seconds, or undefined if the text is invalid. If `micro` is set, both the text and
- * the result have six decimals.
+ * Returns the time in UTC with whole seconds, or undefined if the string is invalid. If `micro` is set, both the string
+ * and the result have six decimals.
  */
 export function normalTime(text: string, micro: boolean): string | undefined {
   if (text.length > 40) return undefined

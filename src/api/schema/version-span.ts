@@ -28,8 +28,8 @@ export function spanOf(kind: Kind, { version, vendor }: { version: EmulatedVersi
 }
 
 /**
- * Returns the minor versions in which the fields of a type change. The content of a field that the version does not
- * have is skipped, because the field itself already differs between the versions.
+ * Returns the minor versions that change the fields of a type. The content of a field that the version does not have is
+ * skipped, because the field itself already differs between the versions.
  */
 function changesOf(schema: Schema, vendor: Vendor): number[] {
   const changes = new Set<number>()

@@ -67,7 +67,9 @@ function isMet({ operator, values = [] }: NodeRequirement, value: string | undef
   }
 }
 
-/** Parses an integer. If the text is not an integer, returns NaN, which is neither greater nor less than any number. */
+/**
+ * Parses an integer. If the string is not an integer, returns NaN, which is neither greater nor less than any number.
+ */
 function wholeNumber(text = ''): number {
   return /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
 }

@@ -21,7 +21,7 @@ export interface Availability {
   readonly gate?: GateCondition
 }
 
-/** One gate, several gates that must all be enabled, or several gates of which at least one must be enabled. */
+/** One gate, multiple gates that must all be enabled, or multiple gates at least one of which must be enabled. */
 export type GateCondition = FeatureGate | readonly FeatureGate[] | { readonly anyOf: readonly FeatureGate[] }
 
 /** The emulated version and the enabled feature gates of a server. */

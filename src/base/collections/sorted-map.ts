@@ -11,7 +11,7 @@
 import { compareUtf8 } from './utf8-order.ts'
 
 const maxChunk = 512
-/** Matches characters for which UTF-16 order and UTF-8 order may differ. */
+/** Matches characters whose order may differ between UTF-16 and UTF-8. */
 const fromSurrogatesOn = /[\ud800-\uffff]/
 
 interface Chunk<V> {

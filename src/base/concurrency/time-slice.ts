@@ -147,7 +147,7 @@ function presentTurn(): Turn {
   return { turn: stretch.turn, hasTime }
 }
 
-/** Suspended work of one kind, in the order in which it was suspended. */
+/** Suspended work of one kind, in order of suspension. */
 class RestingWork {
   readonly #waiting: (() => void)[] = []
   /** The last turn in which work of this kind resumed. */

@@ -23,7 +23,7 @@ export interface ThreadProgram {
   readonly bundled: string
 }
 
-/** Name of the asset with which a thread of the executable starts (bin/executable.cjs). */
+/** Name of the asset that starts a thread of the executable (bin/executable.cjs). */
 const launcher = 'executable.cjs'
 
 /** Starts a worker thread that runs this program. */
@@ -43,7 +43,7 @@ export async function readProgramFile(name: string, dist: URL): Promise<Buffer> 
   }
 }
 
-/** Environment key under which all threads share the path of the addon. */
+/** Environment key that shares the path of the addon among all threads. */
 const addonKey = 'orch.addon'
 const addonName = 'lmdb.node'
 

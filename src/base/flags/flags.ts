@@ -182,7 +182,7 @@ interface Given {
 }
 
 /**
- * Returns the flags in one argument: either a single flag, or several one-letter flags, all of which except the last
+ * Returns the flags in one argument: either a single flag, or several one-letter flags. All of them except the last
  * must be switches.
  */
 function argumentFlags(flags: Flags, argument: string): Given[] {

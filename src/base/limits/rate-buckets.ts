@@ -17,7 +17,7 @@ const seedBytes = 16
 const bucketBytes = 16
 /** Size of the reserved memory in bytes. The operating system allocates it only when buckets use it. */
 const maxBytes = 64 * 1024 * 1024
-/** Number of slots in which a key can be stored. A lookup checks all of them. */
+/** Number of candidate slots for a key. A lookup checks all of them. */
 const ways = 8
 
 /**

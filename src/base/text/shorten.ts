@@ -1,6 +1,6 @@
 /** Shortens text from clients and other servers before a message includes it. */
 
-/** Returns the first `longest` UTF-16 code units of a text. Never splits a surrogate pair, such as an emoji. */
+/** Returns the first `longest` UTF-16 code units of a string. Never splits a surrogate pair, such as an emoji. */
 export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text
   const last = text.charCodeAt(longest - 1)

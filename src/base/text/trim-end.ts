@@ -3,7 +3,7 @@
  * to match at every zero.
  */
 
-/** Returns the text without its trailing characters that are in `characters`. */
+/** Returns the string without its trailing characters that are in `characters`. */
 export function trimEndOf(text: string, characters: string): string {
   let end = text.length
   while (end > 0 && characters.includes(text[end - 1]!)) end--

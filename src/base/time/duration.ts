@@ -10,7 +10,7 @@ const units: { readonly [unit: string]: number } = {
 }
 const form = /^(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+$/
 
-/** Parses a duration and returns it in milliseconds. Returns undefined if the text is not a duration. */
+/** Parses a duration and returns it in milliseconds. Returns undefined if the string is not a duration. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0
   if (text.length > 64 || !form.test(text)) return undefined

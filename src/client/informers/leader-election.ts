@@ -44,9 +44,9 @@ const defaults = {
 
 /** The durations that determine a leader election. */
 export interface ElectionTiming {
-  /** Time for which other candidates must observe the Lease unchanged before they acquire it. */
+  /** How long other candidates must observe the Lease unchanged before they acquire it. */
   readonly leaseDurationMs: number
-  /** Time for which the leader tries to renew the Lease before it stops. Must be shorter than `leaseDurationMs`. */
+  /** How long the leader tries to renew the Lease before it stops. Must be shorter than `leaseDurationMs`. */
   readonly renewDeadlineMs: number
   /** Interval between attempts to acquire or renew the Lease. */
   readonly retryPeriodMs: number

@@ -21,7 +21,7 @@ export function requiredText(entry: Entry, field: string): string {
   return text
 }
 
-/** Returns the value of a text field. An empty text counts as unset. */
+/** Returns the value of a string field. An empty string counts as unset. */
 export function optionalText(entry: Entry, field: string): string | undefined {
   const value = optional(entry, field)
   if (value === undefined || value === '') return undefined
@@ -56,7 +56,7 @@ export function pemOf(entry: Entry, field: string): string | undefined {
 }
 
 /**
- * Returns the text of the file to which a field refers. Relative paths are resolved against the directory of the
+ * Returns the content of the file that a field refers to. Relative paths are resolved against the directory of the
  * kubeconfig.
  */
 export function readNamed(entry: Entry, field: string, name: string): string {

@@ -34,7 +34,7 @@ export function loadedLater(load: () => Promise<CredentialSource>): CredentialSo
   }
 }
 
-/** Whether a text is a valid bearer token. */
+/** Whether a string is a valid bearer token. */
 export function isToken(text: string): boolean {
   return /^[!-~]+$/.test(text)
 }

@@ -76,7 +76,7 @@ function commandOf(exec: Entry): string {
   return command.includes('/') ? besideConfig(exec, command) : command
 }
 
-/** Returns the files to which a command may refer, to check their existence and for error messages. */
+/** Returns the files that a command may refer to, to check their existence and for error messages. */
 export function candidatesOf(command: string, path: string): string[] {
   if (isAbsolute(command)) return [command]
   return path

@@ -72,7 +72,7 @@ function serverOf(cluster: Entry, { plain }: { readonly plain: boolean }): strin
   return server
 }
 
-/** Whether the text is an https URL. */
+/** Whether the string is an https URL. */
 export function isServer(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'https:'
 }

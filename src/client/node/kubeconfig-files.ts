@@ -60,7 +60,7 @@ export function listedFiles(env: ProcessEnvironment['env']): string | undefined 
   return env.ORCHCONFIG || env.KUBECONFIG || undefined
 }
 
-/** Returns the text of a file, or undefined if the file does not exist. */
+/** Returns the content of a file, or undefined if the file does not exist. */
 export function textIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
@@ -71,7 +71,5 @@ export function textIfThere(file: string): string | undefined {
   }
 }
 
-/**
- * Parses the text of a kubeconfig. Throws ConfigError. The error does not quote the text, which may contain secrets.
- */
+/** Parses a kubeconfig. Throws ConfigError. The error does not quote the file, which may contain secrets. */
 export type ConfigParser = (file: string, text: string) => Json

@@ -1,6 +1,6 @@
 /**
- * Creates the text of an administrator's kubeconfig with one cluster, user and context. All certificates are inline.
- * Callers write the file and restrict access to its owner, because it contains a private key.
+ * Creates an administrator's kubeconfig with one cluster, user and context. All certificates are inline. Callers write
+ * it to a file and restrict access to its owner, because it contains a private key.
  */
 export interface AdminConfig {
   /**
@@ -18,7 +18,7 @@ export interface AdminConfig {
   readonly key: string
 }
 
-/** Returns the text of a kubeconfig with a client certificate. */
+/** Returns a kubeconfig with a client certificate, as text. */
 export function adminKubeconfig({ cluster, user: name, server, authority, certificate, key }: AdminConfig): string {
   const user = name ?? `${cluster}-admin`
   return `apiVersion: v1
@@ -42,7 +42,7 @@ current-context: ${user}@${cluster}
 `
 }
 
-// Quotes a text as a JSON string, which is valid YAML.
+// Quotes text as a JSON string, which is valid YAML.
 function quoted(text: string): string {
   return JSON.stringify(text)
 }

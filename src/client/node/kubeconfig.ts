@@ -72,7 +72,7 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   }
 }
 
-/** Returns the names of the files to which the given fields refer. Fields with inline data are omitted. */
+/** Returns the names of the files that the given fields refer to. Fields with inline data are omitted. */
 function namedFiles(entry: Entry, fields: readonly string[]): string[] {
   return fields
     .filter((field) => optionalText(entry, `${field}-data`) === undefined)

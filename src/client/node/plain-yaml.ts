@@ -6,7 +6,7 @@
  */
 import type { Json, JsonObject } from '../../api/json/json.ts'
 
-/** Returns the value, or undefined if the text needs the full parser. */
+/** Returns the value, or undefined if the input needs the full parser. */
 export function parsePlainYaml(text: string): Json | undefined {
   const lines: Line[] = []
   for (const line of text.split('\n')) {
@@ -27,7 +27,7 @@ const linePattern =
   /^(?<indent> *)(?<dashes>- )?(?<key>[A-Za-z][\w-]*):(?: (?<value>true|false|\{\}|\[\]|"[ !#-[\]-~]*"|[A-Za-z/][\w+/=.:@-]*))?$/
 
 interface Line {
-  /** The columns at which the line and its key start. The columns differ in the first line of a list item. */
+  /** The start columns of the line and of its key. They differ in the first line of a list item. */
   readonly indent: number
   readonly inner: number
   readonly key: string

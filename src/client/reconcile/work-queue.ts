@@ -17,9 +17,9 @@ export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 export interface QueueSeries {
   readonly adds: { value: number }
   readonly retries: { value: number }
-  /** The time in seconds for which keys waited. */
+  /** How long keys waited, in seconds. */
   readonly waiting: { observe(seconds: number): void }
-  /** The time in seconds for which a key was processed. */
+  /** How long keys were processed, in seconds. */
   readonly working: { observe(seconds: number): void }
 }
 

@@ -13,7 +13,7 @@ export interface DiscoveredType extends ResourceType {
   readonly shortNames: readonly string[]
   /** Singular name, or '' if it equals the kind in lower case. */
   readonly singular: string
-  /** Categories to which the type belongs, such as `all`. */
+  /** Categories that the type belongs to, such as `all`. */
   readonly categories: readonly string[]
 }
 

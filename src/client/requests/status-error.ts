@@ -32,7 +32,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The Status for unknown paths, with the text that servers use. */
+/** The Status for unknown paths, with the message that servers use. */
 const nothingThere = { reason: 'NotFound', message: 'the server could not find the requested resource' }
 
 /** Converts an error response to an error. A proxy may send a body that is not a Status. */

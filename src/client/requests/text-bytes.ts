@@ -1,5 +1,5 @@
 /**
- * Encodes texts into shared blocks of memory. A separate block for each of thousands of small requests would trigger
+ * Encodes strings into shared blocks of memory. A separate block for each of thousands of small requests would trigger
  * garbage collections, because V8 counts such blocks as external memory.
  */
 

@@ -27,7 +27,7 @@ export class CachedObject implements VersionedJson, StoredJson, Joinable {
   /** Length of the JSON up to the first member after `kind` and `apiVersion`. The length is 0 until a list needs it. */
   typeLength = 0
   joined: Joinable['joined'] = undefined
-  /** Offset in the key at which the namespace starts, or the name for cluster-scoped objects. */
+  /** Offset of the namespace in the key, or of the name for cluster-scoped objects. */
   readonly #placeAt: number
 
   constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {

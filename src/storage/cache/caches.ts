@@ -46,7 +46,7 @@ export interface CacheListeners {
 
 /** Optional settings of the caches. */
 export interface CacheOptions {
-  /** Time in milliseconds for which events are retained. If undefined, only the memory limit removes events. */
+  /** How long events are retained, in milliseconds. If undefined, only the memory limit removes events. */
   readonly eventRetention?: HistoryTime | undefined
   /** The workers that share memory with this worker. Undefined if no memory is shared. */
   readonly sharing?: Sharing | undefined
@@ -438,7 +438,7 @@ export class Caches {
   }
 
   /**
-   * Returns the cache to which a key belongs: for `objects/core/configmaps/a/b`, the cache of
+   * Returns the cache that a key belongs to: for `objects/core/configmaps/a/b`, the cache of
    * `objects/core/configmaps/`. Returns undefined for kinds that are not served.
    */
   #cacheOf(key: string): KindCache | undefined {
@@ -446,7 +446,7 @@ export class Caches {
   }
 }
 
-/** Returns the prefix of the kind to which an object's key belongs. */
+/** Returns the prefix of the kind that an object's key belongs to. */
 function kindPrefixOf(key: string): string {
   const group = key.indexOf('/', objectsPrefix.length)
   const plural = key.indexOf('/', group + 1)

@@ -38,7 +38,7 @@ const fewForms = 1000
 export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
-  /** Encodings in the order in which they are examined, starting at `#next`. */
+  /** Encodings in order of examination, starting at `#next`. */
   #queue: CachedEncoding[] = []
   #next = 0
   #dropped = 0

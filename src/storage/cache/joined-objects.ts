@@ -52,9 +52,9 @@ class JoinedGroup {
 }
 
 /**
- * Groups within a memory limit, in the order in which they are considered for eviction. A group that a list has used
- * since it was last considered remains, and the new group is not stored. Otherwise a list of more objects than fit
- * would evict everything that the next list needs.
+ * Groups within a memory limit, in the order they are considered for eviction. A group that a list has used since it
+ * was last considered remains, and the new group is not stored. Otherwise a list of more objects than fit would evict
+ * everything that the next list needs.
  */
 export class JoinedObjects {
   readonly #maxBytes: number

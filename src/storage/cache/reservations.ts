@@ -18,7 +18,7 @@ export interface HeldReservation {
   readonly holder: string
 }
 
-/** Returns the key under which a value is reserved. */
+/** Returns the key that reserves a value. */
 export function reservationKey(pool: string, value: string): string {
   return `${reservationsPrefix}${pool}/${value}`
 }

@@ -53,8 +53,8 @@ export interface Sharing {
   readonly channel: string
   readonly index: number
   /**
-   * Time in milliseconds for which an object must stay unchanged before it is copied. Objects are copied after one to
-   * two times this duration. Defaults to two seconds.
+   * How long an object must stay unchanged before it is copied, in milliseconds. Objects are copied after one to two
+   * times this duration. Defaults to two seconds.
    */
   readonly restMs?: number
   /** Whether worker 0 waits until another worker requests blocks before it fills any. Defaults to false. */

@@ -56,8 +56,8 @@ export class LogTail {
   }
 
   /**
-   * Raises the revision past revisions at which no key of this store has changed, such as revisions of another key
-   * space on the same etcd.
+   * Raises the revision past revisions that changed no key of this store, such as revisions of another key space on the
+   * same etcd.
    */
   advance(revision: Revision): void {
     if (revision <= this.revision) return

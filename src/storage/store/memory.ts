@@ -30,7 +30,7 @@ import {
   type Write,
 } from './store.ts'
 
-/** Interval in milliseconds at which the store checks for expired keys. */
+/** How often the store checks for expired keys, in milliseconds. */
 const tickMs = 100
 
 export interface MemoryStoreOptions {

@@ -47,7 +47,7 @@ export const maxKeyBytes = 1024
 /** The maximum lifetime, which is about 30 years. Data that must exist longer has no lifetime. */
 export const maxLifetimeSeconds = 1_000_000_000
 
-/** A key, its bytes and the revision at which they were written. */
+/** A key, its bytes and the revision that wrote them. */
 export interface Entry {
   readonly key: Key
   /** The revision of the commit that wrote the value. */

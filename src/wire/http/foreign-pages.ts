@@ -13,7 +13,7 @@ export interface PageRequest {
   readonly method: string
   /** Whether the request asks to change the protocol of the connection, as a WebSocket request does. */
   readonly isUpgrade: boolean
-  /** The origin with which the client addressed this server, such as `https://127.0.0.1:6443`. */
+  /** The origin that the client used to address this server, such as `https://127.0.0.1:6443`. */
   readonly ownOrigin: string
   /** Returns all values of a header. The name must be in lower case. */
   readonly valuesOf: (name: string) => readonly string[]

@@ -5,19 +5,19 @@ export const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+"
 const wholeToken = new RegExp(`^${token}$`)
 const notInLine = /[^\t\x20-\x7e\x80-\xff]/
 
-/** Whether a text is a valid header name or method. */
+/** Whether a string is a valid header name or method. */
 export function isToken(text: string): boolean {
   return wholeToken.test(text)
 }
 
 /**
- * Whether a text contains only characters that are valid in a header line. A line break would allow header injection.
+ * Whether a string contains only characters that are valid in a header line. A line break would allow header injection.
  */
 export function fitsLine(text: string): boolean {
   return !notInLine.test(text)
 }
 
-/** Returns the text from position `start` to the end, without surrounding spaces and tabs. */
+/** Returns the string from position `start` to the end, without surrounding spaces and tabs. */
 export function withoutBlanks(text: string, start = 0): string {
   let from = start
   let to = text.length

@@ -19,7 +19,7 @@ export interface WaitingConnection {
   readonly resume: () => void
 }
 
-/** The waiting connections of one client, in the order in which they resume. */
+/** The waiting connections of one client, in the order they resume. */
 interface Queue {
   readonly connections: WaitingConnection[]
   /** Expected time in milliseconds for all connections of the queue. */

@@ -90,7 +90,7 @@ function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; po
   return { type, port, key }
 }
 
-/** Parses a port number. Returns undefined if the text is not a valid port. */
+/** Parses a port number. Returns undefined if the string is not a valid port. */
 export function portOf(text: string): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   return port >= 1 && port <= 0xffff ? port : undefined

@@ -37,7 +37,7 @@ class Format extends Opaque {
 const uuid = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Maximum length of a URI. Longer texts are rejected. */
+/** Maximum length of a URI. Longer strings are rejected. */
 const maxUri = 65_536
 
 function checkUri(text: string): string[] {

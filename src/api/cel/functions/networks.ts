@@ -53,11 +53,11 @@ function widthOf({ family }: IpAddress): number {
   return family === 'IPv4' ? 32 : 128
 }
 
-/** Maximum length of the text of an IP address or an address range. */
+/** Maximum length of an IP address or address range in text form. */
 const maxText = 64
 const leadingZero = /(?:^|\.)0\d/
 
-/** Parses an IP address. Returns undefined if the text is not an address. */
+/** Parses an IP address. Returns undefined if the string is not an address. */
 function readIp(text: string): Ip | undefined {
   if (text.length > maxText || text.includes('%')) return undefined
   const isV6 = text.includes(':')
@@ -92,7 +92,7 @@ function cidrOf(text: Value | undefined): Cidr {
 }
 
 /**
- * Returns the cost of parsing a text. As in Kubernetes, the estimate is one unit regardless of the length of the text.
+ * Returns the cost of parsing a string. As in Kubernetes, the estimate is one unit regardless of the string's length.
  */
 function reading(factor = 0.1): Costs {
   return { actual: ([text]) => traversal(sizeOf(text!), factor) }
@@ -102,7 +102,7 @@ function reading(factor = 0.1): Costs {
 const maxBytes = 16
 
 interface Compared {
-  /** Whether the other address or range is a text and must be parsed first. */
+  /** Whether the other address or range is a string that must be parsed first. */
   readonly isText: boolean
   /** Whether the other value is a range, whose address must be masked first. */
   readonly isRange: boolean

@@ -11,7 +11,7 @@ const texts = (args: readonly Value[]) => args as unknown as readonly [string, s
 /** Maximum number of steps of one match. A match cannot be interrupted, and each step takes up to 50 nanoseconds. */
 const maxMatchSteps = 1_000_000
 
-/** Returns the compiled pattern. Throws an error if matching the text could exceed the time budget. */
+/** Returns the compiled pattern. Throws an error if matching the string could exceed the time budget. */
 function patternFor({ pattern, budget }: Run, text: string, source: string): Pattern {
   const read = pattern(source)
   const steps = read.size * (text.length + 1)

@@ -44,7 +44,7 @@ function amountOf(text: Value | undefined): Amount {
   return new Amount(quantity)
 }
 
-/** Returns a quantity as a CEL value. Throws CelError if the text is not a quantity. */
+/** Returns a quantity as a CEL value. Throws CelError if the string is not a quantity. */
 export function quantityValue(text: string): Value {
   return amountOf(text)
 }
@@ -118,7 +118,7 @@ const amounts: Functions = new Map([
   ['sub', sums(-1n)],
 ])
 
-/** Returns the text of a quantity for messages and JSON. */
+/** Returns the string form of a quantity for messages and JSON. */
 export function quantityText(value: Opaque): string {
   return value instanceof Amount ? formatQuantity(value.quantity) : value.text
 }
@@ -171,7 +171,7 @@ function semverOf(text: Value | undefined, normalize: Value | undefined): Semver
   return version
 }
 
-/** Returns a semantic version as a CEL value. Throws CelError if the text is not a semantic version. */
+/** Returns a semantic version as a CEL value. Throws CelError if the string is not a semantic version. */
 export function semverValue(text: string): Value {
   return semverOf(text, false)
 }

@@ -21,7 +21,7 @@ const form = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^
 const control = /[\u0000-\u001f\u007f]/
 const badEscape = /%(?![0-9a-fA-F]{2})/
 
-/** Parses a URL. Returns undefined if the text is not a URL. */
+/** Parses a URL. Returns undefined if the string is not a URL. */
 function parseUrl(text: string): UrlValue | undefined {
   if (text === '' || text.length > maxUrl || control.test(text)) return undefined
   const match = form.exec(text)
@@ -49,7 +49,7 @@ function escapePath(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu, (found) => encodeURIComponent(found.toWellFormed()))
 }
 
-/** Whether a text is a URL. As in Kubernetes, the cost is one unit regardless of the length of the text. */
+/** Whether a string is a URL. As in Kubernetes, the cost is one unit regardless of the string's length. */
 function isUrl(budget: Budget, text: string): boolean {
   budget.work(text.length)
   return parseUrl(text) !== undefined

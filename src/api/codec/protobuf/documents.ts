@@ -115,8 +115,8 @@ async function* framesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 /**
- * Returns the offset at which the first frame ends. If the length field of the frame is incomplete, returns the offset
- * at which that field ends.
+ * Returns the end offset of the first frame. If the length field of the frame is incomplete, returns the end offset of
+ * that field.
  */
 function frameEnd(bytes: Buffer): number {
   if (bytes.length < lengthBytes) return lengthBytes

@@ -297,10 +297,7 @@ class MessageReader {
     return bytes === undefined || bytes.length === 0 ? undefined : parseJson(Buffer.from(bytes)).value
   }
 
-  /**
-   * Decodes a small message and returns the last result of `read`. Fields for which `read` returns undefined are
-   * skipped.
-   */
+  /** Decodes a small message and returns the last result of `read`. Skips fields for which `read` returns undefined. */
   #inner<T>(read: (field: number) => T | undefined): T | undefined {
     const outer = this.#wire.enter()
     let last: T | undefined

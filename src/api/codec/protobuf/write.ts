@@ -172,7 +172,7 @@ class MessageWriter {
     }
   }
 
-  /** Encodes a message that contains only a text, such as a quantity or raw JSON. */
+  /** Encodes a message that contains only a string, such as a quantity or raw JSON. */
   #textIn(number: number, text: string): void {
     const start = this.#wire.begin(number)
     this.#wire.string(1, text)

@@ -196,7 +196,7 @@ function eachOnce(versions: readonly DefinitionVersion[], part: keyof Definition
   return versions.map((version, i) => ({ version, place: at('spec.versions', i) }))
 }
 
-/** Requires `spec.versions` to list every version in which objects may still be stored. */
+/** Requires `spec.versions` to list every version that objects may still be stored in. */
 function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinition): FieldError[] {
   const path = 'status.storedVersions'
   const { storedVersions = [] } = status

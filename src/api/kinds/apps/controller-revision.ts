@@ -1,5 +1,5 @@
 /**
- * A ControllerRevision is a snapshot of the state of a workload to which its controller can roll back. Only that
+ * A ControllerRevision is a snapshot of a workload's state that the workload's controller can roll back to. Only that
  * controller interprets the data.
  */
 

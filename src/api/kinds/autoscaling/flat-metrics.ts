@@ -281,9 +281,9 @@ export function statusFromV1({
 }
 
 /**
- * Merges metrics that a client sent in the flat format with the stored metrics. Returns the metrics in the order in
- * which the client sent them. A metric that the client sent back unchanged keeps its stored form, which may contain
- * more than the flat format.
+ * Merges metrics that a client sent in the flat format with the stored metrics. Returns the metrics in the client's
+ * order. A metric that the client sent back unchanged keeps its stored form, which may contain more than the flat
+ * format.
  */
 export function restoreMetrics<M>(
   sentMetrics: readonly M[],

@@ -23,7 +23,7 @@ export const olderStatusFields = {
   }),
 }
 
-/** The conditions of autoscalers in versions before v2, in which they are an atomic list. */
+/** The conditions of autoscalers before v2, which are an atomic list. */
 export const olderConditions = field(6, s.list(condition), { doc: 'Current conditions of the autoscaler.' })
 
 const status = s.object(

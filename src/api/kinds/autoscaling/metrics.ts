@@ -135,10 +135,7 @@ const specFields = {
   }),
 }
 
-/**
- * The order in which the sources of a metric are validated. If several sources are set, only the first of them is
- * validated.
- */
+/** The validation order of the sources of a metric. If several sources are set, only the first of them is validated. */
 const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 export const metricSpec = s.object(specFields, {

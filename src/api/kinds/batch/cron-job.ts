@@ -217,7 +217,7 @@ function checkLength(name: string): FieldError[] {
     : [invalid('metadata.name', name, `must be no more than ${maxNameLength} characters`)]
 }
 
-/** The first Kubernetes version in which a new schedule cannot contain a time zone. */
+/** The first Kubernetes version that rejects a time zone in a new schedule. */
 const onlyFieldSince = '1.29'
 
 /**

@@ -89,7 +89,7 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
   ]
 }
 
-/** The election strategy for which each candidate must have an emulated version. */
+/** The election strategy that requires an emulated version from each candidate. */
 const oldestFirst = 'OldestEmulationVersion'
 
 function checkVersion(text: string, path: FieldPath): FieldError[] {

@@ -1,5 +1,5 @@
 /**
- * A ComponentStatus reports the health of a component on which the server depends. The server computes the status on
+ * A ComponentStatus reports the health of a component that the server depends on. The server computes the status on
  * each read (`apiserver/resources/component-statuses.ts`) and never stores it. The health endpoints report the same
  * information and more.
  */

@@ -162,7 +162,7 @@ function prepareNew(object: Pod, context: PrepareContext): void {
 
 /**
  * Restores the spec and the metadata in a status update. The metadata includes owner references and the deletion
- * timestamp, for which old node agents send other values.
+ * timestamp, because old node agents send other values for them.
  */
 function keepAllButStatus(next: Pod, previous: Pod): void {
   keep(next, previous, 'spec')

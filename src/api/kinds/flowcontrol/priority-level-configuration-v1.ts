@@ -1,6 +1,6 @@
 /**
- * PriorityLevelConfiguration in v1beta3 and v1, in which the share of the concurrency is called
- * `nominalConcurrencyShares`. The stored version calls it `assuredConcurrencyShares`.
+ * PriorityLevelConfiguration in v1beta3 and v1, which call the share of the concurrency `nominalConcurrencyShares`. The
+ * stored version calls it `assuredConcurrencyShares`.
  */
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { RuleContext } from '../../schema/context.ts'

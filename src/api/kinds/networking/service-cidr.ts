@@ -1,6 +1,6 @@
 /**
- * A ServiceCIDR contains IP ranges from which Services get their cluster IPs. A range cannot change, but a range of the
- * other family can be added.
+ * A ServiceCIDR contains the IP ranges that Services get their cluster IPs from. A range cannot change, but a range of
+ * the other family can be added.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { parseRange } from '../../model/ip-range.ts'

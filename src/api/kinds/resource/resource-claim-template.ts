@@ -1,4 +1,4 @@
-/** A ResourceClaimTemplate is a template from which each pod gets its own ResourceClaim. */
+/** A ResourceClaimTemplate is a template for ResourceClaims. Each pod that refers to it gets its own ResourceClaim. */
 import { child } from '../../model/field-error.ts'
 import { ageColumn, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'

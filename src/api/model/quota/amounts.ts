@@ -5,7 +5,7 @@ import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Q
 /** Quantities by resource name. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
-/** Amounts in the form that objects contain, with a text for each resource. */
+/** Amounts as objects contain them, with one string per resource. */
 export interface WrittenAmounts {
   readonly [name: string]: string
 }
@@ -32,7 +32,7 @@ export function readAmount(written: WrittenAmounts | undefined, name: string): Q
   return typeof text === 'string' ? parseQuantity(text) : undefined
 }
 
-/** Returns the amounts as texts, as objects contain them. */
+/** Returns the amounts as strings, as objects contain them. */
 export function writeAmounts(amounts: Amounts): { [name: string]: string } {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
 }

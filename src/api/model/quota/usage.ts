@@ -26,7 +26,7 @@ export interface CountedType {
   readonly plural: string
 }
 
-/** The facts on which usage depends, in addition to the object. */
+/** The data that usage depends on, in addition to the object. */
 export interface UsageContext {
   readonly vendor: Vendor
   /** The current wall-clock time in milliseconds. */
@@ -87,7 +87,7 @@ export function typeCounted(name: string, vendor: Vendor): CountedType {
   return { group: '', plural: 'pods' }
 }
 
-/** Returns the name under which quotas count the devices of a class. */
+/** Returns the quota name for the devices of a class. */
 function devicesOf(deviceClass: string, vendor: Vendor): string {
   return `${deviceClass}.deviceclass.${groupName(vendor, 'resource')}/devices`
 }
@@ -123,7 +123,7 @@ function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number):
   return now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
 }
 
-/** Returns the names of the counted resources for which a container has requests or limits. */
+/** Returns the names of the counted resources that a container requests or limits. */
 export function namesStated({ resources = {} }: CountedContainer, vendor: Vendor): Set<string> {
   const usage = computeUsage(readAmounts(resources.requests), readAmounts(resources.limits), vendor)
   return new Set(usage.map(([name]) => name))

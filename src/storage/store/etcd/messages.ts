@@ -58,7 +58,7 @@ export interface SwapRequest {
   readonly key: Uint8Array
   readonly compare: Compare
   readonly value: Uint8Array | undefined
-  /** The lease to which the key is attached. Undefined means that the key does not expire. */
+  /** The lease that the key is attached to. Undefined means that the key does not expire. */
   readonly lease?: bigint | undefined
   /** Additional preconditions of the transaction on other keys. */
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]

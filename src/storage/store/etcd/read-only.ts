@@ -13,7 +13,7 @@ const pageKeys = 500
 const deadlineMs = 30_000
 
 export class EtcdReader {
-  /** The etcd revision at which all pages are read. */
+  /** The etcd revision of all pages. */
   readonly revision: number
   readonly #connection: Connection
 

@@ -47,8 +47,8 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
   }
 
   /**
-   * The last transaction of the state in which the file was opened. lmdb cannot reuse pages that were freed since then.
-   * Undefined after the check is complete.
+   * The last transaction in the file when it was opened. lmdb cannot reuse pages that were freed since then. Undefined
+   * after the check is complete.
    */
   get pinned(): number | undefined {
     return this.guard?.meta.transaction

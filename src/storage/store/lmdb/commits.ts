@@ -41,7 +41,7 @@ export interface CommitListeners {
   readonly onCapacity?: OnCapacity | undefined
 }
 
-/** The measures to take, in order, before a write for which there was no room is retried. */
+/** The measures to take, in order, before retrying a write that there was no room for. */
 const remedies = ['none', 'half', 'all'] as const
 /** Number of writes to retry together after there was no room for them. */
 const fewWrites = 64
@@ -55,7 +55,7 @@ export class Commits {
   readonly #listeners: CommitListeners
   readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Writes for which there was no room. They are sent before new writes and in small batches, deletes first. */
+  /** Writes that there was no room for. They are sent before new writes and in small batches, deletes first. */
   readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
@@ -172,7 +172,7 @@ export class Commits {
   }
 
   /**
-   * Handles writes for which there was no room. `progress` means that other writes of the batch succeeded, so the next
+   * Handles writes that there was no room for. `progress` means that other writes of the batch succeeded, so the next
    * attempt uses a smaller batch.
    */
   #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {

@@ -77,7 +77,7 @@ export function checkMeta(descriptor: number): Meta {
  */
 export const pageFacts = { verified: 1, free: 2 } as const
 
-/** The ways in which the tree can use a page of the file. */
+/** How the tree can use a page of the file. */
 const uses = { unknown: 0, branch: 1, leaf: 2, long: 3, free: 4, root: 5 } as const
 
 const blockBytes = 1024 * 1024
@@ -104,7 +104,7 @@ export class PageCheck {
    */
   readonly #parents: Uint32Array
   readonly #indexes: Uint16Array
-  /** The table to which each branch or leaf belongs, by page number. */
+  /** The table that each branch or leaf belongs to, by page number. */
   readonly #tableOf: Uint8Array
   readonly #tables: Table[] = []
   readonly #branches = new BoundedMap<number, Buffer>(cachedBranches)

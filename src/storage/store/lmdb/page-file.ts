@@ -107,8 +107,8 @@ export function readAt(descriptor: number, position: number, bytes: Buffer): Buf
 }
 
 /**
- * Returns the page number in a branch record. The number occupies the six bytes in which other records have their size
- * and flags.
+ * Returns the page number in a branch record. The number occupies the six bytes that contain the size and flags of
+ * other records.
  */
 export function childOf(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)

@@ -65,8 +65,7 @@ export class AnswerParser {
   /** Whether the connection can be reused after the response. */
   keepsConnection = false
   /**
-   * Time in milliseconds for which the server keeps an idle connection open. Undefined if the server does not announce
-   * a time.
+   * How long the server keeps an idle connection open, in milliseconds. Undefined if the server does not announce it.
    */
   maxIdleMs: number | undefined
   /** Whether the connection has changed its protocol. If true, `unread` contains data of the new protocol. */

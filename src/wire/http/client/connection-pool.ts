@@ -67,7 +67,7 @@ export class PooledConnection {
   }
 }
 
-/** The state in which a call returns its connection to the pool. */
+/** The state of a connection when a call returns it to the pool. */
 export interface CallEnding {
   /** Whether the call is complete and has left no unread data on the connection. */
   readonly isReusable: boolean
@@ -75,7 +75,7 @@ export interface CallEnding {
   readonly maxIdleMs?: number | undefined
 }
 
-/** The function with which a pool opens connections, and the limits of the pool. */
+/** How a pool opens connections, and the limits of the pool. */
 export interface PoolOptions {
   /**
    * Opens a connection and verifies the server. Throws Node's error on failure. `onSocket` may be called before the

@@ -1,6 +1,6 @@
 /**
- * The server side of a WebSocket on which only the server sends messages. Messages are sent as fast as the client reads
- * them. Messages from the client are discarded, except for pings and the closing frame.
+ * The server side of a WebSocket that carries messages from the server only. Messages are sent as fast as the client
+ * reads them. Messages from the client are discarded, except for pings and the closing frame.
  */
 import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'

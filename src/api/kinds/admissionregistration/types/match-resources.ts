@@ -1,4 +1,4 @@
-/** MatchResources selects the requests to which a policy or a binding applies. */
+/** A MatchResources object selects the requests that a policy or binding applies to. */
 import {
   at,
   child,

@@ -12,7 +12,7 @@ import type { PodTemplateSpec } from '../../core/types/pod-template-spec.ts'
 import { countIndexes } from './index-list.ts'
 import type { FailurePolicy, FailureRule, SuccessPolicy, SuccessRule } from './job-policies.ts'
 
-/** The fields of a Job specification on which the validation of its policies depends. */
+/** The fields of a Job specification that the validation of its policies needs. */
 interface JobParts {
   template?: PodTemplateSpec
   completionMode?: string

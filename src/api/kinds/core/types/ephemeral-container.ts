@@ -55,8 +55,8 @@ export function isJudged({ name }: EphemeralContainer, context: RuleContext): bo
 }
 
 /**
- * Returns the path at which errors of an ephemeral container are reported. Before 1.26, the path ends in `[0]` because
- * clients expect each ephemeral container to be validated in a separate list.
+ * Returns the path for errors of an ephemeral container. Before 1.26, the path ends in `[0]` because clients expect
+ * each ephemeral container to be validated in a separate list.
  */
 export function ephemeralPath(path: FieldPath, context: RuleContext): FieldPath {
   return isSince('1.26', context) ? path : at(path, 0)

@@ -19,7 +19,7 @@ interface KeyedAffinity {
   preferredDuringSchedulingIgnoredDuringExecution?: { podAffinityTerm?: KeyedSelector }[]
 }
 
-/** The parts of a pod spec in which label keys can be set. */
+/** The parts of a pod spec that support label keys. */
 interface KeyedParts {
   topologySpreadConstraints?: KeyedSelector[]
   affinity?: { podAffinity?: KeyedAffinity; podAntiAffinity?: KeyedAffinity }

@@ -1,4 +1,4 @@
-/** Warnings about volumes in which one file hides another. */
+/** Warnings about volumes with files that hide each other. */
 import type { Volume } from './volume.ts'
 
 interface FileSource {

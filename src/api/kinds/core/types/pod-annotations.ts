@@ -89,7 +89,7 @@ export function checkDeletionCost(annotations: Annotations, path: FieldPath, ven
   return [invalid(at(path, key), text, 'must be a 32bit integer')]
 }
 
-/** Whether the text is a 32-bit integer without a plus sign or leading zeros. */
+/** Whether the string is a 32-bit integer without a plus sign or leading zeros. */
 function isCost(text: string): boolean {
   return /^(?:0|[1-9][0-9]{0,9}|-[0-9]{1,10})$/.test(text) && Number(text) >= minCost && Number(text) <= maxCost
 }

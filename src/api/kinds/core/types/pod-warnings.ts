@@ -118,7 +118,7 @@ function selectorWarnings({ affinity = {}, topologySpreadConstraints = [] }: Pod
 
 type Term = { matchExpressions?: { key?: string }[] }
 
-/** Returns the node labels to which a pod refers, each with its field path. */
+/** Returns the node labels that a pod refers to, each with its field path. */
 function labelUses(spec: PodSpec, path: FieldPath): [string, FieldPath][] {
   const { nodeSelector = {}, affinity = {}, topologySpreadConstraints = [] } = spec
   const nodes = affinity.nodeAffinity ?? {}

@@ -95,7 +95,7 @@ export function checkContainerResources(
 }
 
 /**
- * The validation of resource names: which names are allowed, and to which vendor's domain the standard names belong.
+ * The validation of resource names: which names are allowed, and which vendor's domain the standard names belong to.
  */
 interface ResourceRules {
   readonly vendor: Vendor

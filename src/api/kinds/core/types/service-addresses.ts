@@ -150,7 +150,7 @@ function completeFamilies(next: ServiceSpec, possible: readonly string[], served
   next.ipFamilies = [...first, ...other]
 }
 
-/** Returns the families for which the cluster has ranges, the primary family first. */
+/** Returns the IP families that the cluster has ranges for, primary family first. */
 function servedFamilies({ pools }: Allocator): string[] {
   return pools.flatMap((name) => families.filter((family) => addressPools[family as IpFamily] === name))
 }
@@ -215,8 +215,8 @@ function checkServed(
 }
 
 /**
- * Returns the indexes of `clusterIPs` for which addresses must be allocated. Existing addresses stay, and validation
- * rejects changes to them.
+ * Returns the indexes of `clusterIPs` that still need an address. Existing addresses stay, and validation rejects
+ * changes to them.
  */
 function placesToFill(next: ServiceSpec, previous: ServiceSpec | undefined): number[] {
   const places = [...(next.ipFamilies ?? []).keys()]

@@ -84,7 +84,7 @@ function checkExternalName({ externalName = '', ...spec }: ServiceSpec): FieldEr
   ]
 }
 
-/** Port on which node agents listen. */
+/** Port that node agents listen on. */
 const agentPort = 10250
 
 /** Rejects the port of the node agent, because some load balancers would expose that port on every node. */

@@ -83,7 +83,7 @@ function isNarrower(name: string, names: Names): boolean {
   return name !== '*' && isBegun(name.slice(0, -2), names)
 }
 
-/** Returns whether any pattern is a prefix of the text. */
+/** Returns whether any pattern is a prefix of the string. */
 function isBegun(text: string, { begins }: Names): boolean {
   if (text.length > maxLength) return false
   for (let length = 0; length <= text.length; length++) if (begins.has(text.slice(0, length))) return true

@@ -24,7 +24,7 @@ interface ListRules<T> {
   /** Returns the key of an element. If defined, no two elements may have the same key. */
   readonly key?: (item: T) => string
   /**
-   * The field of the element at which a repeated key is reported. If undefined, the key is reported at the element
+   * The field of the element that a repeated key is reported at. If undefined, the key is reported at the element
    * itself.
    */
   readonly keyField?: string | undefined
@@ -45,7 +45,7 @@ export function checkList<T>(items: readonly T[] = [], path: FieldPath, rules: L
   ])
 }
 
-/** Returns the field at which a repeated key is reported. Since 1.36, the key is reported at the element instead. */
+/** Returns the field that a repeated key is reported at. Since 1.36, the key is reported at the element instead. */
 export function keyFieldOf(name: string, context: RuleContext): string | undefined {
   return isSince('1.36', context) ? undefined : name
 }

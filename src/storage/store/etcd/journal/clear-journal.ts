@@ -1,6 +1,6 @@
 /**
- * Deletes the data of an invalid or abandoned journal: one from an earlier store or another generation, or one to which
- * no server writes any more. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
+ * Deletes the data of an invalid or abandoned journal: one from an earlier store or another generation, or one that no
+ * server writes to any more. Each step is bounded in size and requires that the mark is unchanged. If a server starts a
  * journal in the meantime, the new journal therefore loses nothing.
  */
 import { randomBytes } from 'node:crypto'

@@ -43,7 +43,7 @@ interface KeyEntry {
   readonly value: Bytes | undefined
 }
 
-/** Number of revisions in which changes of one key are searched at a time. */
+/** Number of revisions to search at a time for changes of one key. */
 const window = { first: 1024, largest: 65_536 }
 const pageSize = 500
 const valuesAtOnce = 8
@@ -137,7 +137,7 @@ export class JournalReader {
     return { changed, through }
   }
 
-  /** Returns the key at which the scan continues, after the remaining changes of the current key. */
+  /** Returns the key where the scan continues, after the remaining changes of the current key. */
   #rest(
     { end }: KeyRange,
     { key, revision }: LocatedRecord,
