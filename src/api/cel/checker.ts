@@ -121,10 +121,7 @@ class Checker {
     }
   }
 
-  /**
-   * Records an error and returns a type that is compatible with every other type, so that the error does not cause
-   * further errors.
-   */
+  /** Records an error and returns a type that is compatible with every other type, to avoid follow-up errors. */
   #report(at: number, text: string): CelType {
     if (this.issues.length < maxIssues) this.issues.push({ at, text })
     return types.dyn
@@ -250,7 +247,7 @@ class Checker {
     return struct ?? this.#undeclared(at, name)
   }
 
-  /** Returns the common type of several nodes. */
+  /** Returns the common type of the nodes. */
   #common(nodes: readonly Node[], optionals?: ReadonlySet<number>): CelType {
     let common: CelType | undefined
     for (const [i, node] of nodes.entries()) {

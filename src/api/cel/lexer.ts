@@ -85,7 +85,7 @@ function stringAt(text: string, at: number, open: string): Read {
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
 }
 
-/** Returns the position of the closing quote. Only triple-quoted strings can span several lines. */
+/** Returns the position of the closing quote. Only triple-quoted strings can span multiple lines. */
 function closing(
   text: string,
   begin: number,

@@ -1,6 +1,6 @@
 /**
- * Copies selected fields from the JSON of an object without parsing the JSON. The JSON must be valid and compact, which
- * is the format that this server writes. The scan stops after the last selected field.
+ * Copies selected fields of an object's JSON without parsing it. The JSON must be valid and compact, as this server
+ * writes it. The scan stops after the last selected field.
  */
 
 /** The members of an object to copy. */

@@ -118,7 +118,7 @@ function readToken(text: string, at: number, maker: ValueMaker): number {
   }
 }
 
-/** Returns the position after the closing quote, which is the first quote that is not escaped by a backslash. */
+/** Returns the position after the closing quote, that is, after the first quote without a backslash escape. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     let before = quote

@@ -72,7 +72,7 @@ function endOfToken(json: string, start: number): number {
   return ends.exec(json)!.index
 }
 
-/** Returns the position after the closing quote, which is the first quote that is not escaped by a backslash. */
+/** Returns the position after the closing quote, that is, after the first quote without a backslash escape. */
 function endOfText(json: string, start: number): number {
   let quote = json.indexOf('"', start + 1)
   while (quote >= 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1)

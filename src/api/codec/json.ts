@@ -214,8 +214,8 @@ export function stringifyStored(value: Json | undefined, order: Order, level: nu
 }
 
 /**
- * Returns a value with the members of every object in writing order, which is the value itself if its members are
- * already in order. Returns undefined if only `stringifyJson` can format the value.
+ * Returns the value with the members of every object in writing order. If they are already in order, returns the value
+ * itself. Returns undefined if only `stringifyJson` can format the value.
  */
 function inMemberOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {

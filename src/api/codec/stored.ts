@@ -113,7 +113,7 @@ export function* encodeSliced(key: string, { object, order, header }: Storable):
 
 /**
  * Maximum number of values that the server itself may add to an object of maximum size, such as the deletion timestamp,
- * conditions and managed fields. Without this allowance, such an object could not be deleted.
+ * conditions and managed fields. Without this allowance, the server could not delete such an object.
  */
 const ownRoom = 1000
 

@@ -46,8 +46,8 @@ function* keysOf(text: string): Generator<Span> {
 }
 
 /**
- * Returns the position after the closing quote, which is the first quote that is not escaped by a backslash. Returns 0
- * if there is no closing quote.
+ * Returns the position after the closing quote, that is, after the first quote without a backslash escape. Returns 0 if
+ * there is no closing quote.
  */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {

@@ -72,8 +72,8 @@ export function checkRunsForever(spec: PodSpec = {}, path: FieldPath, kind: stri
 }
 
 /**
- * Requires read-only GCE disks, because several nodes can mount them only for reading. Later Kubernetes versions do not
- * have this rule.
+ * Requires read-only GCE disks, because multiple nodes can mount them only for reading. Later Kubernetes versions do
+ * not have this rule.
  */
 export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPath, context: RuleContext): FieldError[] {
   if (isAtLeast(emulationOf(context).version, '1.29')) return []

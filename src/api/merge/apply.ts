@@ -210,9 +210,7 @@ function* isInOrder({ schema, current, merged, emulated = oldestVersion }: Plan)
   return !isAtLeast(emulated, '1.31') || (yield* hasSameOrder(schema, current, merged))
 }
 
-/**
- * Returns the time to record for an apply that changes no field. Since 1.24, such an apply does not update the time.
- */
+/** Returns the time to record for an apply that changes no field. Since 1.24, this time does not change. */
 function unchangedTime({ self, writer, emulated = oldestVersion }: Plan): string | undefined {
   return isAtLeast(emulated, '1.24') ? self?.time : writer.time
 }

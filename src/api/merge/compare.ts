@@ -185,7 +185,7 @@ interface PairedElements {
   readonly after: readonly Json[]
 }
 
-/** If several elements have the same keys, combines them to one atomic value. Yields periodically. */
+/** If multiple elements have the same keys, combines them into one atomic value. Yields periodically. */
 function* joinDuplicates(schema: ListSchema, { pairs, before, after }: PairedElements): Generator<void, Pair[]> {
   const old = yield* groupElements(schema, before)
   const next = yield* groupElements(schema, after)

@@ -1,5 +1,5 @@
 /**
- * Rejects elements of keyed lists without a key. If the key is required and has no default, such an element cannot be
+ * Rejects elements of keyed lists that lack a key. If the key is required and has no default, such an element cannot be
  * identified and no manager can own it. An apply with such an element is rejected with 422 and the path of the element.
  * If the live object contains such an element, every apply is rejected until an update or patch has added the key.
  */

@@ -53,7 +53,7 @@ function defaultOf({ items }: ListSchema, name: string): Json {
 }
 
 /**
- * Returns the elements of a list by path element, in order. If several elements are equal, only the first is included.
+ * Returns the elements of a list by path element, in order. If multiple elements are equal, only the first is included.
  */
 export function itemsByElement(schema: ListSchema, items: readonly Json[]): Map<string, Json> {
   const elements = new Map<string, Json>()

@@ -101,8 +101,8 @@ function groupsOf(hex: string, digits: number): number[] {
 }
 
 /**
- * Formats an IPv6 address in lower case. The longest run of zero groups is omitted if it has more than one group. If
- * several runs are equally long, the first run is omitted.
+ * Formats an IPv6 address in lower case. Omits the longest run of at least two zero groups, or the first of equally
+ * long runs.
  */
 function shortIpv6(groups: readonly number[]): string {
   let start = 0

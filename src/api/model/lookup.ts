@@ -33,7 +33,7 @@ export interface StoredObject<T = ApiObject> {
 
 /** Looks up stored objects. */
 export interface Lookup {
-  /** Returns the object from the cache, which may lag briefly if several servers share a store. */
+  /** Returns the object from the cache, which may lag briefly if servers share a store. */
   getCached<T = ApiObject>(type: StoredType<T>, name: ObjectName): StoredObject<T> | undefined
   /** Returns the most recent state. The result is a promise only if the store must be queried first. */
   getLatest<T = ApiObject>(

@@ -1,4 +1,4 @@
-/** The parts that all API objects have in common: type and metadata. */
+/** The parts shared by all API objects: type and metadata. */
 import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
 
 /** A reference to an owner of the object. When the owner is deleted, the object is deleted too. */

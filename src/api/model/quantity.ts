@@ -58,8 +58,8 @@ const plainUnits = new Map<string, Quantity>([
 ])
 
 /**
- * Parses the most common quantities quickly: quantities with a few digits and a common suffix. Every write of a pod
- * parses some quantities several times.
+ * Parses the most common quantities quickly: those with a few digits and a common suffix. Every write of a pod parses
+ * quantities multiple times.
  */
 function parsePlain(text: string): Quantity | undefined {
   let digits = 0

@@ -1,7 +1,7 @@
 /**
  * The certificate authority that a server creates in its data directory. The pairs are `ca`, `serving`, `admin`,
  * `proxy` and `node-client`, each with a `.crt` and a `.key` file. Each pair is created on first use and read later. A
- * certificate that the CA signed is renewed when it is due, when its names change or when the CA changes. Several
+ * certificate that the CA signed is renewed when it is due, when its names change or when the CA changes. Multiple
  * processes can open one directory at once, and after a crash the next start completes the files. Two rules make this
  * possible: a key is written before its certificate, and a key is never replaced. Any other inconsistency is an error
  * that names the file and the remedy.
@@ -171,8 +171,8 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
   return checkedCa(ca, files, options.clock.now())
 }
 
-// Creates the CA. If several processes create the files at once, one of them writes the key and one the certificate,
-// and all of them use these files.
+// Creates the CA. If multiple processes create the files at once, one process writes the key and one writes the
+// certificate, and all processes use these files.
 async function makeCa(options: AuthorityOptions, files: PairFiles, existingKey: KeyObject | undefined): Promise<Pair> {
   await makePrivateDirectory(options.directory, ownFiles)
   const key = existingKey ?? (await makeKey(files))

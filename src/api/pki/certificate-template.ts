@@ -56,8 +56,8 @@ export interface CertificateTemplate {
   readonly issuer: Issuer
   readonly usages: readonly Usage[]
   /**
-   * Whether the certificate is for a CA that signs end-entity certificates. No usage implies this property, so that no
-   * list of usages can request it.
+   * Whether the certificate is for a CA that signs end-entity certificates. No usage implies this property, so no list
+   * of usages can request it.
    */
   readonly authority?: boolean
   readonly names?: AlternativeNames

@@ -6,7 +6,7 @@ import type { Availability } from '../versions/availability.ts'
 import type { Kind } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** Returns all parts of the given kinds. A type that several kinds use is returned once. */
+/** Returns all parts of the given kinds. A type shared by multiple kinds is returned once. */
 export function availabilityParts(kinds: readonly Kind[]): Availability[] {
   const parts: Availability[] = []
   const seen = new Set<Schema>()

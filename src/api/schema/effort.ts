@@ -4,7 +4,9 @@
 
 /** The effort that expensive rules have spent on one value so far. */
 export interface Effort {
-  /** Whether no error has been found yet. If true, the rule for a whole value can rely on its parts being valid. */
+  /**
+   * Whether no error has been found yet. If true, the rule for a value can rely on all parts of the value being valid.
+   */
   readonly isClean: () => boolean
   steps: number
   began: number | undefined

@@ -4,8 +4,7 @@ import { type FieldSteps, fieldPathText } from './field-path.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * The type of a field, and whether the field's path leads through a list. If it does, an object can have several
- * values.
+ * The type of a field, and whether the field's path leads through a list. If so, an object can have multiple values.
  */
 export interface FoundField {
   readonly schema: Schema

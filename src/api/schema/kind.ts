@@ -195,8 +195,8 @@ export interface BuiltInDeprecation {
   /** The first version that sends the warning, if the warning announces a later deprecation. Defaults to `since`. */
   readonly warnsSince?: KubeVersion
   /**
-   * The announced version of the removal, if it differs from `until` of the kind, which is the first version without
-   * the kind.
+   * The announced version of the removal. Defined if it differs from the kind's `until`, the first version without the
+   * kind.
    */
   readonly removal?: KubeVersion
   /** The replacement: group ID, version and kind. */
@@ -380,7 +380,7 @@ export function defineKind<F extends Fields>(
   return kind as unknown as Kind
 }
 
-/** Returns the schema of whole objects: the fields that all kinds have and the fields of this kind. */
+/** Returns the schema of complete objects: the common fields of all kinds and the fields of this kind. */
 function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
   const metadata = field(1, objectMeta, {
     zeroValue: 'write',

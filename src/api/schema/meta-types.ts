@@ -1,6 +1,6 @@
 /**
- * Types that all groups have in common besides object metadata: lists and list metadata, Status, delete options, watch
- * events and discovery responses. None of them is stored.
+ * Types shared by all groups besides object metadata: lists and list metadata, Status, delete options, watch events and
+ * discovery responses. None of them is stored.
  */
 import { field, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'

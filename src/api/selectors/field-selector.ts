@@ -71,7 +71,7 @@ function unescaped(value: string, term: string): string {
 
 /** All requirements of a selector on one field. */
 interface Demand {
-  /** The values that the field must equal. No object matches if there are several. */
+  /** The values that the field must equal. If there is more than one, no object matches. */
   readonly equal: ReadonlySet<string>
   readonly unequal: ReadonlySet<string>
 }

@@ -6,8 +6,8 @@ const niceness = 10
 const maxNiceness = 19
 
 /**
- * Lowers the priority of the current thread. Has no effect on systems other than Linux, where a priority belongs to the
- * whole process.
+ * Lowers the priority of the current thread. Has no effect except on Linux, because other systems assign a priority
+ * only to a whole process.
  */
 export function lowerThreadPriority(): void {
   if (process.platform === 'linux') setPriority(Math.min(getPriority() + niceness, maxNiceness))

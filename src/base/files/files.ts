@@ -10,7 +10,7 @@ import { dirname, resolve } from 'node:path'
 import { codeOf } from '../text/errors.ts'
 
 /**
- * Writes a file unless it already exists. If several writers run at once, exactly one succeeds, and the file is
+ * Writes a file unless it already exists. If multiple writers run at once, exactly one succeeds, and the file is
  * complete.
  */
 export async function createFile(file: string, text: string, mode: number): Promise<void> {

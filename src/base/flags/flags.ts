@@ -1,7 +1,7 @@
 /**
  * Flag tables and their parser. A flag is written as `--name=value`, `--name value` or `--switch`. A flag with a
  * one-letter short form can also be written as `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends
- * the flags. A repeated flag may occur several times. For any other flag, the last value applies, so that a user can
+ * the flags. A repeated flag may occur more than once. For any other flag, the last value applies, so that a user can
  * override a flag in a shell alias. Invalid flags are reported before the program does anything else. The error names
  * the flag and, if the flag is misspelled, suggests the most similar flag.
  */
@@ -59,7 +59,7 @@ export function ifGiven<T>(baseFlag: Flag<T>): Flag<T | undefined> {
   return { ...baseFlag, mayLack: true }
 }
 
-/** Returns a flag that may occur several times, with one value each. The default is an empty list. */
+/** Returns a flag that may occur more than once, with one value each. The default is an empty list. */
 export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'>): Flag<readonly T[]> {
   const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
   const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; can be repeated` })

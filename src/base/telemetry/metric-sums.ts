@@ -1,5 +1,5 @@
 /**
- * Combines the metrics of several threads. Counters and histograms are summed, including the values of threads that
+ * Combines the metrics of multiple threads. Counters and histograms are summed, including the values of threads that
  * have ended. Gauges are reduced to their sum, maximum or minimum, depending on the gauge.
  */
 import type { Metric, Sample } from './metrics.ts'

@@ -26,7 +26,7 @@ export interface Metric {
   /** Description of the metric in one sentence. */
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** How to combine the values of several threads. Defaults to their sum. */
+  /** How to combine the values of multiple threads. Defaults to their sum. */
   readonly across?: 'sum' | 'max' | 'min' | undefined
   /** The path that serves the metric. Defaults to `/metrics`. */
   readonly page?: MetricsPage | undefined

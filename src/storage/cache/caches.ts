@@ -340,8 +340,8 @@ export class Caches {
 
   /**
    * Yields all entries under a prefix, as of one revision. The store reads the next page while the caller processes the
-   * current page. With `large`, the kinds that fill a whole page and may be loaded later are added to it, and the rest
-   * of their objects is skipped.
+   * current page. If `large` is set, adds to it the kinds that fill a whole page and may be loaded later, and skips the
+   * rest of their objects.
    */
   async *#pages(prefix: string, large?: Set<string>): AsyncGenerator<Snapshot> {
     let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })

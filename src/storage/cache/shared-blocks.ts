@@ -23,7 +23,7 @@ export interface CurrentObjects {
 export interface SharedBytes {
   /** Handles an object that became current. */
   changed(object: CachedObject): void
-  /** Handles several objects that became current. */
+  /** Handles multiple objects that became current. */
   loaded(objects: Iterable<CachedObject>): void
   close(): void
 }

@@ -38,7 +38,7 @@ export interface EncryptionNames {
    */
   readonly isStoredValue: StoredValueCheck
   /**
-   * Whether several keys may have the same name, as long as the name of the encrypting key is unique. Only the command
+   * Whether multiple keys may have the same name, as long as the name of the encrypting key is unique. Only the command
    * that rewrites a store, which repairs such a configuration, allows this.
    */
   readonly allowsSharedOldNames?: boolean

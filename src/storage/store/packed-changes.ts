@@ -6,14 +6,14 @@
 import { Packer, Unpacker } from './pack.ts'
 import type { Change } from './store.ts'
 
-/** Packs changes into a block that several threads can read. */
+/** Packs changes into a block that multiple threads can read. */
 export function shareChanges(changes: readonly Change[]): SharedArrayBuffer {
   const packer = new Packer(changes.reduce((sum, change) => sum + sizeOf(change), 0))
   for (const change of changes) packChange(packer, change)
   return shareBlock(packer.finish())
 }
 
-/** Copies a block into memory that several threads can read. */
+/** Copies a block into memory that multiple threads can read. */
 export function shareBlock(block: ArrayBuffer): SharedArrayBuffer {
   const shared = new SharedArrayBuffer(block.byteLength)
   new Uint8Array(shared).set(new Uint8Array(block))

@@ -1,6 +1,6 @@
 /**
  * Divides each turn of the event loop among the clients whose connections are read. When a client has used up its time,
- * or all clients together have used up the time of the turn, further connections wait. Each later turn reads waiting
+ * or all clients together have used up the time of the turn, other connections wait. Each later turn reads waiting
  * connections for as long as there is time. Clients whose waiting connections need little time come first, so that many
  * expensive clients do not delay an ordinary client.
  */

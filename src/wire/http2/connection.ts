@@ -1,6 +1,6 @@
 /**
  * The parts of an HTTP/2 connection (RFC 9113) that are the same for client and server. They parse frames, control the
- * flow, assemble headers from several frames, respond to pings and settings, and send bodies as the windows allow.
+ * flow, assemble headers from multiple frames, respond to pings and settings, and send bodies as the windows allow.
  *
  * Node's own implementation creates two streams, a header map and a dozen listeners per request (docs/decisions/0045).
  * In this implementation, a request is one entry in a map.
@@ -183,7 +183,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** Called after a frame of a body has been sent. */
   protected onBodySent(_bytes: number): void {}
 
-  /** Stops reading. Further data is discarded, and after more than `maxDropped` bytes the connection is closed. */
+  /** Stops reading. Discards additional data, and closes the connection after more than `maxDropped` bytes. */
   protected stopReading(maxDropped: number): void {
     this.#isOver = true
     this.#mayDrop = maxDropped

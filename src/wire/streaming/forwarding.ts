@@ -1,7 +1,7 @@
 /**
- * Port forwarding: several connections to ports of a pod, multiplexed on one client connection. Over SPDY, the client
- * opens a data stream and an error stream for each forwarded connection. Over a WebSocket, each port has two channels
- * for the lifetime of the WebSocket, and the first message on each channel contains the port number.
+ * Port forwarding: connections to ports of a pod, multiplexed on one client connection. Over SPDY, the client opens a
+ * data stream and an error stream for each forwarded connection. Over a WebSocket, each port has two channels for the
+ * lifetime of the WebSocket, and the first message on each channel contains the port number.
  */
 
 import type { Duplex } from 'node:stream'

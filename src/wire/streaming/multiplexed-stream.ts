@@ -1,8 +1,7 @@
 /**
- * A stream on a connection that carries several streams. Reading returns the data that the peer sends on the stream,
- * and writing sends data to the peer. A slow reader makes the connection wait, so the amount of buffered data is
- * limited. Data is buffered in a `ByteQueue`, because Node's own stream buffer would keep the TLS record of each chunk
- * in memory.
+ * A stream on a multiplexed connection. Reading returns the data that the peer sends on the stream, and writing sends
+ * data to the peer. A slow reader makes the connection wait, so the amount of buffered data is limited. Data is
+ * buffered in a `ByteQueue`, because Node's own stream buffer would keep the TLS record of each chunk in memory.
  */
 import { Duplex } from 'node:stream'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'

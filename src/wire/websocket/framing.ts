@@ -14,7 +14,7 @@ export type Message =
   | { readonly type: 'data'; readonly data: Buffer }
   | { readonly type: 'ping'; readonly data: Buffer }
   | { readonly type: 'close' }
-  /** A protocol violation by the peer. After a violation, no further messages are parsed. */
+  /** A protocol violation by the peer. No messages are parsed after a violation. */
   | { readonly type: 'fault'; readonly code: number; readonly reason: string }
 
 /** The side of a WebSocket connection. Clients must mask their frames, and servers reject unmasked frames. */

@@ -22,7 +22,7 @@ class Amount extends Opaque {
   }
 
   /**
-   * The canonical text of the quantity. Equal quantities have the same canonical text, regardless of their notation.
+   * The canonical form of the quantity. Equal quantities have the same canonical form, regardless of their notation.
    */
   get text(): string {
     return String(this.quantity.nanos)

@@ -49,7 +49,7 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const expectedName = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  // The validation that all kinds have in common already reports a missing name.
+  // The common validation of all kinds already reports a missing name.
   const { name = expectedName, generateName = expectedName } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [

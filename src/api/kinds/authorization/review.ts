@@ -1,4 +1,4 @@
-/** The fields and the validation that all access reviews have in common. */
+/** The fields and validation shared by all access reviews. */
 
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
 import { checkLabelValue } from '../../model/names.ts'

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler v2beta2, which is the same as v2, except that the status always includes currentReplicas and
- * that the conditions are an atomic list.
+ * HorizontalPodAutoscaler v2beta2, which differs from v2 in two ways: the status always includes currentReplicas, and
+ * the conditions are an atomic list.
  */
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'

@@ -167,7 +167,7 @@ export const cronJob = defineKind({
 })
 
 /**
- * CronJob v1beta1, which is the same as v1, except that deleting a CronJob through v1beta1 orphans its Jobs by default.
+ * CronJob v1beta1, which differs from v1 only in that deleting a CronJob through v1beta1 orphans its Jobs by default.
  */
 export const cronJobV1beta1 = defineVersion(cronJob, {
   version: 'v1beta1',

@@ -232,10 +232,7 @@ function prepareStatus(
   next.status = { ...next.status, conditions: withTimes(withDecisions(next, previous), previous, now) }
 }
 
-/**
- * Restores the stored decisions, unless the client added or removed a decision. In that case, validation rejects the
- * change.
- */
+/** Restores the stored decisions, unless the client added or removed a decision, which validation rejects. */
 function withDecisions(next: CertificateSigningRequest, previous: CertificateSigningRequest): Condition[] {
   const conditions = next.status?.conditions ?? []
   const stored = decisions
@@ -297,7 +294,7 @@ function checkConditionStatus({ type = '', status = '' }: { type?: string; statu
 }
 
 /**
- * Rejects several conditions of the same type, and Approved together with Denied. Since 1.34, the latter error is
+ * Rejects multiple conditions of the same type, and Approved together with Denied. Since 1.34, the second error is
  * reported for the whole list.
  */
 function checkTypes(conditions: readonly Condition[], path: FieldPath, context: RuleContext): FieldError[] {
@@ -332,7 +329,7 @@ function checkFinalTypes(
 }
 
 /**
- * Rejects the approval of a request for a built-in signer if the requested certificate has several common names,
+ * Rejects the approval of a request for a built-in signer if the requested certificate has more than one common name,
  * because programs disagree about the identity in such a certificate.
  */
 function checkApproved(

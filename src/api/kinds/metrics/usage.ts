@@ -1,4 +1,4 @@
-/** The fields that the metrics of a node and of a pod have in common. */
+/** The fields shared by node metrics and pod metrics. */
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../../model/quantity.ts'
 import { field, s } from '../../schema/schema.ts'
 
@@ -12,7 +12,7 @@ export const usage = s.map(s.quantity())
 
 type Usage = { readonly [resource: string]: string } | undefined
 
-/** Returns the sum of a resource over several containers, for a table. */
+/** Returns the total usage of a resource across containers, for a table. */
 export function sumOfUsage(all: readonly Usage[], resource: 'cpu' | 'memory'): string {
   const amounts = all.flatMap((each): Quantity[] => {
     const amount = parseQuantity(each?.[resource] ?? '')

@@ -1,6 +1,6 @@
 /**
  * A ClusterRole contains permissions for the whole cluster, or for one namespace if a RoleBinding grants it. If a
- * ClusterRole has an aggregation rule, a controller combines its rules from other ClusterRoles.
+ * ClusterRole has an aggregation rule, a controller fills in its rules from other ClusterRoles.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'

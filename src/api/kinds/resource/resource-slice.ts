@@ -182,7 +182,7 @@ function checkDeviceLocation(value: Device, { perDeviceNodeSelection }: Spec, pa
 
 type Location = Pick<Spec, 'nodeName' | 'nodeSelector' | 'allNodes' | 'perDeviceNodeSelection'>
 
-/** Requires exactly one term in the selector of a slice, so that the selectors of several slices can be combined. */
+/** Requires exactly one term in the selector of a slice, so that the selectors of multiple slices can be combined. */
 function checkTermCount({ nodeSelector: selector }: Spec, path: string): FieldError[] {
   const terms = selector?.nodeSelectorTerms ?? []
   return selector === undefined || terms.length === 1

@@ -45,8 +45,8 @@ interface CountedClaim {
 }
 
 /**
- * Whether a claim meets a condition on its VolumeAttributesClass. A claim that changes its class refers to several
- * classes, and it is sufficient that one of them meets the condition.
+ * Whether a claim meets a condition on its VolumeAttributesClass. A claim that changes its class refers to more than
+ * one class. One match is enough.
  */
 function hasAttributesClass(object: ApiObject & CountedClaim, requirement: Requirement): boolean {
   const { spec = {}, status = {} } = object

@@ -1,6 +1,6 @@
 /**
  * Exports spans to a collector with OTLP over HTTP, in batches of JSON. Spans wait in a bounded queue. If the collector
- * is down or slow, further spans are dropped and counted. Requests never wait for the collector.
+ * is down or slow, new spans are dropped and counted. Requests never wait for the collector.
  */
 import { Counter, type Metric } from '../metrics.ts'
 

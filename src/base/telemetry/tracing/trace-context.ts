@@ -83,8 +83,8 @@ function written({ traceId, spanId, sampled, state }: Written): TraceHeaders {
 const maxState = 512
 
 /**
- * Returns a `tracestate` that is safe to forward. Drops a value that could make a downstream request fail, because a
- * client could otherwise bypass a webhook with such a value.
+ * Returns a `tracestate` that is safe to forward. Drops a value that could make a downstream request fail. Otherwise a
+ * client could use such a value to bypass a webhook.
  */
 function soundState(state: string): string {
   return state.length <= maxState && /^[\x20-\x7e]*$/.test(state) ? state : ''

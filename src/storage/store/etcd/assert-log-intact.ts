@@ -27,8 +27,7 @@ export interface ReportedState {
 }
 
 /**
- * Throws StoreRestored if the log differs. Compacted events cannot be compared. In that case, the watch throws
- * RevisionGone.
+ * Throws StoreRestored if the log differs. Compacted events cannot be compared, but then the watch throws RevisionGone.
  */
 export async function assertLogIntact(reported: ReportedState): Promise<void> {
   try {

@@ -1,5 +1,5 @@
 /**
- * Compacts the store's history. One of the servers compacts in each period: every `historyMs`, each server tries to
+ * Compacts the store's history. In each period, one of the servers compacts: every `historyMs`, each server tries to
  * update the same note, and the server that succeeds compacts up to the revision that was current one period before.
  * All changes younger than `historyMs` therefore remain available, regardless of the number of servers and without
  * leader election.

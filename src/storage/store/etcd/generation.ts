@@ -89,7 +89,7 @@ export class EtcdGeneration {
   readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace
-  /** The newest commit and compaction of this process. Other servers may have compacted further. */
+  /** The newest commit and compaction of this process. Other servers may have compacted later revisions. */
   readonly #sharedRevisions: SharedRevisions
   readonly #commits: Commits
   readonly #source: FeedSource
@@ -315,7 +315,7 @@ export class EtcdGeneration {
     })
   }
 
-  /** Returns etcd's current revision, from a linearizable read of a key that need not exist. */
+  /** Returns etcd's current revision, using a linearizable read of a key that may be absent. */
   async #lookUp(): Promise<Revision> {
     const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
     return this.#space.revision(revision)

@@ -26,7 +26,7 @@ export interface Placed {
 }
 
 /**
- * Reads the offset and raises it if it is below `reportedRevision`. If several servers try to raise the offset, one of
+ * Reads the offset and raises it if it is below `reportedRevision`. If multiple servers try to raise the offset, one of
  * them succeeds.
  */
 export async function readOffset(connection: Connection, prefix: string, reportedRevision: Revision): Promise<Placed> {

@@ -96,7 +96,7 @@ export class BackgroundCheck implements OpenGuarding, Guarding {
     this.guard = undefined
     this.#pin?.done()
     closeSync(this.#descriptor)
-    // The thread may have ended already. In that case, `terminate` does nothing.
+    // The thread may have ended already, in which case `terminate` does nothing.
     void this.#worker?.terminate()
   }
 }

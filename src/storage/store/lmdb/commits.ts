@@ -1,6 +1,6 @@
 /**
  * Queues commits for the thread that writes the file. Commits of one turn of the event loop are sent as one batch.
- * While the thread is busy with two batches, further commits accumulate, so batches are larger on slower disks. No
+ * While the thread is busy with two batches, additional commits accumulate, so batches are larger on slower disks. No
  * commit resolves before `onCommitted` has received it.
  *
  * If there is no room for a commit, the commit is retried: first in a smaller batch, then after dropping half of the

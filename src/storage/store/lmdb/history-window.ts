@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts'
 import { TimeMarks } from './marks.ts'
 import type { CompactReply, CompactRequest, Reach } from './messages.ts'
 
-/** The history window that the stores of several threads share (`worker-store.ts`). */
+/** The history window shared by the stores of multiple threads (`worker-store.ts`). */
 export interface SharedHistoryWindow {
   /** The oldest revision at which a read can start. */
   readonly oldest: Revision

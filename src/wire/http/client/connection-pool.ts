@@ -1,6 +1,6 @@
 /**
  * A pool of connections to one destination. Each connection carries one call at a time. The number of open connections
- * is limited, and if all of them are in use, further calls wait. A connection that receives data while idle is closed.
+ * is limited. If all of them are in use, additional calls wait. A connection that receives data while idle is closed.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -126,7 +126,7 @@ export class ConnectionPool {
     this.#options = options
   }
 
-  /** Whether a connection can carry several calls in sequence. */
+  /** Whether a connection can carry more than one call. */
   get reusesConnections(): boolean {
     return this.#options.maxIdle !== 0
   }

@@ -18,7 +18,7 @@ export function requestHead(method: string, path: string, headers: readonly stri
   return `${head}\r\n\r\n`
 }
 
-/** Converts a map of headers to alternating names and values. A header of the map may have several values. */
+/** Converts a map of headers to alternating names and values. A header in the map may have multiple values. */
 export function listHeaders(headers: { readonly [name: string]: string | readonly string[] }): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [name, value] : value.flatMap((each) => [name, each]),

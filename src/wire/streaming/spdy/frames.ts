@@ -120,7 +120,7 @@ function controlFrame(type: number, flags: number, body: Buffer): Frame | 'skipp
   }
 }
 
-/** Returns the initial window in a SETTINGS frame. If the setting occurs several times, the last value applies. */
+/** Returns the initial window in a SETTINGS frame. If the setting occurs more than once, the last value applies. */
 function windowIn(body: Buffer): number | undefined {
   const count = numberAt(body, 0)
   let window: number | undefined

@@ -21,7 +21,7 @@ export class HeaderDecoder {
   #hasBegun = false
 
   /**
-   * Decodes a header block to a map of header values by lower-case name. If a header has several values, the map
+   * Decodes a header block into a map of header values by lower-case name. If a header has multiple values, the map
    * contains only the first.
    */
   decode(block: Buffer): Map<string, string> {

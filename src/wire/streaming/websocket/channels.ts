@@ -1,7 +1,7 @@
 /**
- * Several streams on one WebSocket, in the format of Kubernetes: the first byte of a message is the channel number. If
- * the name of the subprotocol contains `base64`, a message is text that consists of a digit and base64 data. In version
- * 5 of the subprotocol, a message on channel 255 closes the channel that the message names.
+ * Multiplexes streams on one WebSocket, in the format of Kubernetes: the first byte of a message is the channel number.
+ * If the name of the subprotocol contains `base64`, a message is text that consists of a digit and base64 data. In
+ * version 5 of the subprotocol, a message on channel 255 closes the channel that the message names.
  */
 
 import type { Duplex } from 'node:stream'

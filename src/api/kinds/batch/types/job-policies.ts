@@ -164,7 +164,7 @@ function actionsOf(context: RuleContext): string[] {
   return ['Count', ...perIndex, 'FailJob', 'Ignore']
 }
 
-/** Returns an error for a whole rule of a policy. The error does not contain the value. */
+/** Returns an error for an entire policy rule. The error does not contain the value. */
 function ruleFault(path: FieldPath, detail: string): FieldError {
   return { fault: 'FieldValueInvalid', path, text: `Invalid value: ${detail}` }
 }

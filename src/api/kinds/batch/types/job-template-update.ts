@@ -37,8 +37,8 @@ function isInactive({ spec = {}, status = {} }: StoredJob, { evenIfStarted }: { 
 }
 
 /**
- * Validates the parts of the pod template that may change. Errors in the pod spec contain the path of the whole pod
- * spec, because only parts of it are immutable.
+ * Validates the parts of the pod template that may change. Errors in the pod spec are reported at the pod spec as a
+ * whole, because only parts of it are immutable.
  */
 function checkParts(
   { spec: nextSpec, ...next }: PodTemplateSpec,

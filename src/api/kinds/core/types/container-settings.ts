@@ -100,8 +100,8 @@ function checkSleep(seconds: number, path: FieldPath, { pod, context }: Settings
 }
 
 /**
- * Validates the references of a container to the claims of its pod. A container refers to each claim as a whole, or to
- * several of its requests.
+ * Validates a container's references to the claims of its pod. A container refers to each claim either as a whole or by
+ * individual requests.
  */
 export function checkClaimUse(
   used: readonly { readonly name?: string; readonly request?: string }[],

@@ -192,7 +192,7 @@ export function fillPullPolicy(value: Container): void {
   value.imagePullPolicy ??= tagOf(value.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
 
-/** Applies the rules that all kinds of containers have in common. */
+/** Applies the rules shared by all kinds of containers. */
 export function checkContainer(value: Container, path: FieldPath, context: RuleContext): FieldError[] {
   const { vendor } = context
   const { name = '' } = value

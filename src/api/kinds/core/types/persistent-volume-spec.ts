@@ -185,7 +185,7 @@ const sources = {
   csi: field(22, csi, { doc: 'Volume managed by a CSI driver.' }),
 }
 
-/** The names of all volume sources. If several sources are set, the first source in this order takes precedence. */
+/** The names of all volume sources. If more than one source is set, the first source in this order takes precedence. */
 export const sourceNames: readonly (keyof typeof sources)[] = [
   'hostPath',
   'gcePersistentDisk',

@@ -78,7 +78,7 @@ export function allContainers(spec: Containers, path: FieldPath): [Container, Fi
 
 const listNames: readonly ContainerList[] = ['initContainers', 'containers', 'ephemeralContainers']
 
-/** Returns the valid volumes by name. If a name occurs several times, the first valid volume is used. */
+/** Returns the valid volumes by name. If a name occurs more than once, the first valid volume is used. */
 function soundVolumes(volumes: readonly Volume[], context: TogetherContext): Map<string, Volume> {
   const sound = new Map<string, Volume>()
   const isSound = (one: Volume) => context.sound || validate(volume, one, context).length === 0
@@ -141,7 +141,7 @@ function checkHostPorts(containers: readonly Container[], path: FieldPath): Fiel
 
 /**
  * Requires that containers in the host network have equal host and container ports. Since 1.28, pod templates need not
- * set host ports, and errors contain the path of the host port.
+ * set host ports, and errors are reported at the host port.
  */
 function checkHostNetwork(containers: readonly Container[], path: FieldPath, context: RuleContext): FieldError[] {
   const isLater = isSince('1.28', context)
@@ -186,7 +186,7 @@ interface Uses {
   readonly places: ReadonlySet<string>
 }
 
-/** Indexes the uses of volumes. If a volume is used several times, only its last path is used, as clients expect. */
+/** Indexes the uses of volumes. If a volume is used more than once, only its last path is used, as clients expect. */
 function usesOf(all: Uses['all']): Uses {
   const lastPlaces = new Map(all.map(({ name, place }) => [name, place]))
   return { all, names: new Set(lastPlaces.keys()), places: new Set(lastPlaces.values()) }

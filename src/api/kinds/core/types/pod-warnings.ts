@@ -179,7 +179,7 @@ function fractionWarnings(amounts: { readonly [name: string]: string }, path: Fi
     .map(([name, text]) => `${at(path, name)}: fractional byte value "${text}" is invalid, must be an integer`)
 }
 
-/** Returns the names that occur several times, with their indexes. */
+/** Returns the names that occur more than once, with their indexes. */
 function repeated(names: readonly (string | undefined)[]): [number, string][] {
   return names.length < 2 ? [] : Array.from(repeatedAt(names), (i) => [i, names[i]!])
 }

@@ -55,7 +55,7 @@ function allocateNodePorts(
 }
 
 /**
- * Returns the requested node port for each port number. If a number has several requests, the first request is used.
+ * Returns the requested node port for each port number. If a number has multiple requests, the first request is used.
  */
 function sharedPorts(ports: readonly ServicePort[]): Map<number, number> {
   const asked = ports.filter(({ nodePort }) => nodePort)

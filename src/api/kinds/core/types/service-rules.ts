@@ -130,8 +130,8 @@ function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: Serv
 }
 
 /**
- * Rejects several protocols, which some load balancers do not support. A Service that already has several protocols may
- * keep them.
+ * Rejects multiple protocols, which some load balancers do not support. A Service that already has multiple protocols
+ * may keep them.
  */
 export function checkOneProtocol(next: ServiceSpec, previous: ServiceSpec | undefined): FieldError[] {
   if (next.type !== 'LoadBalancer' || !hasSeveralProtocols(next)) return []

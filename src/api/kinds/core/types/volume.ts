@@ -186,7 +186,7 @@ const sources = {
   }),
 }
 
-/** The names of all volume sources. If several sources are set, the first source in this order takes precedence. */
+/** The names of all volume sources. If more than one source is set, the first source in this order takes precedence. */
 const sourceNames: readonly (keyof typeof sources)[] = [
   'emptyDir',
   'hostPath',

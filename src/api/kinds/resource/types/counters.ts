@@ -1,4 +1,4 @@
-/** Counters that several devices share, such as the memory of a partitioned device. */
+/** Counters that devices share, such as the memory of a partitioned device. */
 import { child, type FieldError, type FieldPath, required, tooMany } from '../../../model/field-error.ts'
 import { field, s } from '../../../schema/schema.ts'
 import { checkName, maxElements } from './lists.ts'

@@ -97,8 +97,8 @@ function checkDomain(domain: string, path: FieldPath, context: RuleContext): Fie
 }
 
 /**
- * Checks the name of an attribute or capacity: an identifier with an optional domain. Like Kubernetes, accepts names with
- * several slashes.
+ * Checks the name of an attribute or capacity: an identifier with an optional domain. Like Kubernetes, accepts names
+ * with more than one slash.
  */
 export function checkAttributeName(name: string, path: FieldPath, context: RuleContext): FieldError[] {
   const [first = '', second, ...others] = name.split('/')

@@ -193,9 +193,7 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  /**
-   * Reports a failure to archive changes. If several failures follow each other, only the first failure is reported.
-   */
+  /** Reports a failure to archive changes. Of consecutive failures, only the first is reported. */
   failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined) this.#parts.onWarning(`cannot archive the object history: ${error.message}`)

@@ -1,7 +1,7 @@
 /**
  * Deletes journal segments that are too old or exceed the size limit, oldest first. One transaction of bounded size
- * deletes a segment and all records that it lists. The journal starts at its first segment. Several servers can delete
- * segments at the same time: each segment is deleted once.
+ * deletes a segment and all records that it lists. The journal starts at its first segment. Multiple servers can delete
+ * segments at the same time. Each segment is deleted once.
  */
 import type { Clock } from '../../../../base/time/clock.ts'
 import type { Retention, Revision } from '../../store.ts'

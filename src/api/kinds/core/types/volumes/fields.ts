@@ -1,4 +1,4 @@
-/** Fields and checks that several volume sources share. */
+/** Fields and checks shared by multiple volume sources. */
 import { type FieldError, type FieldPath, invalid } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 
