@@ -17,6 +17,7 @@ import { bindingKeys } from '../volumes/annotations.ts'
 import { BoundPods } from './bound-pods.ts'
 import type { Cluster } from './cluster.ts'
 import { chooseDevices, type DeviceChoice, deviceClaimsOf, writeDevices } from './devices/pod-devices.ts'
+import { SearchBudget } from './devices/search-budget.ts'
 import type { NodeInfo } from './node-info.ts'
 import { happened, type Sight } from './plugin.ts'
 import { PodInfo } from './pod-info.ts'
@@ -158,7 +159,7 @@ export class Decisions {
     const { inventory } = this.#sight
     if (inventory === undefined || (pod.spec.resourceClaims ?? []).length === 0) return undefined
     const claims = deviceClaimsOf(pod, inventory)
-    const choice = 'reasons' in claims ? claims : chooseDevices(claims, node, inventory)
+    const choice = 'reasons' in claims ? claims : chooseDevices(claims, { node, inventory, budget: new SearchBudget() })
     return 'reasons' in choice ? 'gone' : choice
   }
 

@@ -176,3 +176,21 @@ test('a claim from a template is allocated, and missing claims and classes are n
   await run('classless', { requests: [{ name: 'r', exactly: { deviceClassName: 'none' } }] })
   await untilRefused('classless', /request r: device class none does not exist/)
 })
+
+test('a claim whose search takes too long is refused with advice', async () => {
+  await makeNode('node-3')
+  await makeSlice(
+    'node-3',
+    Array.from({ length: 30 }, (_, i) => gpu(`c-${i}`, 'tiny', 1)),
+  )
+  const model = (name: string) => `device.attributes["${driver}"].model == "${name}"`
+  // Every choice of 15 of the 30 devices would have to be tried with the second request, which no device meets.
+  const requests = [
+    { name: 'many', exactly: exactly(model('tiny'), { count: 15 }) },
+    { name: 'none', exactly: exactly(model('none')) },
+  ]
+  await run('expensive', { requests })
+  await untilRefused('expensive', /allocating devices takes too long: request fewer devices/)
+  await run('cheap', one(model('tiny')))
+  assert.deepEqual(await devicesOf('cheap'), ['r c-0 node-3'])
+})

@@ -1,9 +1,9 @@
 /**
  * Chooses devices for the requests of claims on one node: the first combination of free devices that meets all
- * selectors and constraints. The first alternative of a request that is possible is taken. The search is limited, so a
- * claim with a very large number of combinations may be refused although one of them would fit.
+ * selectors and constraints. The first alternative of a request that is possible is taken.
  */
 
+import type { Budget } from '../../../api/cel/budget.ts'
 import { sameJson } from '../../../api/json/json.ts'
 import type { ResourceClaim } from '../../../api/kinds/resource/resource-claim.ts'
 import { asJson } from '../../../api/model/object.ts'
@@ -24,35 +24,47 @@ interface Chosen {
   readonly wanted: Exact
 }
 
-/** Maximum number of devices that a search tries. */
-const maxTries = 10_000
+/** Maximum number of devices that a claim can allocate, as in Kubernetes. */
+const maxResults = 32
+/** Number of budget steps that one device takes, without selectors and constraints. */
+const stepsPerTry = 10
 
-/** Returns an allocation for each claim, or undefined if the node does not have the devices. */
+/** Where to search for devices. */
+export interface SearchPlace {
+  readonly node: NodeInfo
+  readonly inventory: Inventory
+  readonly budget: Budget
+}
+
+/**
+ * Returns an allocation for each claim, or undefined if the node does not have the devices. Throws BudgetExceeded if
+ * the search takes too long.
+ */
 export function allocate(
   claims: readonly ResourceClaim[],
-  node: NodeInfo,
-  inventory: Inventory,
+  place: SearchPlace,
 ): Map<ResourceClaim, Allocation> | undefined {
-  const search = new Search(node, inventory)
+  const search = new Search(place)
   const allocations = new Map<ResourceClaim, Allocation>()
   for (const claim of claims) {
     const { requests = [], constraints = [] } = claim.spec?.devices ?? {}
     const chosen = search.choose(requests, constraints)
     if (chosen === undefined) return undefined
-    allocations.set(claim, allocationOf(claim, chosen, { node, inventory }))
+    allocations.set(claim, allocationOf(claim, chosen, place))
   }
   return allocations
 }
 
 class Search {
   readonly #inventory: Inventory
+  readonly #budget: Budget
   readonly #devices: readonly Device[]
   readonly #taken = new Set<Device>()
   #constraints: readonly Constraint[] = []
-  #tries = 0
 
-  constructor(node: NodeInfo, inventory: Inventory) {
+  constructor({ node, inventory, budget }: SearchPlace) {
     this.#inventory = inventory
+    this.#budget = budget
     this.#devices = inventory.devicesAt(node)
   }
 
@@ -84,9 +96,10 @@ class Search {
   #take(choice: Choice, chosen: Chosen[]): boolean {
     const { label, wanted, candidates, others, from, count } = choice
     if (count === 0) return this.#fill(others, chosen)
+    if (chosen.length + count > maxResults) return false
     for (let i = from; i <= candidates.length - count; i++) {
       const device = candidates[i]!
-      if (this.#tries++ >= maxTries) return false
+      this.#budget.work(stepsPerTry + chosen.length * (chosen.length + 1) * this.#constraints.length)
       const next = { request: label, device, wanted }
       if (!this.#isFree(device, wanted, chosen) || !this.#isConsistent([...chosen, next])) continue
       chosen.push(next)
@@ -100,7 +113,8 @@ class Search {
     const deviceClass = this.#inventory.classes.get({ name: wanted.deviceClassName ?? '' })
     if (deviceClass === undefined) return []
     const selectors = [...(deviceClass.spec?.selectors ?? []), ...(wanted.selectors ?? [])]
-    return this.#devices.filter((device) => isUsable(device, wanted) && matchesDevice(selectors, device))
+    this.#budget.work(this.#devices.length * (1 + selectors.length) * stepsPerTry)
+    return this.#devices.filter((device) => isUsable(device, wanted) && matchesDevice(selectors, device, this.#budget))
   }
 
   #isFree(device: Device, { adminAccess }: Exact, chosen: readonly Chosen[]): boolean {
@@ -164,7 +178,7 @@ function isUsable({ device: { taints = [], consumesCounters = [] } }: Device, { 
 function allocationOf(
   { spec }: ResourceClaim,
   chosen: readonly Chosen[],
-  { node, inventory }: { node: NodeInfo; inventory: Inventory },
+  { node, inventory }: SearchPlace,
 ): Allocation {
   const results: Result[] = chosen.map(({ request, device: { driver, pool, device }, wanted }) => ({
     ...{ request, driver, pool, device: device.name ?? '' },

@@ -3,7 +3,7 @@
  * same devices for one Pod after another. A selector that fails for a device does not select the device.
  */
 
-import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
+import type { Budget } from '../../../api/cel/budget.ts'
 import { quantityValue, semverValue } from '../../../api/cel/functions/quantities.ts'
 import { dynamicType } from '../../../api/cel/json-values.ts'
 import { compileRule, type Program } from '../../../api/cel/program.ts'
@@ -13,8 +13,6 @@ import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
 import type { Device } from './inventory.ts'
 
-/** Maximum cost of one evaluation, as in Kubernetes. */
-const maxCost = 1_000_000
 const maxPrograms = 1000
 
 const programs = new BoundedMap<string, Program | undefined>(maxPrograms)
@@ -22,28 +20,28 @@ const results = new WeakMap<Device, BoundedMap<string, boolean>>()
 const values = new WeakMap<Device, Value>()
 const maxResults = 64
 
-/** Whether all selectors match the device. */
-export function matchesDevice(selectors: readonly DeviceSelector[], device: Device): boolean {
-  return selectors.every(({ cel }) => cel?.expression !== undefined && isSelected(cel.expression, device))
+/** Whether all selectors match the device. Throws BudgetExceeded. */
+export function matchesDevice(selectors: readonly DeviceSelector[], device: Device, budget: Budget): boolean {
+  return selectors.every(({ cel }) => cel?.expression !== undefined && isSelected(cel.expression, device, budget))
 }
 
-function isSelected(expression: string, device: Device): boolean {
+function isSelected(expression: string, device: Device, budget: Budget): boolean {
   const known = results.get(device) ?? new BoundedMap<string, boolean>(maxResults)
   results.set(device, known)
-  const result = known.get(expression) ?? evaluate(expression, device)
+  const result = known.get(expression) ?? evaluate(expression, device, budget)
   known.set(expression, result)
   return result
 }
 
-function evaluate(expression: string, device: Device): boolean {
+function evaluate(expression: string, device: Device, budget: Budget): boolean {
   const program = programs.has(expression) ? programs.get(expression) : compile(expression)
   programs.set(expression, program)
   const value = values.get(device) ?? deviceValue(device)
   values.set(device, value)
   try {
-    return program?.evaluate([value], new Budget(maxCost)) === true
+    return program?.evaluate([value], budget) === true
   } catch (error) {
-    if (error instanceof CelError || error instanceof BudgetExceeded) return false
+    if (error instanceof CelError) return false
     throw error
   }
 }

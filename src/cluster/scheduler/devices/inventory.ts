@@ -55,6 +55,12 @@ function occupied(allocation: Allocation | undefined): string[] {
   return (allocation?.devices?.results ?? []).filter(({ adminAccess }) => adminAccess !== true).map(idOf)
 }
 
+interface Reservation {
+  readonly allocation: Allocation
+  /** The IDs of the devices that the allocation uses exclusively. */
+  readonly devices: ReadonlySet<string>
+}
+
 /** Place of slices in the index whose devices are not limited to one node. */
 const anyNode = ''
 
@@ -65,7 +71,7 @@ export class Inventory {
   readonly #pools: Index<ResourceSlice>
   readonly #allocated: Index<ResourceClaim>
   /** Allocations that are being written, by claim. */
-  readonly #reserved = new Map<string, Allocation>()
+  readonly #reserved = new Map<string, Reservation>()
 
   constructor({ resourceClaims, slices, deviceClasses }: DeviceSources) {
     this.classes = deviceClasses
@@ -84,7 +90,7 @@ export class Inventory {
 
   /** Returns the allocation of a claim, even if it is only being written. */
   allocationOf(claim: ResourceClaim): Allocation | undefined {
-    return claim.status?.allocation ?? this.#reserved.get(objectKey(claim))
+    return claim.status?.allocation ?? this.#reserved.get(objectKey(claim))?.allocation
   }
 
   /**
@@ -92,9 +98,10 @@ export class Inventory {
    */
   reserve(claim: ResourceClaim, allocation: Allocation): () => void {
     const key = objectKey(claim)
-    this.#reserved.set(key, allocation)
+    const reservation = { allocation, devices: new Set(occupied(allocation)) }
+    this.#reserved.set(key, reservation)
     return () => {
-      if (this.#reserved.get(key) === allocation) this.#reserved.delete(key)
+      if (this.#reserved.get(key) === reservation) this.#reserved.delete(key)
     }
   }
 
@@ -105,7 +112,7 @@ export class Inventory {
   }
 
   isAllocated({ id }: Device): boolean {
-    return this.#allocated.count(id) > 0 || this.#reserved.values().some((each) => occupied(each).includes(id))
+    return this.#allocated.count(id) > 0 || this.#reserved.values().some(({ devices }) => devices.has(id))
   }
 
   #isNewest({ spec }: ResourceSlice): boolean {

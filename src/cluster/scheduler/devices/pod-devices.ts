@@ -12,6 +12,7 @@ import type { Refusal } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
 import { allocate } from './allocator.ts'
 import type { Allocation, Inventory } from './inventory.ts'
+import type { SearchBudget } from './search-budget.ts'
 
 const plugin = 'DynamicResources'
 /** Maximum number of consumers of a claim. */
@@ -65,12 +66,21 @@ export interface DeviceChoice {
 
 const notReachable = refusal('resourceclaim not available on the node')
 const notEnough = { ...refusal('cannot allocate all claims'), isFinal: false }
+const tooExpensive = refusal(
+  'allocating devices takes too long: request fewer devices, or simplify the selectors and constraints of the claims',
+)
+
+/** Where to choose devices, and the time left to do so for the Pod. */
+export interface ChoicePlace {
+  readonly node: NodeInfo
+  readonly inventory: Inventory
+  readonly budget: SearchBudget
+}
 
 /** Allocates devices on a node. Returns a refusal if the node does not suit the claims. */
 export function chooseDevices(
   claims: readonly ResourceClaim[],
-  node: NodeInfo,
-  inventory: Inventory,
+  { node, inventory, budget }: ChoicePlace,
 ): DeviceChoice | Refusal {
   const allocated: ResourceClaim[] = []
   const waiting: ResourceClaim[] = []
@@ -81,8 +91,12 @@ export function chooseDevices(
     if (allocation === undefined) waiting.push(claim)
     else allocated.push(claim)
   }
-  const allocations = allocate(waiting, node, inventory)
-  return allocations === undefined ? notEnough : { allocated, allocations }
+  return (
+    budget.run((ofNode) => {
+      const allocations = allocate(waiting, { node, inventory, budget: ofNode })
+      return allocations === undefined ? notEnough : { allocated, allocations }
+    }) ?? tooExpensive
+  )
 }
 
 export interface DeviceWriteParts {

@@ -1,5 +1,6 @@
 /** Dynamic resource allocation: excludes nodes that do not have the devices that the claims of a Pod request. */
 import { chooseDevices, deviceClaimsOf } from '../devices/pod-devices.ts'
+import { SearchBudget } from '../devices/search-budget.ts'
 import { happened, type Plugin } from '../plugin.ts'
 
 export const dynamicResources: Plugin = {
@@ -9,9 +10,10 @@ export const dynamicResources: Plugin = {
     if (inventory === undefined || (pod.spec.resourceClaims ?? []).length === 0) return undefined
     const claims = deviceClaimsOf(pod, inventory)
     if ('reasons' in claims) return claims
+    const budget = new SearchBudget()
     return {
       check: (node) => {
-        const choice = chooseDevices(claims, node, inventory)
+        const choice = chooseDevices(claims, { node, inventory, budget })
         return 'reasons' in choice ? choice : undefined
       },
     }

@@ -1,0 +1,29 @@
+/**
+ * Limits the time in which devices are searched for one Pod. Users write the selectors and requests of claims, and a
+ * search with many combinations or expensive selectors must not delay other Pods.
+ */
+import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
+import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
+
+/** Maximum cost of the selectors on one node. Kubernetes has the same limit for each evaluation. */
+const maxCost = 1_000_000
+/** Maximum time of the searches on all nodes in microseconds. `Budget` limits the time on each node. */
+const maxMicroseconds = 100_000
+
+export class SearchBudget {
+  #spentMicroseconds = 0
+
+  /** Runs the search on one node. Returns undefined if the search takes too long. */
+  run<T>(search: (budget: Budget) => T): T | undefined {
+    if (this.#spentMicroseconds > maxMicroseconds) return undefined
+    const began = threadMicroseconds()
+    try {
+      return search(new Budget(maxCost))
+    } catch (error) {
+      if (error instanceof BudgetExceeded) return undefined
+      throw error
+    } finally {
+      this.#spentMicroseconds += threadMicroseconds() - began
+    }
+  }
+}
