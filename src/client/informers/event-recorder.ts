@@ -20,7 +20,7 @@ import { isNotFound } from '../requests/status-error.ts'
 /** The reason, message and type of an Event. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
-  /** The reason of the Event, as one machine-readable word. */
+  /** The reason for the Event, as one machine-readable word. */
   readonly reason: string
   readonly message: string
 }

@@ -1,6 +1,6 @@
 /**
- * Leader election with a Lease, so that only one of several programs does certain work at a time. The leader renews the
- * Lease. If the leader does not renew the Lease in time, it loses the Lease and another program acquires it.
+ * Leader election with a Lease, so that only one program at a time does certain work. The leader renews the Lease. If
+ * the leader does not renew the Lease in time, it loses the Lease and another program acquires it.
  *
  * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
  * program has observed the Lease unchanged, never on the times in the Lease. A leader that could not renew for

@@ -26,8 +26,8 @@ type ObjectEvent<T> = Extract<WatchEvent<T>, { readonly object: T }>
 /** Receives the objects of a reflector. */
 export interface ReflectorSink<T> {
   /**
-   * Starts a list, possibly again after a failed list. At the end of the list, objects that the list did not contain
-   * have been deleted.
+   * Starts a list, possibly again after a failed list. Objects that the complete list does not contain have been
+   * deleted.
    */
   beginList(): void
   endList(): void | Promise<void>

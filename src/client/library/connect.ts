@@ -1,7 +1,4 @@
-/**
- * The function `connect` of `orch/client` in Node.js, with the content types that need more code than the client
- * itself.
- */
+/** `connect` for `orch/client` in Node.js. Supports content types that need more code than the client itself. */
 
 import { type ConnectOptions as ConnectionOptions, connect as connectClient } from '../node/connect.ts'
 import type { Client } from '../requests/client.ts'

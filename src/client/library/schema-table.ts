@@ -1,6 +1,6 @@
 /**
  * Schemas of kinds as plain data: everything that Protobuf encoding needs, without validation. The bundle of
- * `orch/client` contains this table instead of the kinds (scripts/bundle.mjs). Parts that several schemas use are
+ * `orch/client` contains this table instead of the kinds (scripts/bundle.mjs). Parts used by multiple schemas are
  * shared in the table and in the result.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'

@@ -16,10 +16,7 @@ import { processEnvironment, usualFiles } from './kubeconfig-files.ts'
 
 /** Server and credentials of a client. These options override the kubeconfig. */
 export interface ConnectOptions extends ClientChoice {
-  /**
-   * Path of the kubeconfig. If there are several files, they are merged. The first file that sets a value takes
-   * precedence.
-   */
+  /** Path of the kubeconfig. Multiple files are merged. The first file that sets a value takes precedence. */
   readonly kubeconfig?: string | readonly string[]
   /** Context of the kubeconfig. Defaults to the current context. */
   readonly context?: string

@@ -122,8 +122,7 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
       signal,
     })
-    // Waits for the exit of the plugin and not for the end of its output, because child processes may keep the output
-    // open.
+    // Waits for the plugin to exit rather than for its output to end, because child processes may keep the output open.
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       child.stdout.destroy()

@@ -25,7 +25,7 @@ export interface Http2WireOptions {
 const maxConnections = 8
 /** Maximum number of concurrent streams on a connection. All servers allow at least 100. */
 const maxStreams = 100
-/** Maximum number of further connections for a request that servers refuse. */
+/** Maximum number of additional connections to try for a request that servers refuse. */
 const maxRefusals = 3
 
 /** The server refused the stream of a request. It guarantees that it has not processed the request. */

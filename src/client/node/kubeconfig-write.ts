@@ -4,7 +4,7 @@
  */
 export interface AdminConfig {
   /**
-   * Cluster name. All names in the file contain the cluster name, so that the files of several servers can be merged.
+   * Cluster name. All names in the file contain the cluster name, so that the files of multiple servers can be merged.
    */
   readonly cluster: string
   /** User name in the file. Defaults to the administrator. */

@@ -1,9 +1,8 @@
 /**
  * Reads kubeconfigs in Node.js: the server and its verification, the user and the namespace.
  *
- * If there are several files, they are merged. The first file that sets a value takes precedence. Paths are relative to
- * the file that contains them. Errors and unsupported settings are reported with the file and the field. Secrets are
- * never quoted.
+ * Multiple files are merged. The first file that sets a value takes precedence. Paths are relative to the file that
+ * contains them. Errors and unsupported settings are reported with the file and the field. Secrets are never quoted.
  */
 import { dirname, resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../api/json/json.ts'
@@ -139,7 +138,7 @@ export interface ConfigContexts {
 }
 
 /**
- * Returns the contexts of the files, sorted by name. If several contexts have the same name, the first context is
+ * Returns the contexts of the files, sorted by name. If multiple contexts have the same name, only the first is
  * returned.
  */
 export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'context'>): ConfigContexts {

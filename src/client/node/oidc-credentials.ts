@@ -1,7 +1,7 @@
 /**
  * An ID token of an OpenID Connect provider. The token is renewed when it has expired or is rejected. New tokens are
- * saved to the kubeconfig under its lock. A provider may revoke a refresh token after its first use, so only one of
- * several programs renews the token and the others read the result.
+ * saved to the kubeconfig under its lock. A provider may revoke a refresh token after its first use, so only one
+ * program renews the token and the others read the result.
  */
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'

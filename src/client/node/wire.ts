@@ -1,7 +1,7 @@
 /** Connections to a server with one client certificate and one HTTP version. */
 import type { TransportRequest, TransportResponse } from '../requests/transport.ts'
 
-/** A request whose headers may have several values. */
+/** A request whose headers may have multiple values. */
 export interface WireRequest extends Omit<TransportRequest, 'headers'> {
   readonly headers: { readonly [name: string]: string | readonly string[] }
 }

@@ -10,8 +10,8 @@ import { TransportError } from './transport.ts'
 type Read = <T>(path: string, options: ReadOptions) => Promise<T>
 
 /**
- * Groups that every server has, from whose names the domain is determined. A custom resource may use one of these
- * names, but not both.
+ * Groups that every server has and whose names reveal the domain. A custom resource may use one of these names, but not
+ * both.
  */
 const telling = ['authentication.', 'authorization.'] as const
 

@@ -1,7 +1,7 @@
 /**
- * A transport that retries when the server requests it. Responses with `Retry-After` and status 429 or 503, which mean
- * that the server has not executed the request, are retried. Reads that failed with another 5xx status are retried too.
- * The client's timeout applies to all attempts together.
+ * A transport that retries when the server requests it. It retries after responses with `Retry-After` and status 429 or
+ * 503, which mean that the server has not executed the request. It also retries reads that failed with another 5xx
+ * status. The client's timeout applies to all attempts together.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'

@@ -51,7 +51,7 @@ export function requestLine({ method, path }: { readonly method: string; readonl
   return `${method} ${path.split('?', 1)[0]}`
 }
 
-/** Adds the request to an error. Several requests may share the error of a connection. */
+/** Adds the request to an error. Multiple requests may share the error of a connection. */
 export function ofRequest(
   error: unknown,
   request: Parameters<typeof requestLine>[0] & { signal?: AbortSignal | undefined },

@@ -97,7 +97,7 @@ export interface OtherVersionReader {
   /** The Kubernetes version of this server, as recorded in the headers of the objects that it writes. */
   readonly version: string | undefined
   /**
-   * Returns the stored form that this server would have written. Returns the same value if the kind does not differ
+   * Returns the value in the form that this server would have stored, or the same value if the kind does not differ
    * between the versions. Throws UnreadableValue.
    */
   readonly convert: (key: string, value: Uint8Array, version: string | undefined) => Uint8Array

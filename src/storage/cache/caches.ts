@@ -2,10 +2,10 @@
  * The caches of all kinds, updated by one watch of the store.
  *
  * `start` loads a snapshot and then applies the changes in the log. Readers wait for `reached(revision)` so that their
- * result is not older than the required revision. If the feed is interrupted, the caches are loaded again and watchers
- * are closed. The clients of closed watchers resume from a revision or list again. A watch that resumes at a revision
- * before the event buffer reads the log. Several such watches share the reads where possible. An event buffer contains
- * no event older than the history retention time.
+ * result is not older than the required revision. If the feed is interrupted, the caches are loaded again and all
+ * watchers are closed. Their clients resume from a revision or list again. A watch that resumes before the event buffer
+ * reads the log. Such watches share reads where possible. An event buffer contains no event older than the history
+ * retention time.
  *
  * Caches can be added and removed while the feed is running. After `add` and `fill`, a new cache is as current as all
  * others.
@@ -211,7 +211,7 @@ export class Caches {
   }
 
   /**
-   * Extends the event buffer of a cache back to the given revision if the buffers of all caches can be extended
+   * Extends a cache's event buffer back to the given revision, if this is possible for the buffers of all caches
    * together. Throws RevisionGone if the revision is before the history window.
    */
   async lookBack(cache: KindCache, revision: number): Promise<void> {
@@ -323,8 +323,7 @@ export class Caches {
   }
 
   /**
-   * Adds entries to their caches. Entries are sorted by key, so an entry usually belongs to the same kind as its
-   * predecessor.
+   * Adds entries to their caches. Entries are sorted by key, so consecutive entries usually belong to the same kind.
    */
   #take({ entries }: Snapshot, loads: ReadonlyMap<KindCache, Load>): void {
     let cache: KindCache | undefined

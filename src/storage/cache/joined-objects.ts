@@ -10,7 +10,7 @@
 /** Maximum number of objects and bytes in a group. After a write, at most one group must be joined again. */
 const maxObjects = 32
 const maxGroupBytes = 32 * 1024
-/** A group of fewer objects is hardly faster than the separate objects. */
+/** Smaller groups save hardly any time. */
 const minObjects = 4
 const mega = 1024 * 1024
 const comma = 0x2c
@@ -19,8 +19,8 @@ const comma = 0x2c
 export interface Joinable {
   readonly json: Buffer
   /**
-   * The group that starts with this object. The value `listed` means that there is no group, but that a list contained
-   * the object.
+   * The group that starts with this object. The value `listed` means that a list has contained the object, but that no
+   * group starts with it.
    */
   joined: JoinedGroup | 'listed' | undefined
 }

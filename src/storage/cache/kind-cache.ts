@@ -1,9 +1,9 @@
 /**
  * The cache of one kind: all its objects as of `revision`, its event buffer, and its watchers.
  *
- * The cache is filled by a load, again after the feed was interrupted, and then updated by `apply` in revision order.
- * The cache works with keys and bytes and does not interpret the kind. Reads are plain memory lookups, so all reads in
- * one turn of the event loop are consistent. Longer reads return the state at their start.
+ * A load fills the cache, and fills it again whenever the feed was interrupted. After that, `apply` updates it in
+ * revision order. The cache works with keys and bytes and does not interpret the kind. Reads are plain memory lookups,
+ * so all reads in one turn of the event loop are consistent. Longer reads return the state at their start.
  *
  * A large cache is loaded after the server is ready. Until it is loaded, it contains only the objects that requests
  * have fetched or that have changed (`partial-objects.ts`). A read of any other object throws 503 instead of reporting
@@ -32,7 +32,7 @@ export class KindCache {
   changedAt = 0
   /** Whether the feed no longer updates this cache, so its content is out of date. */
   retired = false
-  /** Number of loads. Data that was derived from the objects of an earlier load is invalid. */
+  /** Number of loads. Data derived from the objects of an earlier load is invalid. */
   loads = 0
   readonly #events = new EventBuffer()
   readonly #watchers = new Watchers()

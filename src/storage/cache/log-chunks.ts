@@ -50,10 +50,7 @@ export class LogChunk {
   }
 }
 
-/**
- * Returns the object before a change. The object is usually the result of the preceding change and then need not be
- * decoded again.
- */
+/** Returns the object before a change. Usually this is the result of the preceding change, which is already decoded. */
 function previousOf(cache: KindCache, { key, previous }: Change, lastObject: CachedObject | undefined) {
   if (previous === undefined || lastObject?.revision === previous.revision) return previous && lastObject
   return cache.readIfSound(key, previous.revision, previous.value)

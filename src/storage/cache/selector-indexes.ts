@@ -1,6 +1,6 @@
 /**
- * The selector indexes of one kind. A selector that demands a label or field for the first time starts the build of an
- * index. Until the index is complete, lists scan all objects.
+ * The selector indexes of one kind. The first selector that uses a label or field starts building an index. Until the
+ * index is complete, lists scan all objects.
  */
 import { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { CachedObject } from './cached-object.ts'

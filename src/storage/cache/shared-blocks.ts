@@ -113,7 +113,7 @@ class LaidBlocks implements SharedBytes {
     if (this.#isNeeded) this.#young.add(key)
   }
 
-  /** Treats loaded objects as unchanged for long enough, so that the next round copies them. */
+  /** Lets the next round copy loaded objects, as if they had been unchanged for long enough. */
   loaded(objects: Iterable<CachedObject>): void {
     if (this.#isNeeded) this.#loaded.push(objects)
   }

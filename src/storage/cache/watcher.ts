@@ -127,7 +127,7 @@ export class Watcher {
     if (this.#finishing && this.#isEmpty()) this.close()
   }
 
-  /** Sends the error that ends the watch to the reader. */
+  /** Passes the error that ends the watch to the reader. */
   #fail(error: unknown): void {
     this.#waiting = []
     if (error instanceof ApiError) {

@@ -35,7 +35,7 @@ export class Packer {
   }
 
   /**
-   * Packs bytes after `headroom` unused bytes, which are included in the length. Returns the packed copy, which is
+   * Packs bytes, preceded by `headroom` unused bytes that count toward the length. Returns the packed copy, which is
    * valid until the next call.
    */
   bytes(bytes: Bytes, headroom = 0): Buffer {

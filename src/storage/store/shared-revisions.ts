@@ -38,7 +38,7 @@ export class SharedRevisions {
     return this.#read('floor')
   }
 
-  /** Raises a revision from any thread. If the new value is lower, nothing changes. */
+  /** Raises a revision from any thread. Has no effect if the new value is lower. */
   raise(place: keyof typeof places, revision: Revision): void {
     for (;;) {
       const currentRevision = this.#read(place)

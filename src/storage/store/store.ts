@@ -1,7 +1,7 @@
 /**
  * The store contract: keys, bytes and revisions. The store knows nothing about resource kinds.
  *
- * Every backend (memory, lmdb, etcd) gives the following guarantees. `test/storage/store/suite.ts` and its parts in
+ * Every backend (memory, lmdb, etcd) provides the following guarantees. `test/storage/store/suite.ts` and its parts in
  * `suite/` verify them for each backend.
  *
  * - Durable: a commit resolves only after it is durable. Until then it is invisible to every reader.
@@ -103,7 +103,7 @@ export const maxNoteBytes = 4096
  */
 export const maxReservedKeys = 2000
 
-/** A key that a write reserves. Its value, a few hundred bytes, names the owner and the reason of the reservation. */
+/** A key that a write reserves. Its value, a few hundred bytes, names the owner and the reason for the reservation. */
 export interface ReservedKey {
   readonly key: Key
   readonly value: Bytes
@@ -125,7 +125,7 @@ export interface Committed {
 }
 
 /**
- * The result if the commit did not happen: the key was not at `expected`, a guard was not met, or a key to reserve
+ * The result of a commit that did not happen: the key was not at `expected`, a guard was not met, or a key to reserve
  * already existed. `current` is the entry of the key at the time of the commit. Undefined means that the key was
  * absent.
  */
@@ -188,7 +188,7 @@ export interface WatchOptions {
   readonly signal: AbortSignal
 }
 
-/** A store of keys, bytes and revisions. All backends give the same guarantees. */
+/** A store of keys, bytes and revisions. All backends provide the same guarantees. */
 export interface Store {
   /**
    * Writes `value` under `key` at the next revision if the key's revision is still `expected`.

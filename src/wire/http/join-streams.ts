@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream'
 
-/** Time in milliseconds that a stream may make no progress while it reads remaining data. */
+/** How long a stream may make no progress while it reads remaining data, in milliseconds. */
 const lingerMs = 30_000
 
 /** Connects two streams. Resolves when both streams are closed. */

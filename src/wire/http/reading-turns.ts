@@ -56,7 +56,10 @@ export class ReadingTurns {
     return ms
   }
 
-  /** Whether a connection of this client must wait, because there is no time left or other connections wait already. */
+  /**
+   * Whether a connection of this client must wait, because there is no time left or other connections are already
+   * waiting.
+   */
   isOver(client: string | undefined): boolean {
     return client !== undefined && (!this.#hasTime(client) || this.#queues.has(client))
   }

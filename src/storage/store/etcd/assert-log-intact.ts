@@ -41,7 +41,7 @@ export async function assertLogIntact(reported: ReportedState): Promise<void> {
 
 async function matchesReport({ connection, last, etcdRevision, anyKey }: ReportedState): Promise<boolean> {
   const lookUp = (key: Uint8Array, revision: number) => lookUpAt(connection, key, revision)
-  // A key of another program may not be UTF-8. Such a key cannot be looked up in etcd.
+  // Another program's key may be invalid UTF-8. Such a key cannot be looked up in etcd.
   if (last === undefined || last.entry.key.includes('\ufffd')) {
     await lookUp(anyKey, etcdRevision)
     return true

@@ -1,5 +1,5 @@
 /**
- * A connection to the etcd cluster. The connection selects a member, uses that member while it works, and then fails
+ * A connection to the etcd cluster. The connection uses one member for as long as that member works, and then fails
  * over to another.
  *
  * Every call ends by its deadline. Before the deadline, a read is retried on the next member. A write is retried only
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   readonly onVersion?: (version: string) => void
 }
 
-/** The methods of a session that the check of its log needs. */
+/** The session methods needed to check the session's log. */
 export type CheckedSession = Pick<Session, 'call'>
 
 export interface CallOptions {
@@ -233,7 +233,7 @@ function mayRepeat(error: CallError, effect: 'read' | 'write'): boolean {
 }
 
 // Whether a member rejected the request before proposing it, because the member has no leader or its queue is full.
-// Requests demand that the member has a leader.
+// Requests require the member to have a leader.
 function refusedUpFront(error: CallError): boolean {
   if (error.code === status.unavailable) return error.message === 'etcdserver: no leader'
   return error.code === status.resourceExhausted && error.message === 'etcdserver: too many requests'

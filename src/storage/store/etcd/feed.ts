@@ -63,7 +63,7 @@ export class Feed implements FeedPosition {
     this.#wake()
   }
 
-  /** Waits at most `ms` milliseconds for the feed to reach a revision. Resolves to whether the feed has reached it. */
+  /** Waits up to `ms` milliseconds for the feed to reach a revision. Resolves to whether it did. */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
     while (this.tail.revision < revision && !this.#ended) {

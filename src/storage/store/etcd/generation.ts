@@ -78,7 +78,7 @@ export interface EtcdGenerationOptions {
   readonly onRestored: (error: StoreRestored) => void
 }
 
-/** Time in milliseconds to wait for the feed to reach a revision before a tick is written. */
+/** How long to wait for the feed to reach a revision before writing a tick, in milliseconds. */
 const patienceMs = 10
 
 export class EtcdGeneration {
@@ -267,8 +267,8 @@ export class EtcdGeneration {
   }
 
   /**
-   * Checks with a write whether etcd has gone back in time. A write cannot be stale. If its revision is below a
-   * reported revision, etcd has gone back in time.
+   * Uses a write to check whether etcd has gone back in time. A write is never stale, so a revision below a reported
+   * revision proves that it has.
    */
   async #isRolledBack(): Promise<boolean> {
     const reportedRevision = this.#reportedRevision
@@ -394,7 +394,7 @@ export class EtcdGeneration {
   }
 
   /**
-   * Reads a range with a linearizable read. Some etcd versions return a stale response after a pause of the member. A
+   * Reads a range with a linearizable read. Some etcd versions return a stale response after the member was paused. A
    * response older than the known revision is stale, and another member is tried. A restored etcd may already have
    * passed the known revision, so each session is checked once.
    */

@@ -37,7 +37,7 @@ import { type EtcdOptions, withSlash } from './store.ts'
 const batchLimits = { entries: 100, bytes: 1024 * 1024 }
 const deadlineMs = 30_000
 
-/** Starts to load the prefix. Throws StoreError if etcd cannot be used or if the prefix already contains keys. */
+/** Starts loading the prefix. Throws StoreError if etcd cannot be used or if the prefix already contains keys. */
 export async function loadEtcd(options: Pick<EtcdOptions, 'endpoints' | 'tls'> & { prefix: string }, load: Load) {
   const connection = new Connection({ endpoints: options.endpoints, tls: options.tls, deadlineMs })
   const loading = new EtcdLoading(connection, new KeySpace(withSlash(options.prefix), 0), load)

@@ -1,7 +1,7 @@
 /**
  * The offset that is added to etcd's revisions and stored in a note. The offset is raised when etcd has gone back in
  * time. All later revisions are then above every revision that clients have received, and the store rejects revisions
- * from before the raise with RevisionGone.
+ * from before that time with RevisionGone.
  *
  * For example, clients have received revisions up to 118, and etcd is restored at revision 90. The offset becomes
  * 100118, and the current revision becomes 100208.

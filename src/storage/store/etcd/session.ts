@@ -328,8 +328,8 @@ function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
   return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
 }
 
-// Describes a TLS error. OpenSSL's messages contain the names of its source files, so the field that contains only the
-// reason is used.
+// Describes a TLS error. Uses only the field with the reason, because OpenSSL's messages contain the names of its
+// source files.
 function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
   const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))

@@ -20,7 +20,7 @@ import { restored, watchFrom } from './watch.ts'
 export interface WatchedFeedOptions extends FeedCallbacks {
   readonly connection: Connection
   readonly space: KeySpace
-  /** The revision after which the feed starts, which is the current revision. */
+  /** The current revision. The feed starts after it. */
   readonly revision: Revision
   readonly listener?: FeedListener | undefined
   readonly limits?: LogTailLimits | undefined

@@ -25,7 +25,7 @@ import {
 import type { Connection } from './connection.ts'
 
 interface Pending {
-  /** Number of times the store had no room for the write although no other write was in the batch. */
+  /** Number of times the store had no room for the write even though no other write was in the batch. */
   refusals: number
   readonly write: Write
   readonly due: number

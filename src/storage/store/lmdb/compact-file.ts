@@ -40,8 +40,8 @@ export async function compactFile(directory: string): Promise<FileSizes> {
 }
 
 /**
- * Copies the tables record by record. lmdb's built-in copy would produce a different layout from the layout of a file
- * in use.
+ * Copies the tables record by record. lmdb's built-in copy would produce a layout that differs from that of a file in
+ * use.
  */
 async function copyTables(from: string, to: string): Promise<void> {
   await using opened = new AsyncDisposableStack()

@@ -13,7 +13,7 @@ import { type Thread, takeThread } from './thread-start.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-/** Handles a reply. The method is called synchronously when a reply arrives, in the order of the replies. */
+/** Handles a reply. Called synchronously when a reply arrives, in reply order. */
 export interface Receiver {
   resolve(result: unknown): void
   reject(error: StoreError): void

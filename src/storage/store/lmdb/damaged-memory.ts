@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads'
 import { isExecutable } from '../../../base/files/program-files.ts'
 import { isError } from '../../../base/text/errors.ts'
 
-/** Whether the error is the error that overflows lmdb's buffer. */
+/** Whether the error is the one that overflows lmdb's buffer. */
 export function damagesMemory(error: unknown): boolean {
   return isError(error) && error.message.includes('Attempting to write page at position')
 }

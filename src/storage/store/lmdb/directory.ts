@@ -97,8 +97,8 @@ export async function checkDirectory(directory: string): Promise<string | undefi
 
 /**
  * Writes a test file. lmdb crashes the process if its first write to a new file fails, for example because of a quota
- * that the free space does not show. The test uses a separate file, because lmdb does not treat a file with content as
- * new.
+ * that the reported free space ignores. The test uses a separate file, because lmdb does not treat a file with content
+ * as new.
  */
 async function tryWriting(directory: string): Promise<undefined> {
   const path = join(directory, 'trial.mdb')

@@ -6,9 +6,9 @@
  * read-only, over quota). lmdb has its own count of pages and ignores the additional pages. The only remaining case is
  * a disk that starts to fail within the same millisecond (`damaged-memory.ts`).
  *
- * If the file cannot grow, a transaction can use the free pages inside it, if they are certain to suffice
- * (`free-list.ts`). The last pages of the file are reserved for transactions that free pages. Such a transaction uses
- * few of them. Two transactions later, the pages that it freed can be used.
+ * If the file cannot grow, a transaction can use the free pages inside the file, provided that they are certain to
+ * suffice (`free-list.ts`). The last pages of the file are reserved for transactions that free pages. Such a
+ * transaction uses few of them. Two transactions later, the pages that it freed can be used.
  *
  * `begin` must be called before each transaction and `take` for each of its writes. Only the write that lacks space is
  * rejected.
@@ -32,11 +32,11 @@ export interface Need {
   readonly maxRun: number
 }
 
-/** Number of pages that every transaction allocates for lmdb's own trees, even a small one. */
+/** Number of pages that every transaction, even a small one, allocates for lmdb's own trees. */
 const overheadPages = 32
-/** Number of pages on the paths to the records of a change, in all tables together. */
+/** Number of pages that a change touches on the way to its records in all tables. */
 const pagesPerChange = 12
-/** Number of pages on the path to a record, for a change of the table `current` only. */
+/** Number of pages that a change touches if it affects only the table `current`. */
 const pagesPerRemoval = 6
 /** Additional pages for a reserved key, which shares most of its pages with others. */
 const pagesPerClaim = 4
@@ -95,7 +95,7 @@ export class DiskReservation {
   /** Upper bound for the number of pages that the current transaction allocates. */
   #pages = 0
   #maxRun = 1
-  /** The free pages inside the file. Undefined until the file could not grow in this transaction. */
+  /** The free pages inside the file. Undefined unless the file could not grow in this transaction. */
   #free: FreeList | undefined
 
   /**

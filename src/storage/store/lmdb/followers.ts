@@ -48,7 +48,7 @@ export class Followers {
     else pins?.delete(revision)
   }
 
-  /** Moves the start of the history window. Must be called before changes before the window are deleted. */
+  /** Moves the start of the history window. Must be called before changes older than the window are deleted. */
   forget(oldest: Revision): void {
     this.#shared?.raise('oldest', oldest)
   }

@@ -1,7 +1,7 @@
 /**
  * The free pages inside the data file. lmdb does not expose its list of free pages, so this module reads the list from
- * the file. A value larger than a page needs consecutive pages, so the total number of free pages is not sufficient
- * information. `usable` returns the number that can certainly be allocated.
+ * the file. A value larger than a page needs consecutive pages, so knowing the total number of free pages is not
+ * enough. `usable` returns the number that can certainly be allocated.
  */
 import { childOf, type Meta, pageHeader, readAt, readMeta, wide } from './page-file.ts'
 
@@ -24,8 +24,8 @@ export class FreeList {
 
   /**
    * Returns the number of pages that can certainly be allocated, in any order, in pieces of at most `maxRun`
-   * consecutive pages. A run of free pages counts with its length minus `maxRun - 1`. A piece reduces the sum by at
-   * most its length. While the sum is positive, some run is long enough for another piece.
+   * consecutive pages. A run of free pages counts as its length minus `maxRun - 1`. A piece reduces the sum by at most
+   * its length. While the sum is positive, some run is long enough for another piece.
    */
   usable(maxRun: number): number {
     const cachedSum = this.#usable.get(maxRun)
@@ -60,7 +60,7 @@ export function readFreeList(descriptor: number, pinned = Number.POSITIVE_INFINI
 const maxEntries = 40_000
 
 /**
- * Decodes one record of the list to runs of pages. The record contains the number of entries, and then for each entry
+ * Decodes one record of the list into runs of pages. The record contains the number of entries, and then for each entry
  * either a single page or a negative page count followed by the first page. Returns undefined if the record is
  * malformed.
  */

@@ -22,7 +22,7 @@ import {
   writeState,
 } from './tables.ts'
 
-/** Starts to load the directory. Throws StoreError if the directory is in use or already contains data. */
+/** Starts loading the directory. Throws StoreError if the directory is in use or already contains data. */
 export async function loadDirectory(directory: string, load: Load): Promise<StoreLoader> {
   await makeDirectory(directory)
   const release = await lockDirectory(directory)
@@ -111,7 +111,7 @@ class DirectoryLoading implements StoreLoader {
   }
 
   /**
-   * Removes some of the entries that an interrupted load of other data has left. Returns false if there are no such
+   * Removes some of the entries that an interrupted load of other data left behind. Returns false if there are no such
    * entries.
    */
   #clear(table: Tables['current']): boolean {

@@ -50,7 +50,7 @@ export interface BackgroundCheckOptions {
    * which is faster than starting a thread.
    */
   readonly above: number
-  /** Delay in milliseconds after the file is opened, so that the check does not slow down a start. */
+  /** Delay in milliseconds after the file is opened, so that the check does not slow down startup. */
   readonly delayMs: number
 }
 
@@ -101,7 +101,7 @@ export interface CompactRequest {
 
 /** Bounds of the changes that the log retains for the journal although they are before the history window. */
 export interface JournalBounds {
-  /** The wall-clock time since which the journal retains changes. */
+  /** The journal retains changes made since this wall-clock time. */
   readonly since: number
   readonly bytes: number
   readonly withoutValues: readonly string[]

@@ -68,8 +68,7 @@ export async function openOwnedDirectory(
 
 const defaultHistoryMs = 5 * 60 * 1000
 /**
- * Number of time records per retention time. Changes are retained for up to this fraction of `historyMs` longer than
- * `historyMs`.
+ * Number of time records per retention time. Changes may be retained longer than `historyMs` by this fraction of it.
  */
 const marksPerHistory = 20
 

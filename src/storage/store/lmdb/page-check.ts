@@ -2,11 +2,11 @@
  * Checks every used page of the data file. lmdb trusts its pages: a damaged page would crash the process or return
  * wrong data. The check reports an error instead.
  *
- * The check verifies everything on which lmdb relies: page numbers, page types, record offsets, key order, and the
+ * The check verifies everything that lmdb relies on: page numbers, page types, record offsets, key order, and the
  * counts of each tree. It also verifies that no page is used twice, and that no used page is listed as free, because
  * lmdb would overwrite such a page. Values are not checked because they have their own checksums.
  *
- * The branch pages, one or two percent of the file, are read first. They show to which tree each leaf belongs. Then the
+ * The branch pages, one or two percent of the file, are read first. They show which tree each leaf belongs to. Then the
  * file is read once from start to end, so the duration does not depend on how the pages of a tree are scattered. The
  * check needs eight bytes of memory per page. The file may change during the check as long as the pages of the checked
  * state are not overwritten (`page-guard.ts`).
@@ -207,7 +207,7 @@ export class PageCheck {
     let level = [tree.root]
     this.#claimNode(tree.root, index, tree.depth <= 1 ? uses.leaf : uses.branch)
     for (let depth = 1; depth < tree.depth; depth++) {
-      // Reads the pages of a level in the order of the file, because they may be scattered.
+      // Reads the pages of a level in file order, because they may be scattered.
       const pages = Float64Array.from(level).sort()
       level = []
       for (const page of pages) {

@@ -3,7 +3,7 @@
  * a reference in a damaged page (docs/decisions/0062-start.md).
  *
  * Like lmdb, `reach` follows the path from the root to a key. It verifies every page of the opened state on that path,
- * and the leaves before and after. Pages written since then are not verified, because they were made from verified
+ * and the leaves before and after. Pages written since then are not verified, because they were derived from verified
  * pages. Until the check is complete, lmdb does not overwrite pages of the opened state, because the caller has an open
  * read transaction. The page number therefore distinguishes new pages from old pages: pages that were free or beyond
  * the end of the file at the start are new, all other pages are old.
@@ -36,7 +36,7 @@ export interface VerifiedRange {
   readonly next: Buffer | undefined
 }
 
-/** A branch page on a path, and the child through which the path continues. */
+/** A branch page on a path, and the child where the path continues. */
 interface Step {
   readonly bytes: Buffer
   readonly bounds: KeyBounds

@@ -53,8 +53,8 @@ export interface PagePlace {
 }
 
 /**
- * Verifies the header of a page. The page must contain its own number, and a transaction that is not newer than the
- * checked state.
+ * Verifies the header of a page. The page must contain its own number, and the number of a transaction that is not
+ * newer than the checked state.
  */
 export function assertHeader(bytes: Buffer, page: number, transaction: number): void {
   assertSound(wide(bytes, 0) === page, () => `page ${page} has unexpected content`)

@@ -196,7 +196,7 @@ export function heldRevision(record: Lent): Revision {
   return record.readUInt16BE(2) * 2 ** 32 + record.readUInt32BE(4)
 }
 
-/** Writes revision and check into the eight bytes before a value in `current`. */
+/** Writes the revision and the check into the eight bytes before a value in `current`. */
 export function writeHeld(record: Buffer, key: Bytes, revision: Revision): void {
   writeRevision(record, revision, 0)
   record.writeUInt16BE(checkOf(key, revision), 0)
@@ -208,7 +208,7 @@ export function isSound(key: Bytes, record: Lent): boolean {
   return check === 0 || check === checkOf(key, heldRevision(record))
 }
 
-/** Computes the check of a key and of the number that is stored with the key. The check is never 0. */
+/** Computes the check of a key and the number stored with it. The check is never 0. */
 function checkOf(key: Bytes, belonging: number): number {
   const sum = crc32(key, ((belonging % 2 ** 32) ^ Math.floor(belonging / 2 ** 32)) >>> 0)
   return ((sum >>> 16) ^ sum) & 0xffff || 1

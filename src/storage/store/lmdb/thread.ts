@@ -377,7 +377,7 @@ function toFailure(error: unknown, writing: boolean): Failure {
   const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreDamaged) return { kind: 'damaged', message, ambiguous: false }
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
-  // After such an error, nothing of the transaction was written. Later writes would fail too, because the file is
+  // Such an error means that nothing of the transaction was written. Later writes would fail too, because the file is
   // damaged or another process uses it.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
   if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))

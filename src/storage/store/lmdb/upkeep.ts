@@ -169,7 +169,7 @@ function logSize({ log }: Tables): { bytes: number; average: number } {
   return { bytes, average: bytes / Math.max(1, entryCount) }
 }
 
-/** Drops the values that the journal excludes from part of the log. Returns whether there are more to drop. */
+/** Drops from part of the log the values that the journal excludes. Returns whether more of them remain. */
 function reduce(
   tables: Tables,
   { upTo, journal, room }: { upTo: Revision; journal: JournalBounds; room: DiskReservation },

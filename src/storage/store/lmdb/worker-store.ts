@@ -1,6 +1,6 @@
 /**
- * The embedded store in a thread that does not own the file. It offers the same guarantees as `store.ts`, over a port
- * to the owner. There can be several such stores, each with its own port. `hub.ts` creates the ports and owns the
+ * The embedded store in a thread that does not own the file. It provides the same guarantees as `store.ts`, over a port
+ * to the owner. There can be more than one such store, each with its own port. `hub.ts` creates the ports and owns the
  * directory.
  *
  * The owner broadcasts every change of any store. This store appends the change to its log tail before a reply can

@@ -2,7 +2,7 @@
  * Archives changes before etcd compacts them. The mark is the revision up to which changes are archived. The archive
  * reads etcd's log after the mark. For each change, it stores the value that was replaced, together with the note that
  * the commit wrote in the same transaction. The archive is therefore complete, including foreign writes and expired
- * leases, and a commit only has the cost of its note.
+ * leases, and archiving costs a commit only its note.
  *
  * Any server can archive at any time. A server writes each segment together with the mark, on condition that the mark
  * is unchanged. If several servers archive the same changes, only one of them succeeds, and the others continue after

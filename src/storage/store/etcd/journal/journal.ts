@@ -29,15 +29,12 @@ import { JournalRetention } from './retention.ts'
 
 export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Returns the current revision when the feed has delivered all changes up to the time of the call. */
+  /** Resolves to the current revision once the feed has delivered all changes up to the time of the call. */
   readonly revision: () => Promise<Revision>
 }
 
 const lookMs = 1_000
-/**
- * Delay in milliseconds after which changes are archived, and number of waiting revisions at which they are archived
- * earlier.
- */
+/** Changes are archived after `ms` milliseconds, or earlier if `revisions` revisions are waiting. */
 const wait = { ms: 5_000, revisions: 500 }
 const maxSweepPauseMs = 60_000
 
@@ -72,7 +69,7 @@ export class EtcdJournal implements Journal {
     this.#timer.unref()
   }
 
-  /** Starts the journal. If the start fails, reports a warning and starts the journal as soon as possible. */
+  /** Starts the journal. If this fails, reports a warning and retries as soon as possible. */
   async begin(): Promise<void> {
     await this.#archive.begin().catch((error: unknown) => this.failed(readFailure(error)))
   }
@@ -139,7 +136,7 @@ export class EtcdJournal implements Journal {
       this.#wasFull = false
       await this.#forgetting.forgetOld(mark)
     } catch (error) {
-      // The journal is started again when etcd has free space.
+      // The journal starts again when etcd has free space.
       if (!(error instanceof StoreFull)) throw error
     }
   }

@@ -1,6 +1,6 @@
 /**
  * The layout of the journal in etcd. Two notes are under the prefix of the store. Every commit writes the note `change`
- * together with its key (who made the change and when). The note `history` is the mark up to which changes are
+ * (who made the change and when) together with its key. The note `history` is the mark up to which changes are
  * archived. Archived data is outside the prefix, so that no watch or list of the store reads it:
  *
  *   /orch/\0change                   the note of the last commit
@@ -9,8 +9,8 @@
  *   /orch\0history/v/KEY\0REVISION   the value that it replaced
  *   /orch\0history/s/REVISION        a segment: the changes archived in one transaction, up to this revision
  *
- * Revisions have a fixed number of digits so that they sort. NUL sorts before all characters with which a longer key
- * could continue.
+ * Revisions have a fixed number of digits so that they sort. NUL sorts before every character that could continue a
+ * longer key.
  */
 import type { Key, Revision } from '../../store.ts'
 import { endOf, type KeyRange, type KeySpace } from '../key-space.ts'

@@ -31,7 +31,7 @@ export interface JournalReaderParts {
   readonly layout: Layout
   /** Lists the state at a revision within the history window of the store. */
   readonly list: (range: ListRange) => Promise<Snapshot>
-  /** Resolves to the start of the journal when it contains all changes up to the time of the call. */
+  /** Waits until the journal contains all changes up to the time of the call. Resolves to the start of the journal. */
   readonly keepUp: () => Promise<Revision>
 }
 
