@@ -43,7 +43,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   /** Namespace of the object, or '' for cluster-scoped kinds. */
   readonly namespace: string
   readonly name: string
-  /** Whether the object is deleted as part of a collection. If so, the request itself names no object. */
+  /** Whether the request deletes a collection that contains the object. Such a request names no object. */
   readonly ofCollection?: boolean | undefined
   /**
    * The generateName prefix, while the server may still generate another name. Rejections report the prefix instead of
@@ -136,8 +136,8 @@ export interface Control<T = ApiObject | undefined> {
   /** Whether the chain can skip the control because its configuration currently affects no request. */
   readonly isIdle?: () => boolean
   /**
-   * Whether the control accounts for existing objects. Such a control is also called when the server itself deletes an
-   * object, although all other controls are skipped then. It must not reject deletions.
+   * Whether the control tracks existing objects, such as their quota usage. Such a control also runs when the server
+   * itself deletes an object, although all other controls are skipped then. It must not reject deletions.
    */
   readonly accounts?: boolean
   /**
@@ -158,7 +158,7 @@ export interface Handled<T = unknown> {
   readonly subresources?: readonly string[]
 }
 
-/** Creates the chain of admission controls. The results of synchronous controls are not awaited. */
+/** Creates the chain of admission controls. Does not await the results of synchronous controls. */
 export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const mutating = prepare(controls, 'mutate', vendor)
   const validating = prepare(controls, 'validate', vendor)

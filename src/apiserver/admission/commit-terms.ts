@@ -1,6 +1,6 @@
 /** Conditions that a commit places on other keys of the store, and the other keys that the commit writes. */
 
-/** A key that must have the given revision or must merely exist. The revision 0 requires that the key is absent. */
+/** A key that must have the given revision, or that must merely exist. Revision 0 means that the key must be absent. */
 export interface Dependency {
   readonly key: string
   readonly revision: number | 'present'

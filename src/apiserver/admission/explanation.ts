@@ -22,7 +22,7 @@ export interface Look {
   readonly webhook?: string
   readonly step: 'mutate' | 'validate'
   readonly ms: number
-  /** The result of a webhook, or the reason why the control rejected the request. */
+  /** The result returned by a webhook, or the reason why the control rejected the request. */
   readonly said?: string
   /** The evaluated policy. Undefined if the call evaluated no policy. */
   readonly policy?: PolicyLook
@@ -132,7 +132,7 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** Returns the paths of the fields that differ. Stops as soon as there is one more path than can be reported. */
+/** Returns the paths of the fields that differ. Stops after one path more than it can report. */
 export function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })

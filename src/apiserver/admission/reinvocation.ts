@@ -1,6 +1,6 @@
 /**
- * Tracks which webhooks or policies run again in the second round of admission: webhooks and policies that allow
- * reinvocation and have not received the current object.
+ * Tracks which webhooks or policies run again in the second round of admission: those that allow reinvocation and have
+ * not received the current object.
  */
 import { sameJson } from '../../api/json/json.ts'
 import { type ApiObject, asJson } from '../../api/model/object.ts'
@@ -13,8 +13,8 @@ export class Rounds<T> {
   #result: ApiObject | undefined
 
   /**
-   * Starts the second round. If other controls changed the object, no webhook or policy has received the current object
-   * yet.
+   * Starts the second round. If other controls have changed the object, no webhook or policy has received the current
+   * version yet.
    */
   begin(object: ApiObject | undefined): void {
     if (object === this.#result || object === undefined || this.#result === undefined) return

@@ -16,7 +16,7 @@ import { AggregationProxy } from './proxy.ts'
 import { PublishedApis } from './published-apis.ts'
 
 export interface AggregationParts extends BackendsParts {
-  /** Forwards requests to backends. */
+  /** Forwards requests to the backends. */
   readonly forwarder: RequestForwarder
 }
 
@@ -64,7 +64,7 @@ export class Aggregation {
     return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 
-  /** Whether a request for the path may be upgraded to a tunnel to an aggregated server. */
+  /** Whether an upgrade request for the path may open a tunnel to an aggregated server. */
   maySwitch(target: string): boolean {
     return this.#ofPath(target.split('?', 1)[0]!) !== undefined
   }

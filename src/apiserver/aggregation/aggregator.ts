@@ -1,4 +1,4 @@
-/** The user in whose name this server requests discovery and OpenAPI documents from backends. */
+/** The user as which this server requests discovery and OpenAPI documents from backends. */
 
 import { superusers, type User } from '../../api/model/user.ts'
 import { identityOf } from '../http/relay/forwarded-headers.ts'

@@ -126,7 +126,7 @@ export class Availability {
     if (isNew) this.#parts.onReached(backend)
   }
 
-  /** Returns the result for versions that this server serves itself, which are always available. */
+  /** Returns the result for versions that this server serves itself. They are always available. */
   #withoutBackend(object: ApiObject): Finding {
     const { group = '', version = '', service } = (object as APIService).spec ?? {}
     if (service === undefined || !this.#parts.backends.isBuiltIn(group, version)) return local
@@ -136,7 +136,8 @@ export class Availability {
   async #check(backend: Backend, signal: AbortSignal): Promise<Finding> {
     try {
       await this.#discover(backend, signal).catch((error: unknown) => {
-        // A single broken connection does not prove that the backend is unavailable, so the check is repeated once.
+        // A single broken connection does not prove that the backend is unavailable. The check is therefore repeated
+        // once.
         const isBroken = error instanceof CallError && (error.fault === 'connection' || error.fault === 'cut')
         if (!isBroken || error instanceof NoServiceAddress) throw error
         return this.#discover(backend, signal)
@@ -144,8 +145,8 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend responds' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      // If a check fails because of a limit of this server, the backend may be available, so the check is repeated
-      // later.
+      // If the check fails because of a limit of this server, the backend may still be available. The check is
+      // therefore repeated later.
       if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `cannot read the discovery document: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }

@@ -1,7 +1,7 @@
 /**
  * The group versions that aggregated servers serve. The APIService of such a group version names a Service. This server
  * always serves built-in versions itself, even if an APIService claims them. Otherwise an incorrect APIService could
- * make its own repair impossible.
+ * prevent its own repair.
  *
  * The list is derived from the cached APIServices. Each request looks up its group and version once.
  */
@@ -40,7 +40,10 @@ export interface BackendsParts {
   readonly identity: () => CertifiedKey
 }
 
-/** Whether another server may serve the kind: a metrics server usually serves the metrics of nodes and pods. */
+/**
+ * Whether another server may serve the kind. The metrics of nodes and pods, for example, usually come from a metrics
+ * server.
+ */
 function isReplaceable({ group }: Kind): boolean {
   return group === nodeMetrics.group
 }
@@ -53,7 +56,7 @@ export class Backends implements AggregatedVersions {
   readonly #discovered = new WeakMap<Backend, VersionContent>()
   #generation = 0
 
-  /** Creates the list from the cached APIServices, so the caches must be loaded first. */
+  /** Creates the list from the cached APIServices. The caches must already be loaded. */
   constructor(parts: BackendsParts) {
     this.#parts = parts
     const own = parts.catalogue.all().filter(({ kind }) => kind.evolution === undefined && !isReplaceable(kind))

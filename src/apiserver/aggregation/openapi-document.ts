@@ -23,8 +23,8 @@ const mapOf =
   (value) =>
     isObject(value) ? Object.fromEntries(entriesOf(value, () => clean)) : undefined
 /**
- * Returns a function that sanitizes an object with the known keywords. Keywords that begin with `x-` may have any
- * value.
+ * Returns a function that sanitizes an object. The function copies only known keywords, and keywords that begin with
+ * `x-` with any value.
  */
 const record =
   (words: { readonly [word: string]: Clean }): Clean =>

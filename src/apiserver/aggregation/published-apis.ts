@@ -1,6 +1,6 @@
 /**
- * Downloads the OpenAPI documents of aggregated servers and merges them into this server's documents. Downloads run
- * when a backend becomes reachable and once a minute. If a backend does not respond, its last document remains
+ * Downloads the OpenAPI documents of aggregated servers and merges them into this server's documents. The downloads run
+ * when a backend becomes reachable, and then once a minute. If a backend does not respond, its last document remains
  * published. An invalid document is omitted and does not affect the other documents.
  */
 
@@ -54,7 +54,7 @@ export class PublishedApis {
     }
   }
 
-  /** Downloads the documents of a backend that has just become reachable. */
+  /** Downloads the documents of a backend as soon as it becomes reachable. */
   look({ name }: Backend): void {
     this.#add(name)
   }

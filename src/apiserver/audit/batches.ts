@@ -50,7 +50,7 @@ export class Batches {
     else this.#timer ??= setTimeout(() => this.#begin(), this.#options.maxWaitMs).unref()
   }
 
-  /** Sends all buffered events, ignoring the rate limit. */
+  /** Sends all buffered events without applying the rate limit. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#sending

@@ -1,8 +1,8 @@
 /**
  * An audit event (`audit.<vendor>/v1`, kind `Event`) describes one request at one stage. The JSON text of an event is
- * created when a sink first needs it, and all sinks share it. Parts that several events have in common are serialized
- * once. Sinks should store text or bytes rather than events, because an event keeps the whole record of its request in
- * memory.
+ * created when a sink first needs it and is shared by all sinks. Parts that several events have in common are
+ * serialized once. Sinks should store text or bytes rather than events, because an event keeps the whole record of its
+ * request in memory.
  */
 import type { Status } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
@@ -19,7 +19,7 @@ export interface AuditedObject {
   readonly subresource: string
 }
 
-/** Names in the metadata of the request body. */
+/** Names from the metadata in the request body. */
 export interface SentNames {
   readonly name: string
   readonly namespace: string
@@ -54,12 +54,12 @@ export class AuditedCaller {
   }
 }
 
-/** Returns the first characters of all events of one audit level. */
+/** Returns the text with which all events of one audit level start. */
 export function beginningOf(apiVersion: string, level: Level): string {
   return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
 }
 
-/** The properties of a request that are known before its response. */
+/** The facts about a request that are known before its response. */
 export interface RequestFacts {
   /** The text with which all events of an audit level start. See `beginningOf`. */
   readonly beginning: string
@@ -72,7 +72,7 @@ export interface RequestFacts {
   readonly sent: SentNames
 }
 
-/** The part of an event that describes the request. It is serialized once, because all events of a request share it. */
+/** The part of an event that describes the request. It is serialized once and shared by all events of the request. */
 export class AuditedRequest {
   readonly facts: RequestFacts
   #beforeStage = ''
@@ -119,7 +119,7 @@ export interface Annotations {
 export interface AuditEvent {
   /** The event as one line of JSON without a newline. The text is created on first use. */
   readonly text: string
-  /** Returns the text without request and response bodies, for sinks that limit the length of events. */
+  /** Returns the text without the request and response bodies, for sinks that limit the length of events. */
   shortened(): string
   /** The audit stage. Sinks may filter events by stage. */
   readonly stage: Stage

@@ -1,6 +1,6 @@
 /**
- * Collects lines of text as bytes. A concatenated string would keep all its pieces in memory until it is flattened. In
- * contrast, the bytes of a line are a single copy that the garbage collector need not trace.
+ * Collects lines of text as bytes. A concatenated string would keep all its pieces in memory until it is flattened. The
+ * bytes, in contrast, are a single copy that the garbage collector need not trace.
  */
 
 /** Maximum number of UTF-8 bytes per UTF-16 code unit. */
@@ -16,10 +16,7 @@ export class Lines {
   #length = 0
   #count = 0
 
-  /**
-   * Creates an empty collection. `keptRoom` is the maximum size in bytes of a buffer that is reused after the lines are
-   * cleared.
-   */
+  /** Creates an empty collection. A buffer of up to `keptRoom` bytes is reused after the lines are cleared. */
   constructor(keptRoom: number) {
     this.#keptRoom = keptRoom
   }

@@ -1,7 +1,7 @@
 /**
- * Writes audit events to a file or to standard output, one line each. Events that arrive during a write, and for some
- * milliseconds after it, are written together, because a write costs more than its lines. A request waits if the buffer
- * is full. In strict mode, a request also waits until its RequestReceived event is written.
+ * Writes audit events to a file or to standard output, one line each. Events that arrive during a write, or within a
+ * few milliseconds after it, are written together, because the overhead of a write exceeds the cost of its lines. A
+ * request waits if the buffer is full. In strict mode, a request also waits until its RequestReceived event is written.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
@@ -32,8 +32,8 @@ const maxWaiting = 4 * 1024 * 1024
 const gatherMs = 5
 
 /**
- * Initial size of the buffer in bytes. The buffer rarely needs to grow, because fewer bytes accumulate between two
- * writes even on a busy server.
+ * Initial size of the buffer in bytes. The buffer rarely grows, because even a busy server collects fewer bytes than
+ * this between two writes.
  */
 const usualBytes = 1024 * 1024
 
@@ -77,7 +77,7 @@ export class LogSink implements Sink {
 
   /** Writes batches until the buffer is empty. */
   async #writeAll(): Promise<void> {
-    // Waits until the next turn of the event loop, so that all events of this turn are written together.
+    // Waits for the next turn of the event loop, so that all events of this turn are written together.
     await new Promise((resolve) => setImmediate(resolve))
     for (;;) {
       this.#writeTexts()

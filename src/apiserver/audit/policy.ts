@@ -4,14 +4,13 @@
  */
 import type { User } from '../../api/model/user.ts'
 
-/** Audit levels, from no recording to the recording of both bodies. */
+/** Audit levels, from recording nothing to recording both bodies. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 /** One of the audit levels, which are listed in `levels`. */
 export type Level = (typeof levels)[number]
 
 /**
- * Audit stages: the request was received, a long-running response has started, the response is complete, and the server
- * failed.
+ * Audit stages: the server received the request, started a long-running response, completed the response, or failed.
  */
 export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 /** One of the audit stages, which are listed in `stages`. */
@@ -66,7 +65,7 @@ export interface Decision {
 
 const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
-/** Creates a policy from rules. Decisions are prepared once, not per request. */
+/** Creates a policy from rules. Decisions are prepared once rather than for each request. */
 export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
   const decided = rules.map((rule) => ({
     rule,

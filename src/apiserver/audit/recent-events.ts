@@ -1,6 +1,6 @@
 /**
- * Stores the latest audit events in memory, bounded by count and size. Events are stored as bytes, because objects that
- * live for a while are expensive for the garbage collector.
+ * Stores the latest audit events in memory, bounded by count and size. Events are stored as bytes, because long-lived
+ * objects burden the garbage collector.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
@@ -9,13 +9,13 @@ import { maxUnwritten, type Sink } from './sink.ts'
 const maxEvents = 1000
 /** Maximum size in bytes of each of the two generations of events. */
 const maxLength = 2 * 1024 * 1024
-/** Maximum size of an event in bytes. The bodies of a longer event are omitted. */
+/** Maximum size of an event in bytes. Longer events are stored without their bodies. */
 const maxEventBytes = 16 * 1024
 
 /** An audit sink that stores the latest events in memory. */
 export class RecentEvents implements Sink {
   #newer = new Lines(4 * maxLength)
-  /** The older events. A full newer generation replaces this generation. */
+  /** The older events. When the newer generation is full, it replaces this generation. */
   #older = new Lines(4 * maxLength)
 
   /** The latest events. The sink creates their texts later, all at once. */

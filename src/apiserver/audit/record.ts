@@ -1,6 +1,6 @@
 /**
- * Collects audit data about one request while it is handled. Requests that the policy does not record have no record
- * and no overhead.
+ * Collects audit data about one request while the request is handled. Requests that the policy does not record have no
+ * audit record and cause no overhead.
  */
 import { parseOwnJson, stringifyJson } from '../../api/codec/json.ts'
 import { isObject, type Json, own } from '../../api/json/json.ts'
@@ -45,7 +45,7 @@ export class AuditRecord implements AuditNotes {
    * The annotations, as alternating keys and values. A list is sufficient because most requests have few annotations.
    */
   readonly annotations: string[] = []
-  /** Arrival time in milliseconds since 1970. The first event sets the time. */
+  /** Arrival time in milliseconds since 1970. The first event sets this time. */
   received: number | undefined
   /** The serialized description of the request, which is reset when the description changes. */
   request: AuditedRequest | undefined

@@ -1,7 +1,7 @@
 /**
  * Derives wall-clock times from monotonic timestamps, which every request already has. Reading a clock costs more than
- * all other timekeeping of an event. The wall clock is therefore read at most ten times a second, and a change of the
- * clock takes effect up to 100 ms later.
+ * all other timekeeping for an event. The wall clock is therefore read at most ten times a second, and clock changes
+ * take effect up to 100 ms later.
  */
 import type { Clock } from '../../base/time/clock.ts'
 

@@ -18,10 +18,7 @@ export interface AnonymousParts {
   readonly warnsOfSpaces: boolean
 }
 
-/**
- * Accepts requests as the anonymous user. This strategy runs after all other strategies, if no other strategy found
- * credentials.
- */
+/** Accepts requests as the anonymous user. This strategy runs last, and only if no other strategy found credentials. */
 export function anonymous({ isAllowedAt, warnsOfSpaces }: AnonymousParts): Authenticator {
   const outcome: AuthenticationOutcome = { result: 'user', user: anonymousUser }
   const outcomeWithWarning: AuthenticationOutcome = { ...outcome, warning: extraSpace }

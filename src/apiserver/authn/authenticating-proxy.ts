@@ -29,8 +29,8 @@ export interface ProxyParts {
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
   /**
-   * Whether a certificate is reserved for calls from API servers to node agents. Such a certificate cannot identify a
-   * proxy.
+   * Whether a certificate is reserved for calls from API servers to node agents. A proxy cannot identify itself with
+   * such a certificate.
    */
   readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: MultipleCommonNames

@@ -48,7 +48,10 @@ export class AuthenticationMetrics {
     this.#clock = clock
   }
 
-  /** Wraps an authenticator so that it is measured. A synchronous authenticator stays synchronous. */
+  /**
+   * Wraps an authenticator so that its results and durations are measured. A synchronous authenticator stays
+   * synchronous.
+   */
   measured(authenticator: Authenticator): Authenticator {
     return (credentials) => {
       const began = this.#clock.monotonic()

@@ -1,6 +1,6 @@
 /**
  * Authentication: every strategy is a function that maps the credentials of a request to an outcome. Strategies are
- * tried in order until one of them recognizes the user. Invalid credentials never result in the anonymous user.
+ * tried in order until one of them authenticates the user. A request with invalid credentials never becomes anonymous.
  */
 import type { X509Certificate } from 'node:crypto'
 import { authenticated, type User } from '../../api/model/user.ts'

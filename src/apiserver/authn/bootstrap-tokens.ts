@@ -4,7 +4,7 @@
  * effect at once.
  *
  * All failures have the same response and timing: every rule is checked, and a token without a Secret is compared with
- * a dummy. Only the format is checked first, because it is not secret.
+ * a dummy. Only the format, which is not secret, is checked first.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../api/kinds/core/secret.ts'

@@ -15,11 +15,12 @@ export class DeniedCertificates {
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
   /**
-   * The results of earlier checks: whether a certificate is denied. The results are discarded when a deny list changes.
+   * The results of earlier checks: whether each certificate is denied. The results are discarded when a deny list
+   * changes.
    */
   #verdicts = new WeakMap<X509Certificate, boolean>()
 
-  /** Starts to track the deny lists. Must be called before the caches are loaded. */
+  /** Starts tracking the deny lists. Must be called before the caches are loaded. */
   follow(lookup: Lookup): void {
     this.#lookup = lookup
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })

@@ -30,7 +30,7 @@ export interface TokenWebhookParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** The outcome of a token review that the webhook could not check. The log contains the cause of the failure. */
+/** The outcome of a token review that the webhook failed to perform. The cause is in the log. */
 const unchecked: AuthenticationOutcome = {
   result: 'refused',
   why: 'the token webhook failed, so the token could not be checked',
@@ -48,8 +48,8 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        // A limit of this server, such as too many open files, does not mean that the token is invalid. The client must
-        // retry.
+        // Reaching a limit of this server, such as too many open files, does not mean that the token is invalid. The
+        // client must retry.
         if (error instanceof NoFreeConnection)
           throw tooManyRequests('too many calls to the token webhook are in progress')
         return { value: unchecked, ttlMs: 0 }

@@ -38,7 +38,7 @@ export interface Question {
   readonly trace?: Traced
 }
 
-/** A verdict on a request, and the reason. */
+/** A verdict on a request, with its reason. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
   /** Returns the reason, or '' if there is no reason. The text is built on demand. */
@@ -77,8 +77,8 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
 
 /**
  * Allows anyone to read certain paths, so that probes work without credentials. Only exact paths match. Every client of
- * the server is in one of two groups. A review may name a user in neither group, who cannot send requests and is not
- * allowed.
+ * the server is either authenticated or unauthenticated. A review may name a user in neither of these groups. Such a
+ * user cannot send requests and is not allowed.
  *
  * The reason comes from `explainBy` if that authorizer also allows the path. It is evaluated only on demand.
  */
@@ -98,8 +98,8 @@ function reasonToAllow(decision: Decision | Promise<Decision>): string {
 }
 
 /**
- * Combines authorizers: the first verdict applies, and without any verdict the request is denied. The result is
- * synchronous as long as the authorizers are.
+ * Combines authorizers. The first verdict applies. Without a verdict, the request is denied. The result is synchronous
+ * as long as the authorizers are.
  */
 export function union(authorizers: readonly Authorizer[]): Authorizer {
   const ask = (question: Question, from: number, heard: readonly Decision[]): Decision | Promise<Decision> => {

@@ -1,9 +1,9 @@
 /**
  * An in-memory index that is derived from the objects of some kinds, such as an index of permissions.
  *
- * Changes are recorded when this server receives them and processed on the next query. Queries therefore always reflect
- * the state of the caches, and an unused index costs nothing. A few changes are processed synchronously. Many changes
- * or whole kinds, as after startup, are processed in time slices while queries wait.
+ * Changes are recorded as they arrive and processed by the next query. Queries therefore always reflect the state of
+ * the caches, and an unused index costs almost nothing. A few changes are processed synchronously. Many changes or
+ * whole kinds, as after startup, are processed in time slices while queries wait.
  */
 
 import type { Lookup, ObjectName, StoredType } from '../../api/model/lookup.ts'
@@ -21,7 +21,7 @@ export interface Source {
 
 /** Maximum number of changes to process synchronously. */
 const fewChanges = 200
-/** Cost of reading one object, in units of a TimeSlice. */
+/** Cost of reading one object, in TimeSlice units. */
 const unitsPerObject = 20
 
 export class DerivedIndex {
@@ -32,7 +32,7 @@ export class DerivedIndex {
   #working: Promise<void> | undefined
   /** Number of recorded changes that are not processed yet. */
   #pendingChanges = 0
-  /** Number of changes that have been processed so far. */
+  /** Number of changes that have been processed. */
   generation = 0
 
   /** Creates the index. Sources of kinds that this server does not store are treated as empty. */

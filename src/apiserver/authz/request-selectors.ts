@@ -1,6 +1,6 @@
 /**
- * The selectors of a request, for authorizers that consider selectors (`AuthorizeWithSelectors`). A selector that
- * cannot be parsed restricts nothing here. The request fails later when the selector is used.
+ * The selectors of a request, for authorizers that consider selectors (`AuthorizeWithSelectors`). Selectors that cannot
+ * be parsed are ignored here. The request fails later, when the selector is used.
  */
 import type { Question as ReviewQuestion } from '../../api/kinds/authorization/review.ts'
 import { ApiError } from '../../api/model/api-error.ts'
@@ -14,7 +14,7 @@ export interface RequestSelectors {
   readonly labels: readonly Requirement[]
 }
 
-/** Selectors of a review, with the errors in them. */
+/** Selectors of an access review, with the errors in them. */
 export interface ReviewSelectors extends RequestSelectors {
   readonly errors: readonly string[]
 }
@@ -58,7 +58,7 @@ export function parsedSelectors({
 
 type Attributes = NonNullable<ReviewQuestion['resourceAttributes']>
 
-/** Reads the selectors of a validated review. */
+/** Reads the selectors of a validated access review. */
 export function selectorsOfReview({ fieldSelector, labelSelector }: Attributes): ReviewSelectors {
   const fields = fieldSelector === undefined ? { requirements: [], isComplete: true } : readFields(fieldSelector)
   const labels = labelSelector === undefined ? { requirements: [], isComplete: true } : readLabels(labelSelector)

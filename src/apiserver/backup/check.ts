@@ -47,7 +47,10 @@ class Check {
   #more = 0
   readonly #faults: Fault[] = []
   readonly #headers = new HeaderReader()
-  /** Reservations whose owner has not been read yet, because the prefix `claims/` sorts before `objects/`. */
+  /**
+   * Reservations whose owner has not been read yet. The prefix `claims/` sorts before `objects/`, so owners are read
+   * after their reservations.
+   */
   readonly #unmatchedReservations = new Map<string, Entry[]>()
 
   look(entry: Entry): void {

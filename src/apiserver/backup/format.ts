@@ -7,8 +7,8 @@
  *     2 entry: revision (8 bytes), key length (2 bytes), both little endian, then the key and the value
  *     3 end: JSON, summary of the contents (`BackupContents`) with the SHA-256 of all bytes before this frame
  *
- * A backup without an end frame was truncated. Entries are trustworthy only after the end frame was read: the reader
- * yields entries before the end and throws an error at the end if the checksum or the counts differ.
+ * A backup without an end frame was truncated. Entries are trustworthy only once the end frame has been read. The
+ * reader yields entries before the end and throws an error at the end if the checksum or the counts differ.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -47,9 +47,9 @@ const magic = Buffer.from('orch-backup\n')
 const frames = { header: 1, entry: 2, end: 3 } as const
 const headBytes = 5
 const checkBytes = 4
-/** Maximum size of a frame. No entry of any store is larger. */
+/** Maximum size of a frame in bytes. No entry of any store is larger. */
 const maxFrameBytes = 64 * 1024 * 1024
-/** Approximate size of the chunks that the writer produces. */
+/** Approximate size in bytes of the chunks that the writer produces. */
 const chunkBytes = 256 * 1024
 
 /** Writes a backup in chunks. Returns a summary of the contents. */
@@ -136,7 +136,7 @@ export function typeOfKey(key: string): string | undefined {
 /** Reads a backup. The header is read at once, and the entries on demand. */
 export class BackupReader {
   readonly header: BackupHeader
-  /** Summary of the contents. Undefined until all entries were read. */
+  /** Summary of the contents. Undefined until all entries have been read. */
   contents: BackupContents | undefined
   readonly #frames: FrameReader
 

@@ -1,10 +1,10 @@
 /**
- * Converts a CustomResourceDefinition from v1beta1, the version in which kube-apiserver 1.23 stores it, to v1. In
+ * Converts a CustomResourceDefinition to v1 from v1beta1, the version in which kube-apiserver 1.23 stores it. In
  * v1beta1, settings that all versions share are next to the version list. In v1, every version has separate settings.
  */
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 
-/** Returns the definition in v1. Drops fields that v1 does not have. Validation of v1 reports missing fields. */
+/** Returns the definition in v1, without fields that v1 does not have. v1 validation reports missing fields. */
 export function definitionInV1(document: JsonObject, apiVersion: string): JsonObject {
   const spec = objectOf(document.spec)
   const { version, validation, subresources, additionalPrinterColumns, conversion, preserveUnknownFields, ...rest } =

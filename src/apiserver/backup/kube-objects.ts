@@ -61,7 +61,7 @@ export class KubeObjects {
   readonly #vendor: Vendor
   readonly #version: EmulatedVersion
   readonly #byType = new Map<string, Kind>()
-  /** The resources by storage path, such as `shop.example.com/carts`. */
+  /** The custom resources by storage path, such as `shop.example.com/carts`. */
   readonly #defined: ReadonlyMap<string, Defined>
 
   /**

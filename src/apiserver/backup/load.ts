@@ -14,10 +14,7 @@ export interface Progress {
 export interface LoadOptions {
   /** Returns the lifetime of an entry, or undefined if the entry never expires. */
   readonly lifetimeOf: (key: string) => number | undefined
-  /**
-   * Stores an entry elsewhere if the entry does not belong in the main store. Returns whether the entry was stored
-   * elsewhere.
-   */
+  /** Stores an entry outside the main store if it does not belong there. Returns whether it did so. */
   readonly keepsElsewhere?: (entry: Entry) => Promise<boolean>
   readonly onProgress: (progress: Progress) => void
 }
@@ -49,9 +46,9 @@ export async function loadPages(
 const margin = { least: 1_000_000_000, perSecond: 100_000 }
 
 /**
- * Returns a revision that the source store cannot have reached since its state was read. All revisions that clients
- * have received are therefore lower, and the server reports them as expired. `since` is the time of the read in
- * milliseconds. If the clock was set back, no time is counted as elapsed.
+ * Returns a revision that the source store cannot have reached since its state was read. Every revision that clients
+ * have received is therefore lower, and the server reports it as expired. `since` is the time of the read in
+ * milliseconds. If the clock has been set back, the elapsed time counts as zero.
  */
 export function revisionAbove(revision: Revision, since: number, now: number): Revision {
   const seconds = Math.max(0, Math.ceil((now - since) / 1000))

@@ -174,7 +174,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
   { name: 'PodTopologyLabels', byDefault: true, since: '1.33', make: podTopologyLabels },
   { name: 'MutatingAdmissionPolicy', byDefault: true, since: '1.32', make: mutatingAdmissionPolicy },
-  // The mutating webhooks receive the object with the changes of all controls that precede them in this list.
+  // Mutating webhooks receive the object with all changes made by the controls before them in this list.
   {
     name: 'MutatingAdmissionWebhook',
     byDefault: true,

@@ -23,7 +23,7 @@ interface TolerationParts {
 }
 
 export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
-  // The fields of the tolerations are in storage order, so that the server need not sort them in every pod.
+  // The toleration fields are in storage order, so that the server need not reorder them in every pod.
   const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),

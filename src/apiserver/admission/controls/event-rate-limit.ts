@@ -100,8 +100,8 @@ function metersOf(limits: readonly Limit[], { clock, sharedRates }: Parts) {
     burst,
     keys: cacheSize === 0 ? defaultSize : cacheSize,
   }))
-  // Shared counters need a clock that all threads share. The monotonic clock of a thread starts with the thread, so it
-  // is not used here.
+  // Shared counters need a clock that all threads share. Each thread's monotonic clock starts with the thread, so it
+  // cannot be used here.
   const now = sharedRates === undefined ? () => BigInt(Math.round(1e6 * clock.monotonic())) : process.hrtime.bigint
   const meters = openRateBuckets(sharedRates ?? newBucketMemory(), rates, now)
   return limits.map((limit, i) => ({ limit, meter: meters[i]! }))

@@ -1,7 +1,7 @@
 /**
- * ImagePolicyWebhook: asks a backend with an ImageReview whether a pod may use its images. The control caches decisions
- * for a configured time. The configuration also determines whether pods are admitted while the backend does not
- * respond.
+ * ImagePolicyWebhook: sends an ImageReview to a backend, which decides whether a pod may use its images. The control
+ * caches decisions for a configured time. The configuration also determines whether pods are admitted while the backend
+ * does not respond.
  */
 import { setTimeout } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
@@ -20,7 +20,7 @@ import { NoFreeConnection } from '../../../wire/http/https-json.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-/** An HTTPS backend that a kubeconfig file describes. */
+/** An HTTPS backend described by a kubeconfig file. */
 export interface RemoteService {
   /**
    * Sends a request and returns the response. Throws an error if the backend does not respond or the response is

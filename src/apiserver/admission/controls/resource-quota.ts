@@ -130,7 +130,7 @@ async function account(accounting: Accounting, knownQuotas: readonly StoredObjec
   await charge(accounting, plans, debts)
 }
 
-/** Keys of the debts to store, by the outcome of the write. */
+/** The debts to store, by the outcome of the write. */
 interface Debts {
   /** Refunds of the charges. The commit that stores the object deletes the refunds. */
   readonly charges: Debt[]
@@ -138,7 +138,7 @@ interface Debts {
   readonly removed: Debt[]
 }
 
-/** Records the refund of reduced usage as a debt in the same commit. */
+/** Records the refund for reduced usage as a debt, in the commit that reduces the usage. */
 function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
   const { operation, subresource } = request
   const { increase, decrease, before } = plan

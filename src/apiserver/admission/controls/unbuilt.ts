@@ -1,5 +1,5 @@
 /**
- * Admission controls of later Kubernetes versions that this server does not implement. Kubernetes enables all of them
+ * Admission controls from later Kubernetes versions that this server does not implement. Kubernetes enables all of them
  * by default. This server never runs these controls, and refuses to start if a flag enables one of them.
  */
 import type { ControlName } from './all.ts'

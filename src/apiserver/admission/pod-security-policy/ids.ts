@@ -14,7 +14,7 @@ export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }
 
-/** Returns the errors of the ids. A missing id is an error if the rule requires an id. */
+/** Returns an error for each id that the rule does not allow. A missing id is an error if the rule requires one. */
 export function checkIds({ rule, ranges = [] }: IdRule = {}, ids: readonly number[], path: FieldPath): FieldError[] {
   if (rule !== 'MustRunAs' && rule !== 'MayRunAs') return []
   if (ids.length === 0)

@@ -81,7 +81,7 @@ function isBelow(path: string, prefix: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`)
 }
 
-/** Checks that host paths that are allowed only for reading are mounted read-only. */
+/** Checks that read-only host paths are mounted read-only. */
 function checkMounts(policy: PolicySpec, spec: PodSpec): FieldError[] {
   const isForReading = (volume: Volume) => fittingPaths(policy, volume)?.every(({ readOnly }) => readOnly) ?? false
   const names = new Set((spec.volumes ?? []).filter(isForReading).map(({ name }) => name))

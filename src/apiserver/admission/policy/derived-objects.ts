@@ -18,7 +18,7 @@ export class DerivedObjects<O, T> {
   readonly #values = new Map<string, T>()
   #changed: Map<string, ObjectName> | 'all' = 'all'
 
-  /** Starts to track the objects. An instance must be created before the caches are loaded. */
+  /** Starts tracking the objects. Instances must be created before the caches are loaded. */
   constructor(lookup: Lookup, type: StoredType<O>, derive: Derive<O, T>) {
     this.#lookup = lookup
     this.#type = type

@@ -84,8 +84,8 @@ export class Evaluation {
   readonly #lazy: LazyVariables
 
   /**
-   * Describes the variables that were evaluated so far. Defines each variable as an own property, because users choose
-   * the names.
+   * Describes the variables that have been evaluated so far. Defines each variable as an own property, because users
+   * choose the names.
    */
   describeVariables(): { [name: string]: string } {
     return Object.fromEntries(this.#lazy.describe())
@@ -191,7 +191,10 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Creates the function with which expressions query the authorizer. The function caches the answers of one request. */
+/**
+ * Creates the function that expressions use to query the authorizer. The function caches the answers for the duration
+ * of one request.
+ */
 export function askerFor(user: User, authorizer: Authorizer): AskAuthorizer {
   const answers = new Map<string, AuthorizerAnswer>()
   return (attributes) => {

@@ -75,7 +75,7 @@ export class Policies<S extends PolicySpec, C extends CommonExpressions> {
   #bound: readonly Policy<S, C>[] = []
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Policy<S, C>[]>>()
 
-  /** Starts to track the policies. An instance must be created before the caches are loaded. */
+  /** Starts tracking the policies. Instances must be created before the caches are loaded. */
   constructor(family: PolicyFamily<S, C>, { lookup, loadPatterns }: PolicyStoreParts) {
     this.#family = family
     this.#loadPatterns = loadPatterns

@@ -1,5 +1,5 @@
 /**
- * Pending changes of quotas ("debts"). The key of each debt contains the quota, and the value contains the change. The
+ * Pending changes to quotas ("debts"). The key of each debt contains the quota, and the value contains the change. The
  * commit that makes a debt due also creates its key, and the commit that settles the debt deletes the key. A server may
  * therefore crash at any time: at every revision, the recorded usage of a quota plus its debts equals the actual usage
  * of its objects.
@@ -20,7 +20,7 @@ import type { ReservedKey } from '../commit-terms.ts'
 /** Key prefix of all debts. */
 export const debtsPrefix = 'quota-debts/'
 
-/** A pending change of a quota. */
+/** A pending change to a quota. */
 export interface Debt {
   readonly key: string
   readonly quota: ObjectName

@@ -16,7 +16,7 @@ import {
 
 export type QuotaStatus = NonNullable<ResourceQuota['status']>
 
-/** Returns the reason why a charge does not fit, or undefined if it fits. */
+/** Returns the reason why a charge does not fit into a quota, or undefined if it fits. */
 export function whyNot(name: string, { hard = {}, used = {} }: QuotaStatus, charge: Amounts): string | undefined {
   const limited = only(charge, hard)
   const unknown = [...limited.keys()].filter((each) => readAmount(used, each) === undefined)

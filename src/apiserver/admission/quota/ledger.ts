@@ -2,11 +2,10 @@
  * Charges quotas and settles their debts (`debts.ts`). The check and the charge are one compare-and-set on the quota's
  * status, so that concurrent servers and clients cannot exceed the limits.
  *
- * While a change of a quota is being committed, further changes wait for the next commit, which contains all of them.
- * Fifty concurrent clients therefore cost a few commits, not fifty. The number of waiting changes is bounded by the
- * number of active requests. Charges and refunds are committed separately so that they never cancel out: every charge
- * creates a new version of the quota, and `cluster/controllers/resource-quota.ts` uses the version to detect active
- * writes.
+ * While one change to a quota is being committed, further changes to it wait and share the next commit. Fifty
+ * concurrent clients therefore need a few commits, not fifty. The number of waiting changes is bounded by the number of
+ * active requests. Charges and refunds are committed separately so that they never cancel out: every charge creates a
+ * new version of the quota, and `cluster/controllers/resource-quota.ts` uses the version to detect active writes.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
 import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'
@@ -34,7 +33,7 @@ interface Entry {
   readonly reject: (error: unknown) => void
 }
 
-/** Maximum number of changes per commit, because each settled debt is a comparison in an etcd transaction. */
+/** Maximum number of changes per commit, because each settled debt adds a comparison to the etcd transaction. */
 const maxTogether = 50
 
 /** Updates the recorded usage of quotas. */
@@ -47,7 +46,7 @@ export class Ledger {
     this.#writes = writes
   }
 
-  /** Charges a quota. Returns the reason if the charge does not fit. */
+  /** Charges a quota. Returns the reason for the rejection if the charge does not fit. */
   async charge(quota: ObjectName, amounts: Amounts): Promise<Charge> {
     return await this.#enter(quota, { charge: amounts })
   }

@@ -1,6 +1,6 @@
 /**
  * The resources that the ResourceQuota configuration limits by default. A pod or claim cannot use these resources
- * unless a quota of its namespace covers them. Without a configuration, no resources are limited by default.
+ * unless a quota in its namespace covers them. Without a configuration, no resources are limited by default.
  *
  *   limitedResources: [{ resource: pods, matchContains: [cpu], matchScopes: [{ scopeName: PriorityClass,... }] }]
  */

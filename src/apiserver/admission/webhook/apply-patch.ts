@@ -50,7 +50,7 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
     if (error instanceof OtherNamespace) throw error
-    // A patch that takes too long counts as a failure of the webhook, which could otherwise keep the server busy
+    // A patch that takes too long counts as a failure of the webhook. Otherwise a webhook could keep the server busy
     // indefinitely.
     if (error instanceof ExpensivePatch || error.code === 413)
       throw new CallError('answer', `its patch is too expensive to apply: ${error.message}`)

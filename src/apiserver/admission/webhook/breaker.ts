@@ -1,11 +1,11 @@
 /**
  * Circuit breaker of a webhook. The breaker opens after five consecutive failures. While the breaker is open, the
  * failure policy applies at once, and a few calls every ten seconds probe whether the webhook responds again. Only
- * failures to reach the webhook count (timeout, connection, certificate). Any response closes the breaker, even an
- * invalid response.
+ * failures to reach the webhook count, such as timeouts, broken connections and invalid certificates. Any response
+ * closes the breaker, even an invalid one.
  *
- * A webhook may hang because of the object of one client. Each probe is therefore for a tenant other than the tenants
- * whose calls failed earlier. A tenant can neither open the breaker for other tenants nor keep it open.
+ * One client's object may make a webhook hang. Each probe therefore uses a call for a tenant whose calls have not
+ * failed. A tenant can neither open the breaker for other tenants nor keep it open.
  */
 import type { Clock } from '../../../base/time/clock.ts'
 

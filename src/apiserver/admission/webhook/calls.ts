@@ -1,6 +1,7 @@
 /**
  * Calls one webhook for one request, subject to its circuit breaker, time share and failure policy. Returns the result
- * of `onAllowed`, or undefined if the webhook failed and the failure is ignored. Throws ApiError otherwise.
+ * of `onAllowed`, or undefined if the webhook failed and its failures are ignored. Throws ApiError if the request is
+ * rejected.
  */
 import { randomUUID } from 'node:crypto'
 import { ApiError, timeout } from '../../../api/model/api-error.ts'
@@ -95,14 +96,14 @@ export class WebhookCalls {
     if (error instanceof ApiError)
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
-    // The request has ended although the webhook did not fail, so the failure policy does not apply.
+    // The webhook did not fail, because the request ended first. The failure policy therefore does not apply.
     if (error.fault === 'aborted' || this.#isOver(request))
       return {
         error: timeout('the request ended during an admission webhook call'),
         cause: 'calling_webhook_error',
       }
-    // A local limit does not mean that the webhook fails, and the webhook might have denied the request. In contrast,
-    // an open circuit breaker means that the webhook is failing.
+    // Reaching a local limit does not mean that the webhook fails, and the webhook might have denied the request. An
+    // open circuit breaker, in contrast, means that the webhook is failing.
     if (error.fault === 'limit' && !webhook.breaker.state.open)
       return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined
@@ -164,10 +165,10 @@ export class WebhookCalls {
 
   /**
    * Records the result of a call in the circuit breaker. Only failures to reach the webhook count. A response of any
-   * kind shows that the webhook is alive: otherwise a client could open the breaker for all others with objects that
-   * the webhook cannot handle. A webhook that closes the connection after receiving a request may have crashed because
-   * of that request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. A webhook
-   * that responds to other calls while one call times out is also alive.
+   * kind shows that the webhook is alive. Otherwise a client could open the breaker for everyone by sending objects
+   * that the webhook cannot handle. A webhook that closes the connection after receiving a request may have crashed
+   * because of that request alone. Local limits and calls cut off before the webhook's own timeout are inconclusive. A
+   * webhook that responds to other calls while one call times out is also alive.
    */
   #note(question: Question, error: CallError, { began, timeoutMs, elapsedMs }: SpentTime): void {
     const { breaker, timeoutMs: ownTimeoutMs } = question.webhook

@@ -1,8 +1,8 @@
 /**
- * Warns about webhook configurations that may lock out their owners. Examples are webhooks that are called for system
- * namespaces, for leases or for the pods of their own backend. Other examples are webhooks whose Service is missing, or
- * whose CA bundle cannot verify the backend. These problems are not errors, because the configuration may be created
- * before its backend.
+ * Warns about webhook configurations that may lock out their owners: webhooks that are called for system namespaces,
+ * for leases or for the pods of their own backend, webhooks whose Service is missing, and webhooks whose CA bundle
+ * cannot verify the backend. These problems are not errors, because the configuration may be created before its
+ * backend.
  */
 import { X509Certificate } from 'node:crypto'
 import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'

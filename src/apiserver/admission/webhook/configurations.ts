@@ -21,7 +21,7 @@ export interface Candidate {
   readonly form: ObjectForm
 }
 
-/** The attributes of a request that rules match. Many requests share the same attributes. */
+/** The attributes of a request that rules match. Many requests have the same attributes. */
 export interface RequestType {
   readonly operation: AdmissionOperation
   readonly forms: ObjectForms
@@ -48,7 +48,7 @@ export class WebhookConfigurations {
   #candidates = new WeakMap<ObjectForms, Map<string, readonly Candidate[]>>()
   #isOutdated = true
 
-  /** Starts to track the configurations. An instance must be created before the caches are loaded. */
+  /** Starts tracking the configurations. Instances must be created before the caches are loaded. */
   constructor(phase: Phase, lookup: Lookup, clock: Clock) {
     this.phase = phase
     this.#lookup = lookup

@@ -67,7 +67,7 @@ function detailsOf(value: Json | undefined): StatusDetails | undefined {
 }
 
 /**
- * Whether the value fits into an int32, which is the type of the field. Other numbers could not be encoded in every
+ * Whether the value fits into an int32, which is the type of the field. Larger numbers cannot be encoded in every
  * format.
  */
 function isSeconds(value: Json | undefined): value is number {

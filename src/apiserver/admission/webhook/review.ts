@@ -1,6 +1,6 @@
 /**
  * Writes AdmissionReview requests. The object is serialized once for all webhooks that receive the same version. Only
- * the small envelope is written per call.
+ * the small envelope is written for each call.
  */
 
 import { stringifyJson } from '../../../api/codec/json.ts'
@@ -14,13 +14,13 @@ import type { ObjectForm } from '../object-forms.ts'
 import { namespaceOf } from './select-webhooks.ts'
 import type { ReviewVersion } from './webhook.ts'
 
-/** The new and the old object as JSON. */
+/** The new and old objects as JSON. */
 interface Written {
   readonly object: string
   readonly oldObject: string
 }
 
-/** The reviews of one request while its object does not change. */
+/** The AdmissionReviews of one request. They are valid until the object of the request changes. */
 export class Reviews {
   readonly #request: AdmissionRequest
   readonly #written = new Map<ObjectForm, Promise<Written>>()
@@ -100,7 +100,7 @@ function userInfoOf({ name, uid, groups, extra }: User): JsonObject {
 
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
 
-/** Returns the options with the kind of the operation: patch options become create or update options. */
+/** Returns the options with the kind that matches the operation. Patch options become create or update options. */
 function optionsOf({ operation, options, vendor }: AdmissionRequest): JsonObject | null {
   if (options === undefined) return null
   return { kind: optionKinds[operation], apiVersion: apiVersionOf(vendor, 'meta', 'v1'), ...options() }

@@ -33,7 +33,7 @@ function typeOf({ operation, forms, subresource, namespace }: AdmissionRequest):
 /** The namespace and object selectors of a webhook or a policy. */
 type Selectors = Pick<Webhook, 'objectSelector' | 'namespaceSelector'>
 
-/** Whether the webhook's selectors match the request in its current state. */
+/** Whether the webhook's selectors match the current state of the request's object. */
 export async function isSelected(webhook: Selectors, request: AdmissionRequest, lookup: Lookup): Promise<boolean> {
   return matchesObject(webhook, request) && (await matchesNamespace(webhook, request, lookup))
 }
@@ -81,7 +81,7 @@ function isNamespace({ type }: AdmissionRequest): boolean {
 function namespaceLabels(request: AdmissionRequest, place: string, lookup: Lookup): Labels | Promise<Labels> {
   const { object, subresource } = request
   if (isNamespace(request) && subresource === '' && object !== undefined) return object.metadata.labels ?? {}
-  // A write depends on the namespace's labels unless the write changes the namespace itself.
+  // A write that changes the namespace itself does not depend on the namespace's stored labels.
   const looking = isNamespace(request) ? { ...request, namespace: place, dependOn: undefined } : request
   return decideByNamespace(lookup, looking, ({ metadata }) => metadata.labels ?? {})
 }

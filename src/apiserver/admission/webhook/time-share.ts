@@ -1,6 +1,6 @@
 /**
- * Timeout of a webhook call: at most the timeout in the webhook's configuration. Webhooks whose failures are ignored
- * also share the server's request timeout, so that hanging webhooks leave time for the write itself.
+ * Timeout of a webhook call: at most the timeout configured for the webhook. Webhooks whose failures are ignored also
+ * share the server's request timeout, so that hanging webhooks leave time for the write itself.
  *
  * The client's timeout does not affect the timeout of a call. When the client's deadline ends a call, the request ends
  * too, and the call does not count as a failure of the webhook. Otherwise a client could skip any webhook with

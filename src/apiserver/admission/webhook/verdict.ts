@@ -1,6 +1,6 @@
 /**
- * Reads the AdmissionReview response of a webhook. The size of a response is limited before it is parsed. v1 responses
- * are validated strictly, whereas v1beta1 responses require neither uid nor type. Invalid responses throw CallError.
+ * Reads the AdmissionReview response of a webhook. The size of the response is limited before parsing. v1 responses are
+ * validated strictly. v1beta1 responses require neither uid nor type. Invalid responses throw CallError.
  */
 
 import { parseSliced } from '../../../api/codec/json.ts'
@@ -118,7 +118,7 @@ function patchOf(response: JsonObject, { phase, version }: ReviewRequest): Buffe
 function bytesOf(response: JsonObject, field: string): Buffer {
   const text = stringField(response, field)
   const bytes = Buffer.from(text, 'base64')
-  // Node.js skips invalid base64 characters, so the length is checked: every valid character encodes six bits.
+  // Node.js skips invalid base64 characters, so the code checks the length: every valid character encodes six bits.
   const length = trimEndOf(text, '=').replaceAll(/[\r\n]/g, '').length
   if (bytes.length !== Math.floor((length * 3) / 4)) throw malformed(`response.${field} is not base64`)
   return bytes

@@ -66,7 +66,7 @@ export class WebhookMetrics {
     ),
   ]
 
-  /** Sets the function that lists the webhooks at each scrape of the metrics. */
+  /** Sets the function that lists the webhooks whenever the metrics are scraped. */
   showBreakers(all: () => readonly Webhook[]): void {
     this.#all = all
   }

@@ -24,7 +24,7 @@ export interface Webhook {
   readonly rules: readonly Rule[]
   /** Whether the rules match only the versions that they name. */
   readonly exact: boolean
-  /** Selectors for the labels of namespaces and objects. An undefined selector matches all of them. */
+  /** Selectors for the labels of namespaces and objects. An undefined selector matches everything. */
   readonly namespaceSelector: LabelMatcher | undefined
   readonly objectSelector: LabelMatcher | undefined
   readonly matchConditions: readonly MatchCondition[]

@@ -2,8 +2,8 @@
  * OpenID Connect: verifies ID tokens with the keys of their issuers, without calling the provider for each token.
  * Verified tokens are cached by hash for a limited time, until the keys change or the token expires.
  *
- * Only the configured algorithms are accepted, regardless of the token's header. Keys in a token are ignored. Tokens of
- * other issuers are ignored, because other strategies may accept them.
+ * Only the configured algorithms are accepted, regardless of the token's header. Keys in a token are ignored. Tokens
+ * from other issuers are ignored, because other strategies may accept them.
  */
 import { hash } from 'node:crypto'
 import type { CompactVerifyResult, errors as JoseErrors, LocalJWKSet } from 'jose'

@@ -18,10 +18,16 @@ export interface ProviderParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Minimum time between two requests to the provider. Also the interval between retries until the first success. */
+/**
+ * Minimum time in milliseconds between two requests to the provider. Also the interval between retries until the first
+ * success.
+ */
 const minMs = 2_000
 const retryMs = 5_000
-/** Keys are fetched again after this time even if they match, because the provider may have revoked a key. */
+/**
+ * Time in milliseconds after which keys are fetched again even if they match, because the provider may have revoked a
+ * key.
+ */
 const staleMs = 60 * 60 * 1000
 const maxKeys = 100
 

@@ -43,7 +43,7 @@ export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator 
   const tokensByConnection = new WeakMap<object, CachedToken>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
-    // Returns the cached result if a connection sends the same Authorization header again.
+    // Reuses the cached result if a connection sends the same Authorization header again.
     const before = tokensByConnection.get(connection)
     if (before?.authorization === authorization)
       return before.token === 'foreign' ? none : judge(before.token, audiences)
@@ -105,7 +105,7 @@ function refusedTo({ audiences }: TokenClaims, requestedAudiences: readonly stri
   return { result: 'refused', why: `token audiences [${named}] is invalid for the target audiences [${target}]` }
 }
 
-/** The extra attributes contain the ID of the token and the names of the objects in its claims. */
+/** The extra attributes are the ID of the token and the names of the objects in its claims. */
 function accountUser(
   { namespace, account, pod, node, id }: TokenClaims,
   { vendor, gates }: { readonly vendor: Vendor; readonly gates: Gates },

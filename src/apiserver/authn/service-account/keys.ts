@@ -1,6 +1,7 @@
 /**
- * Keys of service account tokens: one signing key and all verification keys. The keys are read from PEM text with any
- * number of private keys, public keys and certificates. The signature algorithm depends on the key, never on the token.
+ * Keys for service account tokens: one signing key and all verification keys. The keys are read from PEM text, which
+ * may contain any number of private keys, public keys and certificates. The signature algorithm depends on the key,
+ * never on the token.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type PemBlock, readPemBlocks } from '../../../api/pki/pem.ts'

@@ -28,7 +28,7 @@ export type LabelSecret = (
   labels: { readonly [name: string]: string },
 ) => Promise<void>
 
-/** Time in milliseconds without writes after a failed write. */
+/** Time in milliseconds to wait after a failed write before writing again. */
 const delayMs = 60_000
 
 /** Records the last use of legacy tokens. */

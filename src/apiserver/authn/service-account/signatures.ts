@@ -1,7 +1,7 @@
 /**
- * Verifies the signatures of this cluster's tokens. Each signature is verified once. Later, the token is recognized by
- * its hash in a bounded LRU cache. The cache contains the claims but not the token. Times and dependencies, which can
- * change, are checked elsewhere.
+ * Verifies the signatures of this cluster's tokens. Each signature is verified once. After that, a bounded LRU cache
+ * recognizes the token by its hash. The cache contains the claims but not the token. Times and dependencies can change,
+ * so they are checked elsewhere.
  *
  * The signature algorithm depends on the key. Keys in a token are ignored.
  */

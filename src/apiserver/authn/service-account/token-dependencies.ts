@@ -23,7 +23,7 @@ export interface HolderOptions {
   readonly clock: Clock
   /** Whether the account and Secret of a legacy token must exist. */
   readonly lookupLegacy: boolean
-  /** The vendor whose label marks a legacy token as invalid. Undefined if the label has no effect. */
+  /** The vendor whose label marks a legacy token as invalid. If undefined, the label has no effect. */
   readonly markedBy: Vendor | undefined
 }
 
@@ -33,7 +33,7 @@ export class TokenDependencies {
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
   readonly #markedBy: Vendor | undefined
-  /** Object states for which a token was found to be valid. Unchanged objects are not checked again. */
+  /** The object states for which a token was found to be valid, so that unchanged objects are not checked again. */
   readonly #good = new WeakMap<SignedToken, readonly (StoredObject | undefined)[]>()
 
   constructor({ lookup, clock, lookupLegacy, markedBy }: HolderOptions) {

@@ -1,7 +1,7 @@
 /**
- * The file of `--authentication-config`, which contains an AuthenticationConfiguration in the format of kube-apiserver.
- * It lists the issuers whose JSON Web Tokens are accepted, the mapping of their claims to users, and the paths for
- * which anonymous requests are allowed. The caller compiles the expressions.
+ * The `--authentication-config` file, which contains an AuthenticationConfiguration in the format of kube-apiserver. It
+ * lists the issuers whose JSON Web Tokens are accepted, the mapping of their claims to users, and the paths for which
+ * anonymous requests are allowed. The caller compiles the expressions.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Json } from '../../../api/json/json.ts'
@@ -83,7 +83,7 @@ export type JwtConfiguration = Infer<typeof jwt>
 export interface ConfigurationParts {
   readonly vendor: Vendor
   readonly emulation: Emulation
-  /** Issuers of service account tokens. The configuration file must not contain them. */
+  /** Issuers of service account tokens. The configuration file must not list them. */
   readonly ownIssuers: readonly string[]
 }
 

@@ -18,7 +18,7 @@ import { NodeGraph } from './graph.ts'
 import { because, type NodeJudge, nodeAccess, podAccess } from './node-and-pod-access.ts'
 import { sliceAccess } from './slice-access.ts'
 
-/** Namespace of node heartbeat Leases. */
+/** Namespace of the Leases that nodes renew as heartbeats. */
 const leaseNamespace = 'kube-node-lease'
 
 interface NodeModeParts {
@@ -27,7 +27,7 @@ interface NodeModeParts {
   readonly lookup: Lookup
 }
 
-/** The authorizer of the Node mode: a node agent may read objects that pods on its node use. */
+/** Returns the Node mode: a node agent may read the objects that pods on its node use. */
 export function nodeMode({ vendor, emulation, lookup }: NodeModeParts): Mode {
   return {
     authorizer: nodeAuthorizer(vendor, emulation, new NodeGraph(lookup, vendor)),
@@ -105,7 +105,7 @@ function related(graph: NodeGraph, node: string, { plural, namespace, name }: Re
   return because(`no relationship found between node '${node}' and this object`)
 }
 
-/** Returns an empty text if the request reads a namespaced object. Otherwise returns the reason why it does not. */
+/** Returns '' if the request reads a namespaced object, and otherwise the reason why it does not. */
 function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
   if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
   if (subresource !== '') return 'cannot read subresource'

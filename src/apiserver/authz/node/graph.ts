@@ -1,8 +1,8 @@
 /**
- * A graph of dependencies, maintained by watches. The edges lead from the pods on a node to the Secrets, ConfigMaps,
- * claims and accounts that they reference. From claims, edges lead to their volumes and to the Secrets that the volumes
- * reference. Other edges lead from VolumeAttachments and ResourceSlices to nodes. A query costs one or two lookups,
- * regardless of the number of pods.
+ * A graph of dependencies, kept up to date by watches. Edges lead from the pods on a node to the Secrets, ConfigMaps,
+ * claims and accounts that they reference, from claims to their volumes and to the Secrets that these volumes
+ * reference, and from VolumeAttachments and ResourceSlices to nodes. A query costs one or two lookups, regardless of
+ * the number of pods.
  */
 
 import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'

@@ -1,14 +1,14 @@
 /**
  * Access of node agents to Nodes and Pods (`AuthorizeNodeWithSelectors`): an agent may read only its own Node and the
- * pods on it, and may list pods only with a field selector for its node. The admission plugin NodeRestriction checks
- * writes.
+ * pods on it, and may list pods only with a field selector that selects its node. The admission plugin NodeRestriction
+ * checks writes.
  */
 import { allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
 
 /** Decides whether a node agent may make a request. */
 export type NodeJudge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
 
-/** Returns an authorizer that has no opinion, for the given reason. */
+/** Returns the decision "no opinion" with the given reason. */
 export function because(reason: string): Decision {
   return { verdict: 'no opinion', reason: () => reason }
 }

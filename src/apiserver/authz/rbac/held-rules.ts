@@ -1,7 +1,7 @@
 /**
- * A user's rules, indexed for repeated queries by word: first all rules that allow `pods`, then those among them that
- * allow it in the group `apps`, and so on. Each result is computed on first use and is itself an indexed set. Many
- * queries therefore cost little more than one pass over the rules.
+ * A user's rules, indexed by word for repeated queries. A query first selects all rules that allow `pods`, then the
+ * rules among them that apply to the group `apps`, and so on. Each result is computed on first use and is itself an
+ * indexed set. Many queries therefore cost little more than one pass over the rules.
  *
  * The cost is reported to `spend` in steps of similar duration.
  */
@@ -102,7 +102,10 @@ export function hasWord(rule: Rule, part: Part, word: string): boolean {
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
-/** Returns the words in a rule that match the given word. For `pods/log`, this includes `*` followed by `/log`. */
+/**
+ * Returns the words that match the given word if they occur in a rule. For `pods/log`, this includes `*` followed by
+ * `/log`.
+ */
 function wordsThatHold(part: Part, word: string): string[] {
   const slash = part === 'resources' ? word.indexOf('/') : -1
   return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]

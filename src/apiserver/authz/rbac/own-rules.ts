@@ -1,7 +1,7 @@
 /**
  * Explains a decision with the rules that users may list about themselves (SelfSubjectRulesReview). Users without
- * permission to create `accessexplanations` can still find out which of their rules are closest, without roles and
- * bindings.
+ * permission to create `accessexplanations` can still find out which of their rules come closest. The explanation does
+ * not reveal roles and bindings.
  */
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
 import { lacking, smallestRule } from './explain.ts'
@@ -29,7 +29,7 @@ export function explainByOwnRules(
   const nearRules = (attributes.resource ? resourceRules : nonResourceRules)
     .flatMap((rule) => {
       const lacks = lacking(ruleOf(rule), attributes)
-      // One of the user's rules allows every part of the action, but it applies in another namespace.
+      // One of the user's rules allows every part of the action, but only in another namespace.
       return lacks === undefined ? [] : [{ rule, lacks: lacks.length === 0 ? ['namespace'] : lacks }]
     })
     .sort((a, b) => a.lacks.length - b.lacks.length)

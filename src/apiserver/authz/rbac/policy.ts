@@ -1,6 +1,6 @@
 /**
- * Permissions granted by roles and bindings, in an index maintained by watches. Lookups use the user name and groups,
- * so that their cost depends on the number of the user's bindings rather than the total number of bindings.
+ * Permissions granted by roles and bindings, in an index that watches keep up to date. Lookups use the user name and
+ * groups, so that their cost depends on the number of the user's bindings rather than the total number of bindings.
  *
  * A binding to a missing role grants nothing until the role is created.
  */
@@ -235,7 +235,7 @@ function keyOfRole({ role, namespace }: Binding): string {
   return roleKey(role.kind === 'Role' ? namespace : '', role.name)
 }
 
-/** The names of roles and namespaces cannot contain a slash, so the key is unambiguous. */
+/** Names of roles and namespaces cannot contain a slash, so the key is unambiguous. */
 function roleKey(namespace: string, name: string): string {
   return `${namespace}/${name}`
 }

@@ -1,6 +1,6 @@
 /**
- * The file of `--authorization-config`, which contains an AuthorizationConfiguration in the format of kube-apiserver.
- * It lists the authorizers in order, including any number of webhooks. The caller compiles the conditions.
+ * The `--authorization-config` file, which contains an AuthorizationConfiguration in the format of kube-apiserver. It
+ * lists the authorizers in order, including any number of webhooks. The caller compiles the conditions.
  */
 import { isAbsolute } from 'node:path'
 import type { Json } from '../../../api/json/json.ts'

@@ -162,7 +162,7 @@ function textsFault(field: 'labels' | 'annotations', value: Json, before: Json |
   for (const [key, text] of Object.entries(value))
     if (typeof text !== 'string')
       return `metadata.${field}[${short(key)}] must be a string, but is ${typeName(text)} in converted object`
-  // Labels and annotations that the webhook has not changed are not validated again.
+  // Labels and annotations that the webhook did not change need no validation.
   if (isDeepStrictEqual(value, before)) return undefined
   const faults = checks[field](value as { [key: string]: string }, `metadata.${field}`)
   return faults.length === 0 ? undefined : summary(faults)

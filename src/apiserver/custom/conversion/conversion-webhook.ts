@@ -40,7 +40,7 @@ const defaultTimeoutMs = 30_000
 const maxCalls = 16
 const maxWaiting = 1000
 
-/** Returns the webhook conversion of a definition, or undefined if the definition does not use a webhook. */
+/** Returns the webhook conversion of a definition, or undefined if the definition uses no webhook. */
 export function conversionOf(definition: CustomResourceDefinition, parts: ConversionParts): Convert | undefined {
   const { conversion } = definition.spec ?? {}
   if (conversion?.strategy !== 'Webhook') return undefined

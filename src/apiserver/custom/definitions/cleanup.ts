@@ -23,8 +23,7 @@ export interface CleanupParts {
   readonly resource: Resource
   readonly registry: RegistryParts
   /**
-   * Object states that are already marked for deletion and only wait for finalizers. The set is preserved between
-   * steps.
+   * Object states that are already marked for deletion and only wait for finalizers. The set persists between steps.
    */
   readonly waiting: WeakSet<CachedObject>
   /** Throws an error if the store was restored after the definition was read. */

@@ -2,9 +2,10 @@
  * Serves custom resources. Watches the stored definitions, which any server may have written, and reconciles each of
  * them:
  *
- * new creates the kinds, loads and serves their objects, then sets the condition Established changed creates the kinds
- * again and replaces the old ones terminating rejects new objects, deletes the existing ones, then removes the
- * finalizer deleted stops serving the kinds and frees their memory
+ * - New definition: creates the kinds, loads and serves their objects, then sets the condition Established.
+ * - Changed definition: creates the kinds again and replaces the old ones.
+ * - Terminating definition: rejects new objects, deletes the existing ones, then removes the finalizer.
+ * - Deleted definition: stops serving the kinds and frees their memory.
  *
  * Each step reads the current state and can be repeated at any time, so that restarts and concurrent servers are
  * harmless.
@@ -159,7 +160,7 @@ export class CustomResources {
     await writeStatus(this.#establishing, summary, { granted, signal })
   }
 
-  /** When the accepted names of a definition change, requeues the definitions that wait for a name. */
+  /** Requeues the definitions that wait for a name when the accepted names of a definition change. */
   #requeueCompetitors(name: string, summary: DefinitionSummary | undefined): void {
     const granted = summary === undefined ? undefined : JSON.stringify(summary.acceptedNames)
     if (this.#granted.get(name) === granted) return

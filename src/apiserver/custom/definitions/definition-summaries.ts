@@ -26,7 +26,7 @@ export interface DefinitionSummary {
   readonly terminating: boolean
   /** Whether the objects of the definition must be deleted before it is removed. */
   readonly cleanup: boolean
-  /** An ID that changes whenever the served types change. */
+  /** An ID for the served types. It changes whenever the types change. */
   readonly servedAs: string
 }
 
@@ -71,7 +71,7 @@ export class DefinitionSummaries {
   /** Names of all definitions that have ever been in the cache, by group. Undefined after a reset. */
   #groups: Map<string, Set<string>> | undefined
 
-  /** Starts to track the definitions. `resource` stores them. */
+  /** Starts tracking the definitions that `resource` stores. */
   constructor(resource: Resource, catalogue: Catalogue) {
     this.#resource = resource
     this.#catalogue = catalogue

@@ -37,7 +37,7 @@ export async function kindsOf(
   { vendor, convert }: MadeWith,
 ): Promise<DefinedKinds> {
   const { versions = [] } = definition.spec ?? {}
-  // The storage version must be the first version, because the other versions refer to it.
+  // The storage version must come first, because the other versions refer to it.
   const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
   const kinds = new Map<DefinitionVersion, Kind>()
   const evolutions = new Map<string, Evolution>()
@@ -97,7 +97,7 @@ async function schemaFaultsOf(
 }
 
 /**
- * Returns the input of schema validation as text: the schema, whether the status subresource is enabled, and the
+ * Returns the inputs of schema validation as text: the schema, whether the status subresource is enabled, and the
  * selectable fields.
  */
 function schemaText({ schema, subresources, selectableFields }: DefinitionVersion): string {
@@ -105,7 +105,7 @@ function schemaText({ schema, subresources, selectableFields }: DefinitionVersio
   return JSON.stringify(inputs, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** Returns a kind that accepts any object. The kind is used to delete the objects of a definition. */
+/** Returns a kind that accepts any object, for deleting the objects of a definition. */
 export async function openKind(definition: CustomResourceDefinition, vendor: Vendor): Promise<Kind> {
   const { spec } = definition
   const [version = {}] = spec?.versions ?? []
@@ -149,7 +149,7 @@ function definitionOf(
   }
 }
 
-/** Returns a deprecation warning. If a newer version is served, the warning recommends it. */
+/** Returns a deprecation warning. The warning recommends a newer version if the server serves one. */
 function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string, kind: string): string {
   const [best] = versions
     .filter(({ name = '', served, deprecated: isOld }) => served && !isOld && compareVersions(name, deprecated) < 0)

@@ -1,6 +1,6 @@
 /**
- * Determines which of its requested names are accepted for a definition: the names that neither another definition of
- * its group nor a built-in kind uses. A name stays accepted until the definition no longer requests it or is deleted.
+ * Decides which of the requested names are accepted for a definition: names that neither a built-in kind nor another
+ * definition in the same group uses. A name stays accepted until the definition no longer requests it or is deleted.
  *
  * The status of a definition contains the accepted names. However, the status may have been written by another program,
  * or by a server that did not yet have a built-in kind with the same name. Names from a status are therefore used only

@@ -1,4 +1,4 @@
-/** The latest events. The sink creates the texts of all these events later. */
+/** The names of the built-in kinds by API group. Custom resource definitions must not use these names. */
 import { groupName } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
 import type { Catalogue } from '../../registry/catalogue/catalogue.ts'

@@ -65,7 +65,7 @@ export class ServedDefinitions {
     if (cache !== undefined) await caches.open(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
     this.#serving.set(name, { servedAs: state, types })
-    // Watches end when the definition changes, so that clients start new watches with the new form of the objects.
+    // Watches end when the definition changes, so that clients start new watches and receive objects in the new form.
     for (const old of before?.types ?? []) {
       if (old.cache === cache) old.cache.finishWatches()
       else caches.remove(old.cache)

@@ -1,8 +1,8 @@
 /**
  * Creates a custom kind at runtime from names and a schema. The result has the same type as a built-in kind.
  *
- * The following applies to all custom kinds. The generation counts changes outside of metadata and status. Updates must
- * contain a resourceVersion. Strategic merge is not supported. If the status subresource is enabled, only that
+ * All custom kinds have the following in common: The generation counts changes outside of metadata and status. Updates
+ * must contain a resourceVersion. Strategic merge is not supported. If the status subresource is enabled, only that
  * subresource changes the status.
  */
 
@@ -43,7 +43,7 @@ export interface CustomKindDefinition {
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** The OpenAPI v3 schema as the user wrote it. */
+  /** The OpenAPI v3 schema as written by the user. */
   readonly schema: Json
   /** Whether the status subresource is enabled. */
   readonly status?: boolean
@@ -84,8 +84,8 @@ export async function customKind(
 }
 
 /**
- * Creates the kind. The kind keeps only the parts of `definition` that it uses, because a parsed schema takes ten times
- * the memory of its text.
+ * Creates the kind. The kind references only the parts of `definition` that it uses, because a parsed schema takes ten
+ * times as much memory as its text.
  */
 function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Vendor): Kind {
   const { group, status = false, scale, warning, columns = [], storage, versions, convert, id = '' } = definition

@@ -7,13 +7,14 @@
 import type { Effort } from '../../../api/schema/effort.ts'
 import { threadMicroseconds } from '../../../base/concurrency/thread-time.ts'
 
-/** Number of steps after which the CPU time is checked. */
+/** Number of steps between two checks of the CPU time. */
 const uncounted = 500_000
 /** Maximum CPU time per object, in microseconds. */
 const maxMicroseconds = 50_000
 
 /**
- * Whether the given number of additional steps is allowed. After returning false once, the method always returns false.
+ * Whether the given number of additional steps is allowed. Once the function has returned false, it always returns
+ * false.
  */
 export function mayTake(effort: Effort, steps: number): boolean {
   if (effort.spent) return false

@@ -137,8 +137,8 @@ class Elements {
   readonly #path: FieldPath
   readonly #search: Search
   /**
-   * Elements that a string identifies. Nearly all elements are identified in this way, because the Go syntax for errors
-   * takes longer to format.
+   * Elements identified by a string. Nearly all elements are, because the Go syntax in error messages takes longer to
+   * format.
    */
   readonly #texts = new Set<string>()
   readonly #others = new Set<string>()

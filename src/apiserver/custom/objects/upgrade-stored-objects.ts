@@ -1,5 +1,5 @@
 /**
- * Reads the objects of a custom kind in the form that its current definition requires. Definitions change while their
+ * Reads the objects of a custom kind in the form that the current definition requires. Definitions change while their
  * objects remain: a stored object may be in another version, have removed fields or lack later defaults. Objects are
  * upgraded on read, once per state, and stored in the new form on the next write. Nearly all objects are already
  * complete for the current schema (schema-id.ts) and are returned unchanged.
@@ -64,7 +64,7 @@ export function evolutionOf(evolving: Evolving): Evolution {
   }
 }
 
-/** Returns the methods of a kind that are different if a webhook converts between its versions. */
+/** Returns the methods that a kind overrides if a webhook converts between its versions. */
 function remoteForms(
   version: Version,
 ): Pick<Evolution, 'remote' | 'readJson' | 'readJsonSliced' | 'prepare' | 'convert'> {
@@ -196,8 +196,8 @@ class Version {
     const value = yield* soundly(schema, object)
     yield
     const fault = yield* fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
-    // Returns the stored object without defaults if defaults would make it too large, because a stored object must
-    // remain readable.
+    // Returns the stored object without defaults if they would make it too large, because a stored object must remain
+    // readable.
     return fault === undefined
       ? { value, lacksDefaults: false }
       : { value: yield* soundly(schema, object), lacksDefaults: true }

@@ -1,6 +1,6 @@
 /**
- * Caches custom objects in the form that their current definition requires, if it differs from the stored form. All
- * kinds share one size limit. At the limit, the oldest entries are evicted. Evicted entries are recomputed on demand.
+ * Caches custom objects in the form that their current definition requires, if that form differs from the stored form.
+ * All kinds share one size limit. At the limit, the oldest entries are evicted and are recomputed on demand.
  */
 
 const maxBytes = 64 * 1024 * 1024
@@ -29,8 +29,7 @@ export class UpgradedObjectCache {
 
   set(json: Buffer, upgraded: Buffer, id?: string): void {
     this.#upgraded.set(json, upgraded)
-    // An unchanged buffer needs no additional memory, and an object that is cached under its ID has already been
-    // counted.
+    // A buffer that is unchanged, or already cached under the same ID, takes no additional memory.
     if (json === upgraded || (id !== undefined && this.#byId.get(id) === upgraded)) return
     if (id !== undefined) this.#byId.set(id, upgraded)
     this.#count({ size: upgraded.length, forget: () => this.#forget(json, id) })

@@ -1,7 +1,7 @@
 /**
  * Validates allOf, anyOf, oneOf and not. If no alternative matches, also reports the errors of the best alternative, as
- * kube-apiserver 1.23 does. The best alternative is the alternative that accepted the most parts of the value. If there
- * are several, it is the first of them.
+ * kube-apiserver 1.23 does. The best alternative is the one that accepted the most parts of the value. In a tie, the
+ * first of them is the best.
  */
 
 import { isObject, type JsonObject, own } from '../../../api/json/json.ts'
@@ -105,7 +105,7 @@ function logicOf(schema: JsonObject, tools: RuleTools): Demand | undefined {
 function negation(demand: Demand): Demand {
   return (...about) => {
     const holds = demand(...about).faults.length === 0
-    // If validation stopped because of excessive work, it is unknown whether the value violates the schema.
+    // If validation stopped because it took too much work, it is unknown whether the value violates the schema.
     if (isSpent(about)) return spent(about)
     return holds ? failed(unmet(about[1], 'must not validate the schema (not)'), undefined) : nothing
   }

@@ -104,7 +104,7 @@ const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 
 // Whether a text has at most the given number of characters. A string has at most `text.length` characters and at least
-// half as many, because some characters take two units.
+// half as many, because some characters take two UTF-16 units.
 const hasAtMost = (text: string, limit: number) =>
   text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
 const hasAtLeast = (text: string, limit: number) =>
@@ -281,7 +281,7 @@ export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix
   if (types.length === 0) return undefined
   const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
   const isNumeric = types.includes('number') || types.includes('integer')
-  // The rule references only a part of the schema, so that the rest can be freed.
+  // The rule references only one part of the schema, so that the garbage collector can free the rest.
   const isNullable = schema.nullable === true
   return (value, path, context) => {
     const actualType = jsonType(value)

@@ -1,6 +1,6 @@
 /**
- * Validates custom objects with the CEL rules of their schema. Each rule and each object has a cost budget. Other
- * requests can run between two rules, and a rule that runs too long is aborted. A rule that uses `oldSelf` runs only if
+ * Validates custom objects with the CEL rules of their schema. Each rule and each object has a cost budget. The server
+ * handles other requests between two rules, and aborts rules that run too long. A rule that uses `oldSelf` runs only if
  * there is a previous value.
  */
 
@@ -70,13 +70,13 @@ export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
   }
 }
 
-/** Errors that prevent rules from evaluating an object, besides values that are not in an enum. */
+/** Errors that prevent rules from being evaluated on an object, apart from values that are not in an enum. */
 const preventing: ReadonlySet<FieldFault> = new Set([
   ...(['FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany'] as const),
   ...(['FieldValueTypeInvalid', 'FieldValueForbidden'] as const),
 ])
 
-/** Whether an error prevents rules from evaluating an object. */
+/** Whether an error prevents rules from being evaluated on an object. */
 function preventsRules(fault: FieldFault, version: EmulatedVersion): boolean {
   return preventing.has(fault) || (fault === 'FieldValueNotSupported' && isAtLeast(version, '1.30'))
 }
@@ -88,7 +88,7 @@ interface Validating {
   /** The emulated version, which determines how errors are reported. */
   readonly version: EmulatedVersion
   /**
-   * A callback for errors of unchanged values, which then do not prevent a write. If undefined, such errors prevent the
+   * Called for errors in unchanged values, which then do not prevent a write. If undefined, such errors prevent the
    * write.
    */
   readonly forgive?: (text: string) => void
@@ -144,7 +144,7 @@ function* judge(node: RuleNode, judging: Judging, judged: ValueAtPath): Generato
 }
 
 /**
- * Returns a function that finds the previous element for a list element. Only elements of lists of type map can be
+ * Returns a function that finds the previous version of a list element. Only elements of lists of type map can be
  * matched.
  */
 function previousItems({ correlation, keys }: RuleNode, previous: Json | undefined) {
@@ -206,7 +206,7 @@ function isTransition(rule: Rule, { used }: Program): boolean {
   return used.has('oldSelf') && !rule.optionalOldSelf
 }
 
-/** Returns the value that an error contains: the type of the value, or in later versions a scalar value itself. */
+/** Returns the value that an error shows: the type of the value or, in later versions, a scalar value itself. */
 function showValue(type: string, value: Json, { version }: Validating): Json | undefined {
   if (!isAtLeast(version, '1.35')) return type
   return typeof value === 'object' ? undefined : value

@@ -1,6 +1,6 @@
 /**
- * Rejects schemas whose defaults, including nested defaults, are too large. For example, three nested lists of 500
- * empty objects take a few kilobytes in a definition but add 125 million values to every object.
+ * Rejects schemas whose defaults, including nested ones, are too large. For example, three nested lists of 500 empty
+ * objects take a few kilobytes in a definition but add 125 million values to every object.
  */
 
 import type { Json } from '../../../api/json/json.ts'
@@ -12,8 +12,8 @@ import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
 const limits = { bytes: 1024 * 1024, values: 100_000 }
 
 /**
- * Returns the errors of a schema's defaults. The function works in steps because a schema may have many defaults.
- * `path` is the path of the schema.
+ * Returns the errors in a schema's defaults. Works in steps, because a schema may have many defaults. `path` is the
+ * path of the schema.
  */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
   const room = new Room(limits)

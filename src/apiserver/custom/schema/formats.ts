@@ -1,6 +1,6 @@
 /**
  * String formats that a schema can require. The accepted values are the same as in kube-apiserver. All other formats
- * are hints that are not validated.
+ * are hints and are not validated.
  */
 import { isIP, isIPv6 } from 'node:net'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/model/names.ts'
@@ -12,7 +12,7 @@ const uuidOf = (third: string, fourth: string) =>
 const variant = '[89ab][0-9a-f]{3}'
 const anyFour = '[0-9a-f]{4}'
 const pair = '[0-9A-Fa-f]{2}'
-/** Match MAC addresses: pairs of digits with colons or dashes, or groups of four digits with dots. */
+/** Patterns for MAC addresses: pairs of digits with colons or dashes, or groups of four digits with dots. */
 const macForms = [6, 8, 20].flatMap((bytes) => [
   `${pair}(?::${pair}){${bytes - 1}}`,
   `${pair}(?:-${pair}){${bytes - 1}}`,
@@ -86,7 +86,8 @@ function matches(form: RegExp): (text: string) => boolean {
 /** Whether the text is a host name of letters, digits and symbols in any script. */
 function isHostName(text: string): boolean {
   if (text.length > 255) return false
-  // V8 takes 2.5 ms to parse these Unicode classes. A literal in a function is parsed when it is used, not at start.
+  // V8 takes 2.5 ms to parse these Unicode classes. A regular expression literal inside a function is parsed on first
+  // use rather than at startup.
   const form =
     /^(?:[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|(?:[a-zA-Z0-9\p{S}\p{L}](?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]){1,62})$/u
   return form.test(text) && text.split('.').every((label) => label.length <= 63)
@@ -127,7 +128,7 @@ const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|
 /** Whether the text is a Go duration, or a number followed by the name of a unit, such as `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
-  // Matches only the last digit of each number. Matching all digits would take quadratic time.
+  // Matches only the last digit of each number, because matching all digits would take quadratic time.
   return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
 }
 

@@ -1,6 +1,6 @@
 /**
- * Probes and lifecycle handlers must not connect to hosts other than the pod, because the node would connect on the
- * pod's behalf.
+ * Probes and lifecycle handlers must not connect to hosts other than the pod, because the node would connect on behalf
+ * of the pod.
  */
 import type { Container } from '../../../../api/kinds/core/types/container.ts'
 import { type Check, containersOf, distinct, nameList, quotedList } from '../check.ts'

@@ -1,4 +1,4 @@
-/** The default roles and bindings of every cluster as API objects with the vendor's names. */
+/** The default roles and bindings of every cluster as API objects, with the vendor's names. */
 import type { ApiObject, ObjectMeta } from '../../../../api/model/object.ts'
 import { apiVersionOf, groupName, type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { type Availability, type Emulation, isAvailable } from '../../../../api/versions/availability.ts'

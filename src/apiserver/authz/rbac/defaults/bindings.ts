@@ -25,8 +25,8 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
   bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),
-  // Kubernetes does not have this binding. The loop csrapproving rejects a request for a certificate with the name of a
-  // node that exists.
+  // Kubernetes does not have this binding. The loop csrapproving rejects requests for certificates that name an
+  // existing node.
   bind('system:ops-node-liveness', [account('certificate-controller')]),
   // Kubernetes does not have this binding. Node agents and the loop simulation-rules read the rules of simulated
   // failures.

@@ -10,7 +10,7 @@ import {
   withResourceNames,
 } from './role-builders.ts'
 
-/** Permissions for leader election, which used ConfigMaps in early versions and now uses Leases. */
+/** Permissions for leader election, which uses ConfigMaps in early versions and Leases in later versions. */
 function leaderLocking(component: string): readonly DefaultRule[] {
   return [
     until('1.35', on('watch', 'core', 'configmaps')),

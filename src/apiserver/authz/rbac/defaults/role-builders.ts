@@ -19,9 +19,7 @@ export interface DefaultRole extends Availability {
   readonly name: string
   /** The rules of the role. They name API groups by group ID. */
   readonly rules: readonly DefaultRule[]
-  /**
-   * If `collects` is set, the role aggregates the rules of all roles whose `joins` has the same value, such as `edit`.
-   */
+  /** If set, the role aggregates the rules of all roles whose `joins` has the same value, such as `edit`. */
   readonly collects?: string
   readonly joins?: string
   /** Namespace of the role. Undefined for a ClusterRole. */
@@ -80,7 +78,7 @@ export function paths(verbs: string, urls: string): DefaultRule {
   return { verbs: split(verbs), nonResourceURLs: split(urls) }
 }
 
-/** A rule that allows reporting events. */
+/** A rule that allows clients to report events. */
 export const events = on('create patch update', 'core events', 'events')
 
 /** Placeholder for the name of a built-in signer. */
