@@ -23,7 +23,7 @@ export class Classifier<S extends Classified> {
   /** The FlowSchemas that can match a user, by User object. All requests of a user share the User object. */
   readonly #byUser = new WeakMap<User, readonly Candidate<S>[]>()
 
-  /** Creates a classifier. `schemas` are in order of precedence. `otherwise` applies if no FlowSchema matches. */
+  /** Creates a classifier. `schemas` is in order of precedence. `otherwise` applies if no FlowSchema matches. */
   constructor(schemas: readonly S[], otherwise: S) {
     this.#schemas = schemas
     this.#otherwise = otherwise

@@ -1,8 +1,8 @@
 /**
  * The stored FlowSchemas and PriorityLevelConfigurations, prepared for classification: FlowSchemas in order of
- * precedence, each with its priority level, and every level with its share of the server's seats. A change applies to
- * the next request. Active requests keep their level. The mandatory objects apply even if they are missing from the
- * store.
+ * precedence, each with its priority level, and priority levels with their shares of the server's seats. Changes apply
+ * to new requests. Active requests keep their priority level. The mandatory objects apply even if they are missing from
+ * the store.
  */
 
 import type { Json } from '../../api/json/json.ts'
@@ -72,7 +72,7 @@ export class FlowConfiguration {
   #seats = 0
   #classifier: Classifier<Schema> | undefined
 
-  /** Starts to track the objects. Must be called before the caches are loaded. */
+  /** Starts tracking the objects. Must be called before the caches are loaded. */
   constructor(lookup: Lookup, { seats, version, metrics, clock }: FlowConfigurationOptions) {
     this.#clock = clock
     this.#hasLending = isAtLeast(version, '1.26')
@@ -95,7 +95,7 @@ export class FlowConfiguration {
     return this.#classifier
   }
 
-  /** Redistributes seats between the levels if the last redistribution was long enough ago. */
+  /** Redistributes seats between the levels if enough time has passed since the last redistribution. */
   adjustSeats(): void {
     if (!this.#hasLending || this.#clock.monotonic() - this.#adjustedAt < lendingPeriodMs) return
     this.#adjustedAt = this.#clock.monotonic()
@@ -220,7 +220,7 @@ function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimi
   return { seats, queuing: { queues, handSize, queueLengthLimit } }
 }
 
-/** Values derived from the objects of one type. A value is computed again when its object changes. */
+/** Values derived from the objects of one type. A value is recomputed when its object changes. */
 class Followed<T extends ApiObject, M> {
   readonly #lookup: Lookup
   readonly #type: StoredType<T>

@@ -1,8 +1,8 @@
 /**
  * API priority and fairness: decides which requests run immediately, which wait and which are rejected. A request
  * belongs to the first matching FlowSchema and needs seats of that schema's priority level. If seats are free, the
- * request gets them synchronously. Otherwise, the request waits in a queue of its flow for at most a quarter of the
- * request timeout and is then rejected with 429.
+ * request gets them synchronously. Otherwise, the request waits in a queue of its flow. After a quarter of the request
+ * timeout, it is rejected with 429.
  *
  * Only the headers of a waiting request are in memory. The body is read only after the request has obtained its seats.
  */
@@ -41,7 +41,8 @@ const lookMs = 100
 /**
  * Bounds of the delay before a rejection is sent while no seats are free. Without the delay, clients that ignore
  * `Retry-After` and retry immediately would keep the server busy with rejections. The delay is random so that clients
- * do not retry together. At most `maxHeldBack` rejections are delayed. Further rejections are sent immediately.
+ * do not retry together. At most `maxHeldBack` rejections are delayed at a time. Any further rejections are sent
+ * immediately.
  */
 const refusalMs = { least: 150, most: 350 }
 const maxHeldBack = 2000
@@ -187,8 +188,9 @@ interface PendingParts {
 }
 
 /**
- * A waiting request. The request leaves the queue when it gets seats, times out or its client disconnects. Most
- * requests wait only until the next event-loop tick, so they share one timer and have no abort signal.
+ * A waiting request. The request leaves the queue when it gets seats, when it times out, or when its client
+ * disconnects. Most requests wait only until the next event-loop tick, so they share one timer and have no abort
+ * signal.
  */
 class Pending implements Waiter {
   readonly seats: number

@@ -8,7 +8,7 @@ const labels = ['priority_level', 'flow_schema']
 const lengths = [0, 10, 25, 50, 100, 250, 500, 1000]
 const durations = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
 
-/** Metrics of one FlowSchema at one priority level. The requests update them. */
+/** Metrics of one FlowSchema at one priority level, updated by its requests. */
 export class FlowSeries {
   readonly values: readonly [level: string, schema: string]
   readonly dispatched: Count
@@ -140,7 +140,7 @@ export class FlowMetrics {
     ),
   ]
 
-  /** Returns the metrics of a FlowSchema at a level, and creates them if they do not exist. */
+  /** Returns the metrics of a FlowSchema at a level. Creates them on first use. */
   seriesOf(level: string, schema: string): FlowSeries {
     const isIt = ({ values }: FlowSeries) => values[0] === level && values[1] === schema
     return this.#series.find(isIt) ?? new FlowSeries(this.#histograms, level, schema)
@@ -159,7 +159,7 @@ export class FlowMetrics {
     this.#targets = targets
   }
 
-  /** Returns a gauge of the levels that lend and borrow. The gauge has no series in versions without lending. */
+  /** Returns a gauge for the levels that lend and borrow. In versions without lending, the gauge has no series. */
   #lendingGauge(name: string, help: string, read: (level: LendingSeats) => number): Gauge {
     return new Gauge({ name: `apiserver_flowcontrol_${name}`, help, labels: ['priority_level'] }, () =>
       this.#levels.flatMap(({ name, pool, lending }) => {

@@ -1,6 +1,6 @@
 /**
- * Limits concurrent requests if API priority and fairness is disabled: a maximum number of concurrent reads and a
- * maximum number of concurrent writes, regardless of the user. Requests above these limits are rejected with 429.
+ * Limits concurrent requests if API priority and fairness is disabled. Reads and writes have separate limits, which
+ * apply to all users together. Requests above a limit are rejected with 429.
  */
 import { tooManyRequests } from '../../api/model/api-error.ts'
 import type { Count } from '../../base/telemetry/metrics.ts'

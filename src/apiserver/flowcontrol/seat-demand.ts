@@ -1,11 +1,10 @@
 /**
- * The demand for seats at one priority level: the number of seats in use plus the number of seats for which requests
- * wait. Lending uses the time-weighted demand of the last period, and a smoothed demand that rises immediately and
- * falls slowly.
+ * The demand for seats at one priority level: the seats in use plus the seats for which requests wait. Lending uses the
+ * time-weighted demand of the last period, and a smoothed demand that rises immediately and falls slowly.
  */
 import type { Clock } from '../../base/time/clock.ts'
 
-/** Weight of the previous smoothed demand. With this value, the smoothed demand falls by half in about five minutes. */
+/** Weight of the previous smoothed demand. With this weight, the smoothed demand halves in about five minutes. */
 const smoothing = 0.977
 
 /** Statistics of the demand in a period. */
@@ -50,7 +49,7 @@ export class SeatDemand {
     if (this.#seats > this.#high) this.#high = this.#seats
   }
 
-  /** Ends the period and begins the next period. Returns the demand in the ended period. */
+  /** Ends the current period and begins the next. Returns the demand in the ended period. */
   endPeriod(): DemandOfPeriod {
     this.#integrate()
     const ms = this.#since - this.#began

@@ -1,9 +1,8 @@
 /**
- * Lending of seats between priority levels, which Kubernetes has since 1.26. Each level has a nominal number of seats.
- * It lends up to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
- * redistributed according to the demand of the levels. Each level gets at least the seats that it cannot lend and
- * currently needs, and at most its upper limit. Between these bounds, it gets the same fraction of its target as every
- * other level.
+ * Lending of seats between priority levels, as in Kubernetes since 1.26. Each level has a nominal number of seats. It
+ * lends up to `lendablePercent` of them and borrows up to `borrowingLimitPercent`. Every ten seconds, the seats are
+ * redistributed according to demand. Each level gets at least the seats that it needs and cannot lend, and at most its
+ * upper limit. Between these bounds, every level gets the same fraction of its target.
  */
 import type { DemandOfPeriod } from './seat-demand.ts'
 

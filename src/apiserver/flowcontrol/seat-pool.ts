@@ -4,9 +4,9 @@
  * Otherwise, the request waits in one of its flow's queues (`shuffle-shard.ts`).
  *
  * The pool uses start-time fair queueing. Each queue has a virtual time at which its first request is due. The cost of
- * a request (seats multiplied by time) advances this time, first by an estimate and at the end of the request by the
- * actual cost. The queue with the earliest time is served next. A queue that was empty starts at the time of the last
- * served request, so that an idle flow gains no credit.
+ * a request (seats multiplied by time) advances this virtual time: by an estimate when the request starts, and by the
+ * actual cost when it ends. The queue with the earliest virtual time is served next. A queue that was empty starts at
+ * the time of the last served request, so that an idle flow gains no credit.
  *
  * Each event-loop tick starts a bounded amount of work (`tick-budget.ts`). Requests that exceed the bound wait as if no
  * seats were free.
@@ -34,11 +34,14 @@ export interface PoolLimits {
 /** The reason for a rejection, which is a label value in metrics. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/** The number of seats that a request occupies while it runs, and its cost in the tick budget when it starts. */
+/**
+ * The number of seats that a request occupies while it runs, and the part of the tick budget that it uses when it
+ * starts.
+ */
 export interface Demand {
   readonly seats: number
   readonly work: number
-  /** Time in milliseconds for which the seats stay occupied after the request. */
+  /** Time in milliseconds for which the seats stay occupied after the request ends. */
   readonly extraMs?: number
 }
 
@@ -49,7 +52,7 @@ export interface Waiter extends Demand {
   begin(): void
 }
 
-/** Estimated duration of a request in milliseconds. The estimate is used until the request ends. */
+/** Estimated duration of a request in milliseconds, used until the request ends. */
 const guessedMs = 3
 
 class FairQueue {
@@ -74,7 +77,7 @@ export class SeatPool implements Waiting {
   #waiting = 0
   /** The virtual time of the request that was served last. */
   #virtualTime = 0
-  /** Queues that have waiting or running requests, or that used more than their share. */
+  /** Queues that have waiting or running requests, or that have used more than their share. */
   readonly #queues = new Map<number, FairQueue>()
 
   /** Records the seats that requests occupy or wait for. */
@@ -111,7 +114,7 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Obtains seats without waiting. Returns false if too few seats are free, if other requests wait for them, or if the
+   * Obtains seats without waiting. Returns false if too few seats are free, if other requests wait for seats, or if the
    * tick's budget is used up.
    */
   take({ seats, work }: Demand): boolean {
@@ -133,7 +136,7 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Whether requests wait only for the tick budget and not for seats. Such requests do not count towards the queue
+   * Whether requests wait only for the tick budget rather than for seats. Such requests do not count towards the queue
    * length.
    */
   #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
@@ -141,8 +144,8 @@ export class SeatPool implements Waiting {
   }
 
   /**
-   * Adds a request to its queue, where it may start at once. A request that is alone in its queue and next to be served
-   * does not wait for a tick budget that other flows have used up.
+   * Adds a request to its queue. The request may start at once. If it is alone in its queue and next to be served, it
+   * need not wait for a tick budget that other flows have used up.
    */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter
@@ -163,7 +166,7 @@ export class SeatPool implements Waiting {
     queue.waitingSeats -= seats
     this.#waiting--
     this.#demand?.add(-seats)
-    // The removed request may have blocked other requests, because it needed more seats than were free.
+    // The removed request may have blocked others by needing more seats than were free.
     this.#dispatch()
     this.#forgetIfIdle()
     return true
@@ -184,7 +187,7 @@ export class SeatPool implements Waiting {
     else this.#forgetIfIdle()
   }
 
-  /** Whether enough seats are free. A request that needs more seats than the pool has runs alone. */
+  /** Whether enough seats are free. A request that needs more seats than the pool has must run alone. */
   #fits(seats: number): boolean {
     return this.#inUse + seats <= this.#limits.seats || this.#inUse === 0
   }
@@ -247,7 +250,7 @@ export class SeatPool implements Waiting {
     return best!
   }
 
-  /** When the pool is idle, resets the accounting, so that earlier overuse is forgotten. */
+  /** Resets the accounting when the pool is idle, so that earlier overuse is forgotten. */
   #forgetIfIdle(): void {
     if (this.#waiting > 0 || this.#inUse > 0 || this.#queues.size === 0) return
     this.#queues.clear()
@@ -255,10 +258,7 @@ export class SeatPool implements Waiting {
   }
 }
 
-/**
- * Returns the load of a queue for comparison. The number of waiting seats is compared before the number of occupied
- * seats.
- */
+/** Returns the load of a queue as a number for comparisons. Waiting seats take precedence over occupied seats. */
 function loadOf({ waitingSeats, executingSeats }: FairQueue): number {
   return waitingSeats * 1e6 + executingSeats
 }

@@ -1,7 +1,7 @@
 /**
  * Shuffle sharding: a hash of the flow selects a small set of the level's queues, which is called a hand. Two flows
  * rarely share all queues, so a flow that fills its queues leaves almost every other flow at least one queue. The hash
- * has a random salt per process, so that no client can choose a name that collides with a given other flow.
+ * has a random salt per process, so that no client can choose a name that collides with another flow.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { BoundedMap } from '../../base/collections/bounded-map.ts'
@@ -19,7 +19,7 @@ export function hashFlow(schema: string, distinguisher: string): bigint {
   )
 }
 
-/** Selects hands of one size. The hands are cached, because a flow whose requests wait has usually waited before. */
+/** Selects hands of one size. Hands are cached, because a flow whose requests wait has usually waited before. */
 export class Dealer {
   readonly #deckSize: number
   readonly #handSize: number

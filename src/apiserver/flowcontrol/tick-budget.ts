@@ -1,11 +1,11 @@
 /**
  * Limits the work that one event-loop tick starts. A tick reads all connections that have data. Without a limit, a tick
- * with requests from 400 connections would take as long as all of them together, and later requests would wait for it
- * even if seats are free. A tick therefore starts requests up to a work budget. Other requests wait in their fair
- * queues as if no seats were free. In the next tick, they compete with the requests that have arrived since.
+ * with requests from 400 connections would run until all 400 have started, and later requests would wait even if seats
+ * were free. Each tick therefore starts requests only up to a work budget. Other requests wait in their fair queues as
+ * if no seats were free. In the next tick, they compete with the requests that have arrived since.
  *
- * The budget is fixed. If the budget depended on the duration of ticks, unrelated work that makes ticks longer would
- * delay requests.
+ * The budget is fixed. If it depended on the duration of ticks, unrelated work that lengthens ticks would delay
+ * requests.
  */
 
 /** A pool with waiting requests. */
@@ -15,7 +15,7 @@ export interface Waiting {
 }
 
 /**
- * Work budget of a tick, in units of a read with one seat. The budget takes about 5 ms on the machine of
+ * Work budget per tick, in units of a read with one seat. The budget takes about 5 ms on the machine described in
  * docs/understand/performance.md.
  */
 const workPerTick = 32
@@ -24,14 +24,14 @@ const workPerTick = 32
 export class TickBudget {
   #remainingWork = workPerTick
   #isUnderWay = false
-  /** Pools whose requests wait for the next tick and not for seats. */
+  /** Pools whose requests wait for the next tick rather than for seats. */
   readonly #waiting = new Set<Waiting>()
 
-  /** Uses a part of the current tick's budget. Returns false if the budget is used up. */
+  /** Uses part of the current tick's budget. Returns false if the budget is used up. */
   take(work: number): boolean {
     if (!this.#isUnderWay) this.#begin()
     if (this.#remainingWork <= 0) return false
-    // The last request of a tick may exceed the budget. Otherwise a large request could never start.
+    // The last request of a tick may exceed the budget, because otherwise a large request could never start.
     this.#remainingWork -= work
     return true
   }

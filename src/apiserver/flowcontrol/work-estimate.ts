@@ -1,10 +1,11 @@
 /**
  * Estimates the cost of a request. Every request needs one seat, except lists. A list needs one seat per hundred
  * objects that it must read, and at most ten seats. As in kube-apiserver 1.23, a list of the latest state counts its
- * objects twice: for reading and for writing them. A request also reduces the budget of an event-loop tick
+ * objects twice: once for reading and once for writing. A request also reduces the budget of an event-loop tick
  * (`tick-budget.ts`). A write costs as much as three reads.
  *
- * Since 1.24, a write with at least ten watchers needs one seat per ten watchers, also for a short time after its end.
+ * Since 1.24, a write with at least ten watchers needs one seat per ten watchers, and keeps the seats for a short time
+ * after it ends.
  */
 
 import type { Demand } from './seat-pool.ts'
@@ -13,11 +14,14 @@ const objectsPerSeat = 100
 const maxSeats = 10
 const workOfWrite = 3
 const watchersPerSeat = 10
-/** Time for which a write keeps its seats after its end, while the server sends its event to the watchers. */
+/**
+ * Time in milliseconds for which a write keeps its seats after it ends, while the server sends its event to the
+ * watchers.
+ */
 const msOfEvent = 5
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
 
-/** Returns the cost of a request in units of a read of one object. */
+/** Returns the cost of a request, in units of a read of one object. */
 export function workOf(verb: string, seats: number): number {
   return reads.has(verb) ? seats : workOfWrite
 }
@@ -37,7 +41,7 @@ function lookedAt(stored: number, query: URLSearchParams): number {
   const selects = (query.get('labelSelector') ?? '') !== '' || (query.get('fieldSelector') ?? '') !== ''
   if (selects && asksForOne(query)) return 1
   if (mayBeOld(query)) return stored
-  // To sort a page, the server must read all objects of the list.
+  // To sort a page, the server must read every object in the list.
   return selects || (query.get('sort') ?? '') !== '' ? stored + limit : 2 * limit
 }
 
@@ -59,7 +63,7 @@ export function seatsOfInitialEvents(stored: number): number {
   return Math.min(Math.max(Math.ceil(stored / objectsPerSeat), 1), maxSeats)
 }
 
-/** Returns the cost of a write whose event the server sends to the given number of watchers. */
+/** Returns the cost of a write whose event goes to the given number of watchers. */
 export function demandOfWrite(watchers: number): Demand {
   if (watchers < watchersPerSeat) return { seats: 1, work: workOfWrite }
   return { seats: Math.min(Math.ceil(watchers / watchersPerSeat), maxSeats), work: workOfWrite, extraMs: msOfEvent }

@@ -48,8 +48,8 @@ export interface Routes {
   /** Whether lists support the query parameters that Kubernetes does not have (`--extensions`). */
   readonly extensions: boolean
   /**
-   * If a type is not served but may be served soon, returns a promise that resolves when the type may be available.
-   * Otherwise returns undefined.
+   * Returns a promise if the type is not served yet but may be soon. The promise resolves when the type may be
+   * available. Otherwise returns undefined.
    */
   readonly waitForType?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Forwards requests for API groups that another server serves. Returns false for all other requests. */
@@ -186,8 +186,8 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
 }
 
 /**
- * Responds to a request whose scope does not match the kind. For custom kinds, the response is that for an unknown
- * path.
+ * Responds to a request whose scope does not match the kind. For custom kinds, the response is the same as for an
+ * unknown path.
  */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
   if (kind.origin === 'built-in') throw noSuchPath()
@@ -221,7 +221,7 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
   if (verbs === undefined && served.kind.origin === 'custom') throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
-  // Paths below `/watch` support no verbs except watches.
+  // Paths below `/watch` support only watches.
   if (reading.has(info.verb) && method !== 'GET' && !isServedHead(served, info, method)) throw notAllowed()
   const verb = verbs.find((each) => each === info.verb)
   if (verb === undefined || !isHere(verb)) throw notAllowed()

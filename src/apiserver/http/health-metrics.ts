@@ -1,6 +1,6 @@
 /**
- * Metrics of the health checks, by check and endpoint. These metrics are served on a separate page because there are
- * many.
+ * Metrics of the health checks, by check and endpoint. They are served on a separate page because there are many of
+ * them.
  */
 import { Counter, Gauge, type Metric } from '../../base/telemetry/metrics.ts'
 
@@ -8,7 +8,7 @@ const page = '/metrics/slis'
 
 /** Records the results of health checks. */
 export class HealthMetrics {
-  /** The result of each check when it was last requested: 1 if it passed, otherwise 0. */
+  /** The latest result of each check: 1 if it passed, otherwise 0. */
   readonly #latest = new Map<string, { readonly values: readonly string[]; readonly value: number }>()
   readonly #results = new Counter({
     name: 'kubernetes_healthchecks_total',

@@ -1,6 +1,6 @@
 /**
- * Request metrics: counts, durations, response sizes and active requests. Requests for unknown paths share one series,
- * so that clients cannot create label values by requesting many different paths.
+ * Request metrics: counts, durations, response sizes and active requests. All requests for unknown paths share one
+ * series. Otherwise clients could create label values by requesting many different paths.
  */
 
 import { removalOf } from '../../api/schema/kind.ts'
@@ -52,8 +52,8 @@ export class RequestMetrics {
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
   /**
-   * The series by resource type, and the series of requests for unknown paths. Each list is short: the number of verbs
-   * times the number of response codes.
+   * The series by resource type, and the series of requests for unknown paths. Each list is short, because it has at
+   * most one entry per verb and response code.
    */
   readonly #seriesByType = new WeakMap<Served, Series[]>()
   readonly #unknown: Series[] = []
@@ -104,8 +104,8 @@ export class RequestMetrics {
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const seriesByType = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    // Uses only existing subresources as label values, so that a client cannot create label values with arbitrary
-    // names.
+    // Uses only existing subresources as label values, because clients could otherwise create label values with
+    // arbitrary names.
     const isPlaced = served !== undefined && info.resource
     const scope = isPlaced ? scopeOf(info) : ''
     const subresource = isPlaced ? info.subresource : ''
@@ -147,7 +147,7 @@ export class RequestMetrics {
 
   /**
    * Records the use of a deprecated type. The metric is set only once per type, because it reports whether the type is
-   * used, not how often.
+   * used rather than how often.
    */
   #countDeprecated({ served, info }: Exchange): void {
     if (served?.kind.deprecated === undefined || !info?.resource) return

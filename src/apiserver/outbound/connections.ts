@@ -22,14 +22,14 @@ import type { Credentials } from './credentials.ts'
 export interface Destination {
   readonly host: string
   readonly port: number
-  /** The name that the server's certificate must be valid for. */
+  /** The name for which the server's certificate must be valid. */
   readonly serverName: string
   /** The only common name that is accepted in the server's certificate. Undefined if any common name is accepted. */
   readonly commonName?: string
   readonly hostHeader: string
-  /** CA certificates in PEM format. If undefined, the system's trust store applies. */
+  /** CA certificates in PEM format. If undefined, the system's trust store is used. */
   readonly authority: string | undefined
-  /** Whether to accept any certificate. Set only if a user explicitly requests this in an object. */
+  /** Whether to accept any certificate. Set only if a user explicitly requests it in an object. */
   readonly isUnverified?: boolean
   readonly credentials: Credentials
   /** Maximum number of idle connections. By default, every connection may remain open for later requests. */
@@ -51,8 +51,8 @@ export interface ConnectionsOptions {
    */
   readonly maxPerDestination: number
   /**
-   * Whether users choose the destinations. If so, few idle connections stay open, because many destinations could
-   * exhaust the file descriptors. New connections then resume the TLS session of an earlier connection.
+   * Whether users choose the destinations. If so, only a few idle connections stay open, because many destinations
+   * could exhaust the file descriptors. New connections then resume the TLS session of an earlier one.
    */
   readonly isForUsers?: boolean
 }
@@ -89,8 +89,8 @@ export class Connections {
 
   /**
    * Returns whether the caller should repeat a failed call. A call is repeated if the server closed an idle connection
-   * and repeating is safe. A call is also repeated if the server's certificate contains no names, and then the
-   * certificate is verified against the CA alone.
+   * and repeating is safe. It is also repeated if the server's certificate contains no names. In that case, the
+   * certificate is then verified against the CA alone.
    */
   mend(destination: Destination, { remedy }: CallError): boolean {
     if (remedy !== 'verify') return remedy === 'reconnect'
@@ -136,8 +136,7 @@ export class Connections {
   #limitsOf({ isUnverified = false, credentials, maxIdle }: Destination): Omit<PoolOptions, 'open'> {
     const { maxPerDestination: maxConnections, isForUsers = false } = this.#options
     if (!isForUsers) return { maxConnections, keepsOpening: true }
-    // A server without certificate verification and without a client certificate is a pod, and pods receive no
-    // credentials.
+    // A server without certificate verification and without a client certificate is a pod. Pods receive no credentials.
     if (isUnverified && credentials.certificate === undefined) return { maxConnections, maxIdle: 0 }
     return { maxConnections, ...(maxIdle === undefined ? {} : { maxIdle }) }
   }

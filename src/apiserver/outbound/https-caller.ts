@@ -1,7 +1,7 @@
 /**
- * Sends HTTPS requests to other servers, such as webhooks. Connections are pooled by destination. To bound the
- * resources that another server can consume, responses are limited in size and total time, redirects are not followed,
- * and responses are not decompressed. Error messages never contain request or response data.
+ * Sends HTTPS requests to other servers, such as webhooks. Connections are pooled by destination. Other servers can
+ * consume only bounded resources: responses are limited in size and total time and are not decompressed, and redirects
+ * are not followed. Error messages never contain request or response data.
  *
  * The client is `wire/http/client` and not Node's `https`, whose objects would account for two thirds of the cost of a
  * call (docs/decisions/0023).

@@ -1,7 +1,7 @@
 /**
- * Forwards client requests to other servers over HTTPS, or over HTTP for plain destinations. Bodies are streamed at the
- * speed of the reader and never buffered as a whole. The time until the start of a response is limited. After the
- * start, the caller can end the response with a signal. Redirects are not followed, and responses are not decompressed.
+ * Forwards client requests to other servers over HTTPS, or over HTTP for plain destinations. Bodies are streamed as
+ * fast as the reader accepts them and never buffered as a whole. The wait for the start of a response is limited. After
+ * that, the caller can end the response with a signal. Redirects are not followed, and responses are not decompressed.
  *
  * A request for a protocol upgrade uses its own connection, which is never reused, even if the other server refuses the
  * upgrade.
@@ -27,7 +27,7 @@ export interface RelayedRequest {
   readonly body: StreamedBody | undefined
   /** The requested protocols, in the format of the `Upgrade` header. */
   readonly upgrade: string | undefined
-  /** Whether the response may be endless. Only `endStreams` and the client then end the response. */
+  /** Whether the response may be endless. Such a response ends only when the client or `endStreams` ends it. */
   readonly isEndless: boolean
   /** Maximum wait in milliseconds for the start of the response. */
   readonly timeoutMs: number
@@ -55,14 +55,14 @@ export class HttpsRelay {
     try {
       return await this.#sendOrRepeat(relayed)
     } catch (error) {
-      // Reads the rest of the request body, because many clients read an early response only after sending the whole
-      // body.
+      // Reads the rest of the request body, because many clients send their whole body before they read an early
+      // response.
       relayed.body?.stream.resume()
       throw error
     }
   }
 
-  /** Closes all tunnels and endless responses. Tunnels and endless responses that start later are closed at once. */
+  /** Closes all tunnels and endless responses. Those that start later are closed at once. */
   endStreams(): void {
     this.#isEnding = true
     for (const stream of this.#streams) stream.destroy()
@@ -115,8 +115,8 @@ export class HttpsRelay {
 }
 
 /**
- * Throws the error to report. An invalid HTTP response counts as a connection failure, so the client receives 503 as
- * from kube-apiserver. Responses that cannot be relayed result in 502.
+ * Throws the error to report. An invalid HTTP response counts as a connection failure, so the client receives a 503, as
+ * it would from kube-apiserver. Responses that cannot be relayed result in 502.
  */
 function asBrokenConnection(error: unknown): never {
   const isMalformed = error instanceof CallError && error.fault === 'answer'

@@ -10,7 +10,7 @@ const comma = 0x2c
 const bracket = 0x5b
 const brace = 0x7b
 
-/** Number of bytes to count between two interruptions. */
+/** Number of bytes to count between two yields. */
 const bytesPerSlice = 128 * 1024
 
 /** Throws CallError if the JSON text has too many values. */
@@ -19,8 +19,8 @@ export function assertFewValues(json: Buffer, maxValues = defaultMaxValues): voi
 }
 
 /**
- * Yields between slices, and throws CallError if the JSON text has too many values. Counts every character that can
- * precede a value, even inside strings, so the count is never too low.
+ * Throws CallError if the JSON text has too many values. Yields between slices. Counts every character that can precede
+ * a value, even inside strings, so the count is never too low.
  */
 export function* assertFewValuesSliced(json: Buffer, maxValues = defaultMaxValues): Sliced<void> {
   if (json.length < maxValues) return

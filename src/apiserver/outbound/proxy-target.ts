@@ -14,7 +14,7 @@ export class ForwardRequest {
   }
 }
 
-/** The connections that a client can open through a WebSocket although the backend speaks only SPDY. */
+/** The kinds of connection that a client can open through a WebSocket although the backend speaks only SPDY. */
 export type SpdyBackend =
   | { readonly protocol: 'portforward.k8s.io' }
   | { readonly protocol: 'v4.channel.k8s.io'; readonly command: CommandOptions }

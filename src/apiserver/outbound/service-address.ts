@@ -1,8 +1,8 @@
 /**
- * Resolves a Service to an address for calls from this server. The server has no access to cluster IPs and connects to
- * an endpoint directly. For an ExternalName Service, the address is the external name. For other Services, the address
- * is the target port of a ready address in the EndpointSlices, or in the Endpoints if no slice contains a ready
- * address. If there are several addresses, each call uses a random address.
+ * Resolves a Service to an address for calls from this server. The server cannot reach cluster IPs and therefore
+ * connects to an endpoint directly. For an ExternalName Service, the address is the external name. For other Services,
+ * it is the target port of a ready address in the EndpointSlices, or in the Endpoints if no slice contains a ready
+ * address. If there are several addresses, each call chooses one at random.
  */
 import { isIP } from 'node:net'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -25,13 +25,13 @@ export interface Address {
   readonly port: number
 }
 
-/** The dependencies of the function `serviceAddress`. */
+/** The dependencies of `serviceAddress`. */
 export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
   /**
-   * Returns the address on which this server listens, or undefined before the server listens. The Service of this
-   * server resolves to this address.
+   * Returns the address on which this server listens, or undefined before the server listens. This server's own Service
+   * resolves to this address.
    */
   readonly ownAddress: () => Address | undefined
 }
@@ -99,9 +99,9 @@ function addressesInSlice({ addressType, endpoints = [], ports = [] }: Slice, po
 }
 
 /**
- * Returns whether the host is a DNS name and not an IP address, including unusual notations that resolvers accept, such
- * as 127.1, 0x7f.1 and 2130706433. Without this check, an FQDN slice could contain addresses that are forbidden in
- * slices of IP addresses.
+ * Returns whether the host is a DNS name rather than an IP address. Unusual notations that resolvers accept, such as
+ * 127.1, 0x7f.1 and 2130706433, count as IP addresses. Otherwise an FQDN slice could contain addresses that are
+ * forbidden in slices of IP addresses.
  */
 function isName(host: string): boolean {
   const lastLabel = host.replace(/\.$/, '').split('.').at(-1) ?? ''
@@ -123,7 +123,7 @@ function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Addres
   })
 }
 
-/** Combines each host with the port of the given name, which is the same in Endpoints and Services. */
+/** Combines each host with the port of the given name. Ports have the same name in Endpoints and in Services. */
 function joined(hosts: readonly string[], ports: readonly Port[], name: string): Address[] {
   const port = ports.find((each) => (each.name ?? '') === name && isTcp(each))?.port
   return port === undefined ? [] : hosts.map((host) => ({ host, port }))

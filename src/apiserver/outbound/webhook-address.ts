@@ -1,7 +1,7 @@
 /**
  * Resolves the address of a webhook, which is a URL or a path of a Service. The operating system resolves the host of a
- * URL, even if the host has the name of a Service. The certificate of a Service must be valid for
- * `<name>.<namespace>.svc`, regardless of the address in use.
+ * URL, even if it is the name of a Service. The certificate of a Service must be valid for `<name>.<namespace>.svc`,
+ * whichever address is used.
  */
 
 import type { Destination } from './connections.ts'
@@ -31,7 +31,7 @@ export interface WebhookAddress {
   readonly path: string
   /** The Service to call. Undefined if the address is a URL. */
   readonly service: ServiceReference | undefined
-  /** CA certificates in PEM format. Undefined means the system's trust store. */
+  /** CA certificates in PEM format. If undefined, the system's trust store is used. */
   readonly authority: string | undefined
 }
 
@@ -57,7 +57,7 @@ export function webhookAddress({ url, service, caBundle }: ClientConfig, timeout
 export class Destinations {
   readonly #parts: ServiceAddressParts
   readonly #credentials: ConfiguredCredentials
-  /** The destinations of URLs, which never change. */
+  /** The destinations of URLs. They never change. */
   readonly #ofUrls = new WeakMap<WebhookAddress, Destination>()
 
   constructor(parts: ServiceAddressParts, credentials: ConfiguredCredentials) {

@@ -98,7 +98,7 @@ function statusOf({ verdict, reason }: Decision, errors: readonly string[]) {
 }
 
 /**
- * Throws an error unless the review is for the namespace of the request, because the caller is authorized only for that
+ * Throws an error unless the review is for the namespace of the request, because the caller is authorized only in that
  * namespace.
  */
 function assertNamespace({ object, namespace }: EndpointRequest<SubjectAccessReview>): void {

@@ -10,7 +10,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AdmissionControlParts {
   readonly vendor: Vendor
-  /** Returns the plugins in execution order. Must be called only after the server has created the plugins. */
+  /** Returns the plugins in execution order. Must be called only once the server has created them. */
   readonly controls: () => readonly ControlState[]
 }
 

@@ -1,8 +1,8 @@
 /**
  * Decides to which addresses in the status of Nodes and Pods this server may connect. By default, the server rejects
- * addresses of its own machine, link-local addresses, metadata services of clouds, which provide credentials, and IPv6
- * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these addresses, except the port of
- * this server. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed range.
+ * addresses of its own machine, link-local addresses, cloud metadata services, which provide credentials, and IPv6
+ * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these addresses, but never this
+ * server's own port. An IPv6 address that embeds a rejected IPv4 address is rejected even within an allowed range.
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -12,7 +12,7 @@ import { CallError } from '../../wire/http/client/call-error.ts'
 import type { Address } from '../outbound/service-address.ts'
 
 export interface AddressPolicyParts {
-  /** The address ranges that the flag `--allowed-proxy-cidrs` allows. */
+  /** The address ranges in `--allowed-proxy-cidrs`. */
   readonly allowed: readonly IpRange[]
   /** Returns the address on which this server listens. Undefined before the server listens. */
   readonly ownAddress: () => Address | undefined
@@ -21,7 +21,7 @@ export interface AddressPolicyParts {
 }
 
 /**
- * Loopback addresses, unspecified addresses and addresses of "this network", all of which the kernel routes to the
+ * Loopback addresses, unspecified addresses and addresses of "this network". The kernel routes all of them to the
  * machine itself.
  */
 const thisMachine = rangesOf('0.0.0.0/8', '127.0.0.0/8', '::/128', '::1/128')

@@ -1,7 +1,7 @@
 /**
  * Authorizes access to the history of objects. The history of an existing object requires `get` on that object. The
- * history of a deleted object requires `get` on the whole type in its namespace, because a rule for this name may now
- * be meant for a different object.
+ * history of a deleted object requires `get` on the whole type in its namespace, because a rule for its name may now be
+ * intended for a different object.
  */
 import { forbiddenError, notFound } from '../../api/model/api-error.ts'
 import { shownName, type User } from '../../api/model/user.ts'
@@ -16,10 +16,7 @@ export interface HistorySubject {
   readonly name?: string | undefined
 }
 
-/**
- * The history that the caller may read: the history of all objects that ever had the name, or only of the existing
- * object.
- */
+/** The history that the caller may read: of all objects that ever had the name, or only of the existing object. */
 export interface HistoryAccess {
   readonly type: Resource
   readonly sees: 'all' | 'present'

@@ -39,7 +39,7 @@ export function newJudgement(): LiveJudgement {
 const maxObjects = 100_000
 const maxExamples = 20
 const maxMessage = 300
-/** Each period of work is followed by a pause that is nine times as long, for other work. */
+/** Work is done in short periods, each followed by a pause nine times as long. */
 const workMs = 10
 const pauseMs = 90
 

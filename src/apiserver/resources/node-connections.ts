@@ -1,5 +1,5 @@
 /**
- * Proxies a request to the agent of a node with the credentials of this server, or to another port of the node
+ * Proxies a request to a node's agent with the credentials of this server, or to another port of the node
  * (`nodes/proxy`).
  */
 import { node } from '../../api/kinds/core/node.ts'

@@ -1,7 +1,7 @@
 /**
  * Connects this server to nodes and pods. Nodes in this process are found in the list of local nodes
  * (`cluster/node-port/local-nodes.ts`). Other nodes are found by the addresses in their status, except addresses of
- * this machine. The server trusts no other field of a status.
+ * this machine. The server trusts no other field in the status.
  */
 import { isIP } from 'node:net'
 import type { Node } from '../../api/kinds/core/node.ts'
@@ -26,7 +26,7 @@ export interface NodeConnectorParts {
   readonly trust: () => Promise<AgentTrust>
   /** Returns the CA certificates and credentials for nodes of this process, regardless of flags. */
   readonly localTrust: () => Promise<AgentTrust>
-  /** Whether the certificate of an agent must contain the name of its node. */
+  /** Whether an agent's certificate must contain the name of its node. */
   readonly requiresNodeSubject: boolean
   /** The types of node addresses, in order of preference. */
   readonly addressTypes: readonly string[]
@@ -46,7 +46,7 @@ export interface AgentTrust {
 
 const defaultAgentPort = 10250
 /**
- * Maximum number of idle connections to an agent. The number is small because users can make the server connect to many
+ * Maximum number of idle connections to an agent. The number is low because users can make the server connect to many
  * agents.
  */
 const maxIdle = 2
@@ -146,7 +146,7 @@ export function agentPort({ status }: Node): number {
 
 /**
  * Returns a destination without credentials, because the server does not trust nodes and pods at this port.
- * Certificates are not verified, because users run the programs behind the port themselves.
+ * Certificates are not verified, because users run the programs behind the port.
  */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }

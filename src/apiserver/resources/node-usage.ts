@@ -1,6 +1,6 @@
 /**
  * Reads the resource usage of nodes and pods from the node agents (`/stats/summary`), simulated or real. A response is
- * cached for a few seconds and shared by all readers. Agents are other programs, so the server accepts only numbers
+ * cached for a few seconds and shared by all readers. Agents are separate programs, so the server accepts only numbers
  * from their responses and skips everything else.
  */
 
@@ -43,11 +43,11 @@ export interface NodeUsageParts {
   readonly clock: Clock
 }
 
-/** Age at which a cached report is read again. */
+/** Age in milliseconds at which a cached report is read again. */
 const maxAgeMs = 5000
-/** Time after which a node without a response is skipped. */
+/** Time in milliseconds after which a node that has not responded is skipped. */
 const timeoutMs = 5000
-/** Maximum number of agents that the server asks at the same time for one request. */
+/** Maximum number of agents that the server queries concurrently for one request. */
 const concurrency = 16
 
 export class NodeUsage {

@@ -71,7 +71,7 @@ function shownChange(change: JournaledChange, { lifecycle }: Kind, concealed: re
     revision: formatVersion(revision),
     ...(time === undefined ? { beyond: true } : { time: new Date(time).toISOString() }),
     ...(note && { user: note.user, manager: note.manager, verb: note.verb, subresource: note.subresource }),
-    // When an object expires, the store records only the time.
+    // When an object expires, the store records only the time of its removal.
     ...(note === undefined && deleted && lifecycle.expires ? { verb: 'expire' } : {}),
     ...(note?.created ? { created: true } : {}),
     ...(object?.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),

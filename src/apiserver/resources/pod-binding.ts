@@ -50,7 +50,7 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
   const resource = stored(pod)
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
-  // No field manager owns the fields that a Binding sets, because no client applies these fields.
+  // No field manager owns the fields that a Binding sets, because no client applies them.
   const isExactVersion = namesVersion(sent)
   await updateObject(context, name, (previous) => ({
     object: bound(previous, sent, resource),

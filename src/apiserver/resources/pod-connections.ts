@@ -1,7 +1,7 @@
 /**
  * Connects clients to pods (`pods/exec`, `attach`, `portforward` and `proxy`). The server forwards the first three to
- * the agent of the pod's node, which communicates with the client directly after the protocol upgrade. A proxied
- * request is forwarded to the pod itself.
+ * the agent of the pod's node, which communicates with the client directly after the protocol upgrade. Proxied requests
+ * are forwarded to the pod itself.
  */
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { badRequest, notFound } from '../../api/model/api-error.ts'

@@ -67,8 +67,8 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
 }
 
 /**
- * Throws an error if the pod does not exist. This check runs before the options are validated, because a missing pod is
- * reported first.
+ * Throws an error if the pod does not exist. This check runs before the options are validated, because a missing pod
+ * must be reported first.
  */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
   if ((await lookup.getLatest(pod, { namespace, name })) === undefined)
@@ -113,8 +113,8 @@ function recordsReason({ context }: Resource): boolean {
 }
 
 /**
- * Adds the condition DisruptionTarget to a pod, for the controller of the pod. Returns delete options that require the
- * pod with this condition.
+ * Adds the condition DisruptionTarget to a pod, for the pod's controller. Returns delete options that require the pod
+ * to still have this condition.
  */
 async function recordReason(resource: Resource, request: EndpointRequest, options: EvaluatedDeleteOptions) {
   const { namespace, name, abandoned } = request
@@ -207,7 +207,7 @@ async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, 
   })
 }
 
-/** Maximum number of approved evictions that the disruption controller has not observed yet. */
+/** Maximum number of approved evictions that the disruption controller has not observed. */
 const maxWaiting = 2000
 
 function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus): void {
@@ -238,7 +238,7 @@ function refused(message: string, retryAfterSeconds?: number): ApiError {
 }
 
 /**
- * Returns the status with one allowed disruption less. Records the pod in the status, so that the pod does not count as
+ * Returns the status with one fewer allowed disruption. Records the pod in the status, so that it does not count as
  * healthy while it terminates.
  */
 function withDisruption(status: PodDisruptionBudgetStatus, name: string, now: string): PodDisruptionBudgetStatus {

@@ -1,6 +1,6 @@
 /**
  * Returns the output of a container, which the server requests from the node of the pod (`pods/log`). A pod without a
- * node has no output. An error from the node is returned as a Status.
+ * node has no output. Errors from the node are returned as a Status.
  */
 import { pod } from '../../api/kinds/core/pod.ts'
 import { ApiError, badRequest, internalError, invalidObject, notFound } from '../../api/model/api-error.ts'

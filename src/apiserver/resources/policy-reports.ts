@@ -1,8 +1,8 @@
 /**
  * Reports how many existing objects each ValidatingAdmissionPolicy would reject (`policyreports`). The first request
  * for a report starts its computation in the background. Only one report is computed at a time. A later request
- * computes the report again if it is old, or if the policy or its bindings have changed. Each server computes its own
- * reports.
+ * triggers a new computation if the report is old, or if the policy or its bindings have changed. Each server computes
+ * its own reports.
  */
 import { validatingAdmissionPolicy } from '../../api/kinds/admissionregistration/validating-admission-policy.ts'
 import { validatingAdmissionPolicyBinding } from '../../api/kinds/admissionregistration/validating-admission-policy-binding.ts'
@@ -26,7 +26,7 @@ export interface PolicyReportParts extends LiveJudgingParts {
   readonly loadPatterns: LoadPatterns
 }
 
-/** Minimum age in milliseconds at which a report is computed again. */
+/** Minimum age in milliseconds at which a report is recomputed. */
 const maxAgeMs = 60_000
 
 interface Report {
@@ -50,7 +50,7 @@ export class PolicyReports {
     this.#parts = parts
   }
 
-  /** Returns the current state of a report, and starts its computation if necessary. */
+  /** Returns the current state of a report. Starts its computation if necessary. */
   reportOf(name: string): Report | undefined {
     const state = this.#stateOf(name)
     if (state === undefined) return undefined
@@ -72,7 +72,7 @@ export class PolicyReports {
     return names
   }
 
-  /** Ends the running computation. */
+  /** Stops the current computation. */
   async stop(): Promise<void> {
     this.#ended.abort()
     await this.#running
@@ -104,7 +104,7 @@ export class PolicyReports {
     if (state === undefined || policy === undefined) return
     const report = newReport(state)
     report.phase = 'Running'
-    // A previous report on the same policy version remains visible until the new report is complete.
+    // An earlier report on the same policy version remains visible until the new report is complete.
     const isVisible = this.#reports.get(name)?.completedAt === undefined
     if (isVisible) this.#reports.set(name, report)
     const { signal } = this.#ended

@@ -1,7 +1,7 @@
 /**
  * Serves the resource usage of nodes and pods (`nodes` and `pods` in the group `metrics`), which `kubectl top` and
- * autoscalers read. The usage comes from the node agents (`node-usage.ts`). An APIService of another metrics server
- * takes precedence over these endpoints.
+ * autoscalers read. The usage comes from the node agents (`node-usage.ts`). If an APIService registers another metrics
+ * server, that server takes precedence.
  */
 import { type Node, node as nodes } from '../../api/kinds/core/node.ts'
 import { type Pod, pod as pods } from '../../api/kinds/core/pod.ts'
@@ -22,7 +22,8 @@ export interface ResourceMetricsParts {
 }
 
 /**
- * The length of the measurement that the response reports. The agent's report contains the usage at one point in time.
+ * The measurement period that the response reports. In fact, the agent's report contains the usage at one point in
+ * time.
  */
 const window = '10s'
 

@@ -4,7 +4,7 @@
  * response states whether the list may be incomplete.
  *
  * A user may have thousands of roles with many rules each. The rules of each role are therefore encoded as JSON only
- * once, yielding to other requests, and a response joins the encoded texts.
+ * once, in steps that yield to other requests, and each response joins the encoded texts.
  */
 
 import { stringifyJson, WrittenJson } from '../../api/codec/json.ts'
@@ -51,7 +51,7 @@ interface Written {
   readonly paths: string
 }
 
-/** Cost of encoding one rule, in units of a time slice. */
+/** Cost of encoding one rule, in TimeSlice units. */
 const unitsPerRule = 5
 
 class WrittenRules {

@@ -1,6 +1,6 @@
 /**
- * Returns the identity of the caller, after impersonation (`selfsubjectreviews`). The response repeats nothing from the
- * request body.
+ * Returns the identity of the caller, after impersonation (`selfsubjectreviews`). Nothing from the request body is
+ * repeated in the response.
  */
 
 import {

@@ -29,7 +29,7 @@ export interface ServiceAccountTokenParts {
   readonly lookup: Lookup
   readonly clock: Clock
   readonly emulation: Emulation
-  /** The audiences of a token whose request names no audience. */
+  /** The audiences of a token if the request specifies none. */
   readonly audiences: readonly string[]
   readonly tokens: TokenPolicy
 }
@@ -39,7 +39,7 @@ export interface TokenPolicy {
   readonly issuer: TokenIssuer
   /** Maximum lifetime of a token in seconds. Undefined means no limit. */
   readonly maxLifetimeSeconds: number | undefined
-  /** Whether tokens of pods get a longer lifetime, for clients that do not reread the token file. */
+  /** Whether pod tokens get a longer lifetime, for clients that do not reread the token file. */
   readonly extendExpiration: boolean
 }
 
@@ -80,8 +80,8 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
 }
 
 /**
- * Returns the metadata of the response: the metadata in the request, since 1.24 with the name of the account and the
- * time, and since 1.34 with the UID.
+ * Returns the metadata of the response: the metadata in the request, plus the account's name and the time since 1.24,
+ * and the UID since 1.34.
  */
 function metadataOf(
   { object: { metadata }, namespace, name }: EndpointRequest<TokenRequest>,
@@ -183,7 +183,7 @@ async function boundObject(
   return { kind: of.kind, name, uid, node: node ? await nodeOf(lookup, storedObject.object as Pod) : undefined }
 }
 
-/** Returns the node of a pod. If the Node object does not exist, the result contains only its name. */
+/** Returns the node of a pod. If the Node object does not exist, returns only the name of the node. */
 async function nodeOf(lookup: Lookup, { spec }: Pod): Promise<Holder | undefined> {
   const { nodeName: name = '' } = spec ?? {}
   if (name === '') return undefined

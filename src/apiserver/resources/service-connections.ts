@@ -27,7 +27,7 @@ export function serviceConnections(lookup: Lookup, ways: NodeConnector): Endpoin
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
         const storedEndpoints = await lookup.getLatest(endpoints, place)
-        // As in Kubernetes, the error reports a missing Service and not missing Endpoints.
+        // As in Kubernetes, the error reports a missing Service rather than missing Endpoints.
         if (storedEndpoints === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
         const { subsets = [] } = storedEndpoints.object
         const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
@@ -47,7 +47,7 @@ interface Place {
   readonly name: string
 }
 
-/** Returns the name of a port, because Endpoints identify ports by name. Looks up a port number in the Service. */
+/** Returns the name of a port, because Endpoints identify ports by name. The Service maps a port number to its name. */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
   const storedEndpoints = await lookup.getLatest(service, place)

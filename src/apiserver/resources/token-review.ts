@@ -1,6 +1,6 @@
 /**
  * Returns the user that a token authenticates (`tokenreviews`). Only token authenticators are used, and the result is
- * never the anonymous user. The token must be valid for one of the requested audiences. A token without audiences is
+ * never the anonymous user. The token must be valid for at least one requested audience. A token without audiences is
  * valid only for this server.
  */
 

@@ -24,7 +24,7 @@ export class VisibleTypes {
   readonly #parts: VisibleTypesParts
   readonly #user: User
   readonly #allowed = new Map<string, boolean>()
-  /** The types of objects that the caller may not list. */
+  /** The types whose objects the caller may not list. */
   readonly hidden = new Set<string>()
 
   constructor(parts: VisibleTypesParts, user: User) {

@@ -1,9 +1,9 @@
 /**
  * Counts open connections, in total and per user. All workers count in shared memory, so the limits apply to the whole
- * server. Each worker has its own region of the memory and clears it at startup, so a crashed worker leaves no stale
+ * server. Each worker has its own region of that memory and clears it at startup, so a crashed worker leaves no stale
  * counts. A hash with a random seed assigns each user to one of 16,384 counters. Two users may share a counter, but no
- * user can choose another user's counter. Several workers also count unauthenticated connections, in total and per
- * network, with the same hash.
+ * user can choose to share another user's counter. Several workers also count unauthenticated connections, in total and
+ * per network, with the same hash.
  *
  * The last few connections are reserved for `system:masters`, so that administrators can always reach a busy server.
  */
@@ -88,7 +88,7 @@ export class ConnectionCounts {
     this.#add(totalCounter, 1)
   }
 
-  /** Subtracts a connection that `open` has counted. */
+  /** Uncounts a connection that `open` has counted. */
   close(): void {
     this.#add(totalCounter, -1)
   }
@@ -103,7 +103,7 @@ export class ConnectionCounts {
     return { refusal }
   }
 
-  /** Subtracts a connection that `admit` has counted. */
+  /** Uncounts a connection that `admit` has counted. */
   release(counter: number): void {
     this.#add(counter, -1)
   }
@@ -125,8 +125,8 @@ export class ConnectionCounts {
   }
 
   /**
-   * Returns the indexes of the other workers with unauthenticated connections, the workers with the most such
-   * connections first.
+   * Returns the indexes of the other workers that have unauthenticated connections, in descending order of their
+   * number.
    */
   otherWorkersWithStrangers(): readonly number[] {
     return Array.from({ length: this.#regions }, (_, index) => index)

@@ -10,12 +10,12 @@ export interface Times {
   readonly handshake: number
   readonly headers: number
   /**
-   * Maximum time for receiving a request. It is longer than any request deadline, because the deadline sends a
-   * response. This timeout only disconnects clients that stop sending.
+   * Maximum time for receiving a request. It exceeds every request deadline, because the deadline sends a response,
+   * whereas this timeout only disconnects clients that stop sending.
    */
   readonly request: number
   readonly idle: number
-  /** Maximum time for which a client may not read its response. */
+  /** Maximum time for which a client may leave its response unread. */
   readonly stall: number
   /** Interval between two checks for slow clients. */
   readonly check: number
@@ -33,11 +33,11 @@ export const defaultTimes: Times = {
 }
 
 /**
- * Time in milliseconds for which a rejected client may continue sending. Without this time, some clients could not read
- * the error.
+ * Time in milliseconds for which a rejected client may continue sending. Some clients could not read the error
+ * otherwise.
  */
 export const lingerTime = 2 * seconds
-/** Time in milliseconds for which a stopping server waits on each connection for a request that may be in transit. */
+/** Time in milliseconds for which a stopping server waits on each connection for requests in transit. */
 export const drainTime = 0.5 * seconds
 /** Minimum number of event-loop turns during `drainTime`. */
 export const drainTurns = 10
@@ -50,13 +50,13 @@ export const maxParsedHeaders = 2000
 export const maxStreams = 250
 /**
  * Number of requests that a client may cancel before the server closes its connection. The burst is the number of
- * concurrent streams. The rate suffices for clients that constantly start and stop watches.
+ * concurrent streams. The rate is sufficient for clients that constantly start and stop watches.
  */
 export const resets = { burst: maxStreams, perSecond: 50 }
 /**
  * Number of HTTP/2 frames without a request or body data that a client may send, such as pings, settings and
  * priorities. Requests and responses allow additional frames (`frameEarnings`), because clients acknowledge the data
- * that they have read.
+ * that they read.
  */
 export const idleFrames = { burst: 1000, perSecond: 100 }
 /**
@@ -66,8 +66,8 @@ export const idleFrames = { burst: 1000, perSecond: 100 }
  */
 export const frameEarnings = { request: 2, answerFrame: 2, usefulFrameBytes: 128, answerKiB: 2 }
 /**
- * Maximum number of response bytes that an unauthenticated client has not read. Above this limit, the server stops
- * reading from the client.
+ * Maximum number of unread response bytes for an unauthenticated client. Above this limit, the server stops reading
+ * from the client.
  */
 export const maxUntakenByStrangers = 128 * 1024
 /**
@@ -80,7 +80,7 @@ const maxStrangers = 4096
 const keptFiles = 64
 const defaultPart = 0.8
 
-/** Returns the default maximum number of connections, which depends on the file descriptor limit of the process. */
+/** Returns the default maximum number of connections, which depends on the process's file descriptor limit. */
 export function maxConnectionsFor(openFiles: number): number {
   const part = Math.floor(defaultPart * openFiles)
   return Math.max(Math.min(part, openFiles - keptFiles), Math.floor(openFiles / 2))

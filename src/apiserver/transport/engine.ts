@@ -1,8 +1,8 @@
 /**
- * Defines the HTTP engines, which read requests and write responses on accepted connections. The engine `orch` is our
- * own implementation (`http1/`, `http2/`). The engine `node` uses Node's HTTP modules (`node/`) and is a fallback in
- * case our implementation has a flaw. Both engines provide a `ServerTransport`, and share the code for TLS, connection
- * limits and shutdown.
+ * Defines the HTTP engines, which read requests and write responses on accepted connections. The engine `orch` is this
+ * project's implementation (`http1/`, `http2/`). The engine `node` uses Node's HTTP modules (`node/`) and is a fallback
+ * in case `orch` has a flaw. Both engines provide a `ServerTransport`, and share the code for TLS, connection limits
+ * and shutdown.
  */
 import type { Socket } from 'node:net'
 import type { Times } from './connection-limits.ts'
@@ -15,7 +15,7 @@ export type HttpEngineName = (typeof httpEngineNames)[number]
 /** The callbacks that handle the requests of an HTTP/1.1 connection. */
 export interface ConnectionOwner {
   readonly onRequest: (transport: ServerTransport) => void
-  /** Returns whether the response to a request with this target may upgrade to another protocol. */
+  /** Returns whether a request with this target may be upgraded to another protocol. */
   readonly maySwitch: (target: string) => boolean
 }
 
@@ -25,11 +25,11 @@ export interface Http1Link {
   /** Number of requests that have been received on the connection. */
   readonly requests: number
   /**
-   * Closes the connection after the response to the current request. Without a current request, calls `onIdle`, and the
-   * connection closes after the response to the next request.
+   * Closes the connection after the response to the current request. If there is no current request, calls `onIdle` and
+   * closes the connection after the response to the next request.
    */
   endSoon(onIdle: () => void): void
-  /** Closes the server's side of the connection, and gives the client time to close its side. */
+  /** Closes the server's side of the connection and gives the client time to close its side. */
   end(): void
   /** Disconnects a client that is too slow, does not read its response, or has been idle for too long. */
   check(now: number, times: Times): void

@@ -1,16 +1,16 @@
 /**
  * Limits how many TLS handshakes each turn of the event loop begins. A handshake takes about a millisecond, so hundreds
- * of clients that connect at the same moment would otherwise block all other clients. Waiting connections of different
- * networks take turns.
+ * of clients that connect at the same moment would otherwise block all other clients. Waiting connections from
+ * different networks take turns.
  *
- * A handshake begins when the first TLS record of the client has arrived. Until then, a connection has no TLS state, and
- * clients cannot collect begun handshakes in order to continue all of them at the same moment.
+ * A handshake begins when the client's first TLS record has arrived. Until then, a connection has no TLS state, and
+ * clients cannot accumulate begun handshakes in order to continue all of them at the same moment.
  */
 import type { Socket } from 'node:net'
 import { ByteQueue } from '../../base/collections/byte-queue.ts'
 import { networkOf } from './unauthenticated-connections.ts'
 
-/** Number of handshakes that a turn begins. */
+/** Maximum number of handshakes that begin per turn. */
 const handshakesPerTurn = 4
 
 const handshakeType = 22
@@ -26,8 +26,8 @@ export class HandshakeQueue {
   readonly #waiting = new Map<string, (() => void)[]>()
 
   /**
-   * `begin` starts the handshake on a socket that contains its first record. A client that does not send the record
-   * within the timeout is disconnected.
+   * Creates the queue. `begin` starts the handshake on a socket that contains the first record. A client that does not
+   * send this record within the timeout is disconnected.
    */
   constructor(begin: (socket: Socket) => void, timeoutMs: number) {
     this.#begin = begin
@@ -82,7 +82,10 @@ export class HandshakeQueue {
     if (this.#waiting.size > 0) this.#beginWaiting()
   }
 
-  /** Removes the next waiting handshake, unless this turn has begun enough handshakes. Moves its network to the end. */
+  /**
+   * Removes the next waiting handshake and moves its network to the end. Returns undefined if enough handshakes have
+   * begun in this turn.
+   */
   #next(): (() => void) | undefined {
     const [first] = this.#waiting
     if (first === undefined || this.#room === 0) return undefined
@@ -94,7 +97,7 @@ export class HandshakeQueue {
   }
 }
 
-/** Returns the size of the first TLS record, or of its beginning if its size is not known yet. */
+/** Returns the size of the first TLS record, or the size of its header while the record's size is unknown. */
 function bytesNeeded(start: Buffer): number {
   // TLS rejects a client that does not begin with a handshake.
   if (start[0] !== handshakeType) return 1

@@ -35,7 +35,7 @@ export interface ListenerOptions {
    */
   readonly reusePort?: boolean
   readonly tls: SecureContextOptions
-  /** The HTTP implementation. Defaults to `orch`, which is our own. */
+  /** The HTTP implementation. Defaults to `orch`, which is this project's own. */
   readonly httpEngine?: HttpEngineName
   /** Probability, from 0 to 1, that an HTTP/2 request is the last request on its connection. Defaults to 0. */
   readonly goawayChance?: number
@@ -45,16 +45,13 @@ export interface ListenerOptions {
    */
   readonly security?: Security
   readonly onRequest: (transport: ServerTransport) => void
-  /**
-   * Returns whether the response to a request with this target may upgrade to another protocol. By default, no response
-   * may.
-   */
+  /** Returns whether a request with this target may be upgraded to another protocol. By default, none may. */
   readonly maySwitch?: (target: string) => boolean
   readonly onError: (error: unknown) => void
   readonly times?: Times
   /** Counts the connections of all workers and enforces their limits. */
   readonly connections?: ConnectionCounts
-  /** The channel on which workers ask each other to evict connections. Undefined if there is a single worker. */
+  /** The channel through which workers ask each other to evict connections. Undefined if there is a single worker. */
   readonly evictions?: EvictionChannel | undefined
 }
 
@@ -104,7 +101,7 @@ export class Listener {
     this.#http2 = new Http2Server(engine, times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tcp = createTcpServer({
       // TCP_NODELAY is set. Otherwise the last chunk of a response would wait until the client has acknowledged the
-      // previous chunk, which takes 40 ms with HTTP/1.1.
+      // previous chunk, which takes 40 ms over HTTP/1.1.
       noDelay: true,
       // Keep-alive probes detect clients that disappeared without closing the connection.
       keepAlive: true,
@@ -119,7 +116,7 @@ export class Listener {
     })
     this.#handshakes = new HandshakeQueue((socket) => this.#tls.emit('connection', socket), times.handshake)
     // The listener's limit is slightly higher than the allowed number of connections, so that `#meet` can close an
-    // unauthenticated connection to make room for a new connection.
+    // unauthenticated connection to make room for a new one.
     this.#tcp.maxConnections = maxima.total + meetingPlaces
     this.#tcp.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tcp.on('connection', (socket) => this.#meet(socket))
@@ -147,7 +144,7 @@ export class Listener {
   }
 
   /**
-   * Closes a random part of the connections after their running requests, so that the clients reconnect. `chance` is
+   * Closes a random subset of the connections after their running requests, so that the clients reconnect. `chance` is
    * the probability for each connection.
    */
   moveClients(chance: number): void {
@@ -171,15 +168,15 @@ export class Listener {
     this.#tls.setSecureContext(contextOf(tls, this.#security))
   }
 
-  /** Closes the connections of the selected peers immediately. */
+  /** Immediately closes the connections of the peers for which `which` returns true. */
   cutOff(which: (peer: Peer) => boolean): void {
     for (const [socket, peer] of this.#peers) if (which(peer)) socket.destroy()
   }
 
   /**
    * Stops listening, lets running requests finish, and closes the remaining connections after `graceMs`. Clients are
-   * asked to reconnect only after `othersStopped` resolves, when the other listeners on the same port have stopped.
-   * Otherwise, a client could reconnect to another worker of this stopping server.
+   * asked to reconnect only after `othersStopped` resolves, that is, when the other listeners on the same port have
+   * stopped. Otherwise, a client could reconnect to another worker of this stopping server.
    */
   async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()
@@ -232,8 +229,8 @@ export class Listener {
   }
 
   /**
-   * Closes an unauthenticated connection to make room for a new connection. Unauthenticated connections can therefore
-   * not use up the connections that are reserved for system:masters. Returns false if no connection may be closed.
+   * Closes an unauthenticated connection to make room for a new one, so that unauthenticated connections cannot use up
+   * the connections reserved for system:masters. Returns false if no connection may be closed.
    */
   #makeRoom(socket: Socket): boolean {
     if (this.#strangers.evictFor(socket.remoteAddress ?? '')) return true
@@ -310,8 +307,8 @@ export class Listener {
 }
 
 /**
- * Returns a request handler that closes some HTTP/2 connections after a request. The client then reconnects, and may
- * reach another server or worker. Without this handler, clients would use their first worker permanently.
+ * Returns a request handler that closes some HTTP/2 connections after a request. The client then reconnects and may
+ * reach another server or worker. Otherwise clients would stay with their first worker permanently.
  */
 function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): ListenerOptions['onRequest'] {
   if (chance === 0) return onRequest

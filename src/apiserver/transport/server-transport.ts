@@ -6,7 +6,7 @@ import type { Duplex, Readable } from 'node:stream'
 import type { User } from '../../api/model/user.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 
-/** Alternating lower-case names and values of headers, which is the format that Node processes fastest. */
+/** Alternating lower-case names and values of headers. Node processes this format fastest. */
 export type ResponseHeaders = string[]
 
 /** The client at the other end of a connection. */
@@ -15,8 +15,8 @@ export interface Peer {
   readonly certificate: ShownCertificate | undefined
   /**
    * Records that a user was authenticated on the connection. Must be called for every authenticated request, because
-   * unauthenticated connections are limited. The first user determines the user for whom the connection counts. Returns
-   * the reason for a rejection if this user has too many connections.
+   * unauthenticated connections are limited. The connection counts towards the limit of the first user. Returns the
+   * reason for a rejection if this user has too many connections.
    */
   proved(user: User): string | undefined
   /** Whether a user has been authenticated on the connection. */
@@ -39,10 +39,10 @@ export interface ChunkMargins {
   readonly after: number
 }
 
-/** The margins in which HTTP/1.1 can write the framing of a chunk without copying the chunk. */
+/** Margins in which HTTP/1.1 can write the framing of a chunk without copying the chunk. */
 export const chunkMargins: ChunkMargins = { before: 8, after: 2 }
 
-/** A request, and the methods to respond to it. */
+/** A request, with the methods to respond to it. */
 export interface ServerTransport {
   readonly method: string
   /** The path and query, unmodified. */
@@ -60,7 +60,7 @@ export interface ServerTransport {
   readonly upgrade?: UpgradeRequest | undefined
   /** Whether the request has a body, which may be empty. */
   readonly hasBody: boolean
-  /** The request body as a stream. A handler that has not read all of the body can still respond. */
+  /** The request body as a stream. A handler that has not read the whole body can still respond. */
   readonly body: Readable
   /** The whole request body. Undefined if the body is incomplete or is read as a stream. */
   readonly bodyAtHand: Buffer | undefined

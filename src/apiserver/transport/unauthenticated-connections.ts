@@ -2,10 +2,10 @@
  * Limits unauthenticated connections, which the code calls strangers, in total and per address. The limits leave room
  * for authenticated clients, and no longer apply to a connection once its client is authenticated.
  *
- * When a limit is reached, an old unauthenticated connection is closed to make room for a new connection. If all
+ * When a limit is reached, an old unauthenticated connection is closed to make room for a new one. If all
  * unauthenticated connections are recent, for example because hundreds of clients reconnect at once, the new connection
  * is rejected and its client must try again. A connection of the address with the most connections is closed even if it
- * is recent, because an attacker who keeps reconnecting could otherwise lock out all other clients.
+ * is recent. Otherwise an attacker who keeps reconnecting could lock out all other clients.
  *
  * Each worker enforces an equal share of these limits. The general limit on connections applies to all workers
  * together. When it is reached, a worker can also evict a connection for a client of another worker
@@ -44,7 +44,7 @@ export type StrangerAdmission = 'admitted' | 'replaced' | 'rejected'
 /** The unauthenticated connections from one network, oldest first. */
 interface Network {
   readonly name: string
-  /** The index of the counter that the workers share. 0 if there is a single worker. */
+  /** The index of the shared counter in `StrangerCounts`, or 0 if there is a single worker. */
   readonly counter: number
   readonly connections: Map<string, Stranger>
 }
@@ -119,7 +119,7 @@ export class UnauthenticatedConnections {
     if (this.#all.size === 0) return false
     if (this.#makeRoom(this.#all, this.#all.size)) return true
     const sizeOf = (network: Network) => this.#shared?.strangersOf(network.counter) ?? network.connections.size
-    // The new connection may already be closed when room is found for it.
+    // The new connection may already be closed when room has been made for it.
     const others = Math.max(0, sizeOf(this.#network(networkOf(remoteAddress))) - 1)
     return this.#evictFromLargest(others, sizeOf)
   }

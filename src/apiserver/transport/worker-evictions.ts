@@ -2,9 +2,9 @@
  * Evicts connections across workers. The connection limit applies to all workers together. At the limit, a worker
  * without unauthenticated connections asks the other workers, one after another, to evict one of their connections.
  *
- * The TLS handshake of the new connection continues until the workers have responded. If no worker evicts a connection
- * in time, the new connection is closed. The number of waiting connections is limited. Above this limit, the oldest
- * connection of the network with the most waiting connections is closed.
+ * The TLS handshake of the new connection continues in the meantime. If no worker evicts a connection in time, the new
+ * connection is closed. The number of waiting connections is limited. Above this limit, the oldest connection of the
+ * network with the most waiting connections is closed.
  */
 import type { Socket } from 'node:net'
 import { BroadcastChannel } from 'node:worker_threads'

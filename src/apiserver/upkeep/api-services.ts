@@ -1,7 +1,8 @@
 /**
  * Registers every API version that this server serves as a local APIService, so that clients can list API versions as
- * with kube-apiserver. Built-in versions are registered at every start. Versions of custom resources are registered
- * while a definition serves them. The server itself routes requests by its catalogue, without these objects.
+ * they can with kube-apiserver. Built-in versions are registered at every start. Versions of custom resources are
+ * registered while a definition serves them. The server itself does not need these objects, because it routes requests
+ * by its catalogue.
  *
  * `aggregation/` handles the APIServices that refer to a Service.
  */
@@ -109,8 +110,8 @@ class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
   /**
-   * Built-in registrations that have not been checked since startup. If a user deletes a registration later, it returns
-   * at the next start.
+   * Built-in registrations that have not been checked since startup. A registration that a user deletes later is
+   * created again at the next start.
    */
   readonly #missingAtStart: Map<string, Registration>
   /** The versions that each definition serves. */

@@ -1,8 +1,8 @@
 /**
- * Maintains the ConfigMap `extension-apiserver-authentication` in the system namespace. Aggregated API servers read
- * there which CAs sign client certificates and how to authenticate the front proxy. Each server merges its own values
- * into the existing values, so that servers with different files do not overwrite each other. Expired certificates are
- * removed.
+ * Maintains the ConfigMap `extension-apiserver-authentication` in the system namespace. From this ConfigMap, aggregated
+ * API servers learn which CAs sign client certificates and how to authenticate the front proxy. Each server merges its
+ * own values into the existing values, so that servers with different files do not overwrite each other. Expired
+ * certificates are removed.
  */
 import { X509Certificate } from 'node:crypto'
 import type { JsonObject } from '../../api/json/json.ts'
@@ -39,8 +39,8 @@ const key = `${object.namespace}/${object.name}`
 const periodMs = 60_000
 
 /**
- * Creates the loop that maintains the ConfigMap. Returns undefined if the server does not serve ConfigMaps or
- * APIServices, because it then has no aggregated servers.
+ * Creates the loop that maintains the ConfigMap. Returns undefined if the server does not serve ConfigMaps or does not
+ * serve APIServices. Without APIServices, it has no aggregated servers.
  */
 export function authenticationConfigMapLoop(catalogue: Catalogue, trust: AuthenticationTrust): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')

@@ -39,7 +39,7 @@ async function restoreDefaultPolicy(catalogue: Catalogue, emulation: Emulation):
   const policy = defaultPolicy(catalogue.vendor, emulation)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
-    // The server does not serve the RBAC types in some tests.
+    // In some tests, the server does not serve the RBAC types.
     if (resource !== undefined) await Promise.all(policy[plural].map((required) => ensure(resource, required)))
   }
 }
@@ -65,7 +65,7 @@ async function createWanted(resource: Resource, required: ApiObject): Promise<vo
   await createMissing(resource, { namespace, name }, asJson(required))
 }
 
-/** Deletes a binding and creates it again, because its roleRef is immutable. */
+/** Deletes a binding and creates it again. Its roleRef is immutable. */
 async function replace(resource: Resource, required: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = required.metadata
   await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
@@ -103,7 +103,7 @@ function repaired(resource: Resource, existing: ApiObject, required: ApiObject):
 function withRules(existing: ApiObject, required: ApiObject): JsonObject {
   if (required.rules === undefined) return {}
   const own = (existing.rules ?? []) as readonly PolicyRule[]
-  // Unchanged rules, which are nearly all rules, are handled by this fast path.
+  // A fast path for rules that are unchanged, as nearly all are.
   if (sameJson(own as Json, required.rules as Json)) return {}
   const every = required.rules as readonly PolicyRule[]
   const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))

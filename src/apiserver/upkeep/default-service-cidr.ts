@@ -1,7 +1,7 @@
 /**
- * Maintains the default ServiceCIDR, which contains the ranges of the flags. The server creates the ServiceCIDR and
- * marks it as ready. If the flags add a range of the other IP family, the server adds the range. Any other difference
- * is only logged.
+ * Maintains the default ServiceCIDR, which contains the ranges in the flags. The server creates the ServiceCIDR and
+ * marks it as ready. If the flags contain a range of the other IP family too, the server adds the range. Any other
+ * difference is only logged.
  */
 import { sameJson } from '../../api/json/json.ts'
 import type { ServiceCIDR } from '../../api/kinds/networking/service-cidr.ts'
@@ -17,7 +17,7 @@ import { withCondition, writeStatus } from './status-conditions.ts'
 const periodMs = 60_000
 
 /**
- * Returns a loop that maintains the default ServiceCIDR. `ranges` are the ranges of the flags, with the primary IP
+ * Returns a loop that maintains the default ServiceCIDR. `ranges` contains the ranges in the flags, with the primary IP
  * family first.
  */
 export function defaultServiceCidrLoop(catalogue: Catalogue, ranges: readonly string[], log: Log): Loop {

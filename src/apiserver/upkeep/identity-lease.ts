@@ -3,8 +3,8 @@
  * so that clients can list the API servers of a store and their liveness. The Lease of a stopped server remains until
  * it expires, and another server then deletes it.
  *
- * The hash covers host name, bind address and port. A restarted server therefore keeps its Lease, and two servers on
- * one host have different Leases.
+ * The hash covers the host name, bind address and port. A restarted server therefore keeps its Lease, and two servers
+ * on one host have different Leases.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'

@@ -1,6 +1,6 @@
 /**
  * Tracks the live API servers of a store. Each server maintains a key with a lease. The key of a crashed server
- * disappears some time after `lifetimeSeconds`, and a stopping server removes its key immediately. An example of a key:
+ * disappears some time after `lifetimeSeconds`. A stopping server removes its key immediately. An example of a key:
  *
  *   servers/10.1.2.3:6443
  */
@@ -47,7 +47,7 @@ export class LiveServers implements Servers {
   async renew(): Promise<void> {
     if (this.#key === undefined) return
     // After a conflict, the write is retried with the current revision. Each address belongs to one server, so only an
-    // earlier process of this server can have written the key.
+    // earlier process of the same server can have written the key.
     for (let attempt = 0; attempt < 3; attempt++) {
       const write = { key: this.#key, expected: this.#revision, value: new Uint8Array(0), lifetimeSeconds }
       const result = await this.#store.commit(write)

@@ -17,8 +17,8 @@ import { type OwnWrite, ownWrite } from '../registry/writes/server-write.ts'
 import type { WriteContext } from '../registry/writes/write.ts'
 
 /**
- * Creates an object unless it exists. If several servers create the same object at the same time, one server succeeds
- * and the other servers ignore the conflict.
+ * Creates an object unless it exists. If several servers create the same object at the same time, one succeeds and the
+ * others ignore the conflict.
  */
 export async function createMissing(resource: Resource, name: ObjectName, rest: JsonObject): Promise<void> {
   await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
@@ -61,7 +61,7 @@ export async function changeFields(
 ): Promise<void> {
   await fetchObject(resource, keyOf(resource, namespace, name))
   const existing = getCached(resource, { namespace, name })
-  // A fast path for fields that are unchanged, which they usually are.
+  // A fast path for unchanged fields, which is the usual case.
   if (existing !== undefined && hasFields(existing, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
@@ -84,7 +84,7 @@ export function contextOf(resource: Resource, namespace: string, optionsKind: Ow
   return ownWrite(resource, { namespace, optionsKind, signal: new AbortController().signal })
 }
 
-/** Awaits a write and ignores NotFound errors, because another client may have deleted the object. */
+/** Awaits a write and ignores NotFound errors, because another client may have deleted the object in the meantime. */
 export async function ignoreNotFound(done: Promise<unknown>): Promise<void> {
   await done.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error

@@ -1,8 +1,8 @@
 /**
  * Settles the quota debts of servers that were killed or could not reach the store (see
  * apiserver/admission/quota/debts.ts). Settling a debt refunds its charge. A running server settles its own debts
- * immediately. A debt that exists in two consecutive checks therefore belongs to a server that was killed, or to a slow
- * write. Settling the debt of a slow write is safe, because the write then retries with a new charge.
+ * immediately. A debt that exists in two consecutive checks therefore belongs to a killed server or to a slow write.
+ * Settling the debt of a slow write is safe, because that write then retries with a new charge.
  */
 
 import type { Log } from '../../base/telemetry/log.ts'

@@ -1,6 +1,6 @@
 /**
- * Publishes the addresses of the API servers as the Endpoints and EndpointSlices of their Service. Writes only changed
- * objects.
+ * Publishes the addresses of the API servers in the Endpoints and EndpointSlices of their Service. Writes only objects
+ * that have changed.
  */
 
 import type { JsonObject } from '../../api/json/json.ts'

@@ -1,4 +1,4 @@
-/** Helps loops that maintain conditions of cluster-scoped objects. */
+/** Helpers for loops that maintain conditions of cluster-scoped objects. */
 import type { Json } from '../../api/json/json.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'

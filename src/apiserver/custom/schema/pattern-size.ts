@@ -1,8 +1,8 @@
 /**
  * Estimates the compiled size of a pattern from its text, because a short pattern such as `x{1000}` can have a thousand
- * steps. The numbers of nested repetitions multiply, and Unicode classes are slow to build, especially if they are
- * case-insensitive. The estimate is in steps of the compiled pattern and never far below the actual cost. The engine
- * decides whether the pattern is valid.
+ * steps. Nested repetitions multiply, and Unicode classes are slow to build, especially case-insensitive ones. The
+ * estimate counts steps of the compiled pattern and is never far below the actual cost. The engine decides whether the
+ * pattern is valid.
  */
 
 /** The cost of a Unicode class (`\pL`) or a range, in equivalent steps. */
@@ -48,8 +48,8 @@ export function estimateSize(pattern: string): number {
 }
 
 /**
- * Returns the number of times that `{n}`, `{n,}` or `{n,m}` repeats the preceding item. Returns undefined if the text
- * is not a repetition.
+ * Returns how many times `{n}`, `{n,}` or `{n,m}` repeats the preceding item. Returns undefined if the text is not a
+ * repetition.
  */
 function repetition(reader: Reader): number | undefined {
   const counted = /\{(\d{1,9})(?:,(\d{0,9}))?\}/y
@@ -107,7 +107,7 @@ function classSize(reader: Reader): number {
   return size
 }
 
-/** Returns the size of a range. ASCII ranges are cheap. Any other range counts as the longest range. */
+/** Returns the size of a range. ASCII ranges are cheap. Any other range costs as much as the longest range. */
 function rangeSize(text: string, dash: number): number {
   return /^[!-[\]-~]-[!-[\]-~]$/.test(text.slice(dash - 1, dash + 2)) ? 1 : wideRangeFolded
 }

@@ -1,6 +1,6 @@
 /**
- * Compiles the patterns in user schemas. Matching is linear in the text for any pattern, and texts that are too long
- * are rejected, so that no schema can block the server. The engine is loaded when it is first needed.
+ * Compiles the patterns in user schemas. Matching takes linear time for any pattern, and texts that are too long are
+ * rejected, so that no schema can block the server. The engine is loaded when it is first needed.
  */
 import type { RE2JS } from 're2js'
 import type { Pattern, ReadPattern } from '../../../api/cel/regex.ts'
@@ -14,7 +14,7 @@ export type CompiledPattern =
   | {
       readonly outcome: 'pattern'
       readonly matches: (text: string) => boolean
-      /** Maximum number of steps per character of the matched text. */
+      /** Maximum number of steps per character of the input text. */
       readonly size: number
     }
   | Refusal
@@ -24,7 +24,7 @@ interface Refusal {
   readonly why: string
 }
 
-/** Maximum length of a pattern. Handwritten patterns are shorter, and longer ones take milliseconds to compile. */
+/** Maximum length of a pattern. Handwritten patterns are shorter, and longer patterns take milliseconds to compile. */
 const maxPatternLength = 4096
 /** Maximum estimated size of a pattern. Compilation cannot be interrupted and takes about two microseconds per step. */
 const maxSize = 10_000
@@ -38,8 +38,8 @@ export interface CompiledPatterns {
 }
 
 /**
- * Compiles all patterns of a schema, and yields between them. The schema's size has already been validated. In a schema
- * that was stored under older limits, patterns that exceed the current limits match every text.
+ * Compiles all patterns in a schema and yields between them. The size of the schema has already been validated. If the
+ * schema was stored under older limits, its patterns that exceed the current limits match every text.
  */
 export async function compilePatterns(
   schema: Json,
@@ -65,7 +65,7 @@ export async function compilePatterns(
 
 interface PatternOptions {
   readonly timeSlice?: TimeSlice | undefined
-  /** Whether the schema was already accepted earlier. */
+  /** Whether the schema was accepted earlier. */
   readonly stored?: boolean | undefined
 }
 

@@ -3,8 +3,10 @@
  * every object has. OpenAPI version 3 contains the complete schema. Version 2 cannot express some keywords, and older
  * kubectl versions reject unknown keywords, so the schema is reduced as in kube-apiserver 1.23:
  *
- * logic, defaults omitted nullable any value: no type, no members, never required preserved fields any value: no type,
- * no members; at the root, an object without any further description
+ * - Logic keywords and defaults are omitted.
+ * - A nullable value may be any value: it has no type and no members, and is never required.
+ * - A value that preserves unknown fields may be any value: it has no type and no members. At the root, it is an object
+ *   without further description.
  */
 
 import { parseOwnJson } from '../../../api/codec/json.ts'
@@ -21,8 +23,8 @@ const metaFields = {
 }
 
 /**
- * Returns a function that writes the schema. The schema is kept as text until it is needed, because users request the
- * schemas of only a few kinds.
+ * Returns a function that writes the schema. Until the first call, the schema is stored as text, because users request
+ * the schemas of only a few kinds.
  */
 export function publishedSchema(text: Buffer, prefix: string, selectable: readonly string[]): Publish {
   return (publishing) => {

@@ -67,7 +67,7 @@ function listFaults(schema: JsonObject, reader: ExtensionReader, path: FieldPath
   ]
 }
 
-/** Checks the elements of a set. Elements are compared as a whole, so they must be atomic. */
+/** Checks the elements of a set. Elements are compared as whole values, so they must be atomic. */
 function setFaults(items: Json | undefined, reader: ExtensionReader, path: FieldPath): FieldError[] {
   if (!isObject(items)) return []
   const place = child(path, 'items')

@@ -1,6 +1,6 @@
 /**
  * Validates a user's schema before it is used: its size and the types of all keywords. structural-faults.ts checks that
- * the schema is structural. All code that reads the schema later can rely on these checks.
+ * the schema is structural. Code that reads the schema later can rely on these checks.
  */
 
 import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
@@ -47,7 +47,7 @@ export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPat
   if (!isObject(schema)) return [required(path, 'schemas are required')]
   const faultsOfNodes = yield* nodeFaults(schema, reader, { path, isRoot: true, inMetadata: false, mayDefault: true })
   const faults = [...rootFaults(schema, reader, path), ...faultsOfNodes]
-  // A schema that cannot be structural is not validated any further.
+  // A schema that cannot be structural is not validated further.
   if (faultsOfNodes.some(({ fault }) => fault === 'FieldValueTypeInvalid') || (yield* hasUnsupported(schema)))
     return faults
   return [...faults, ...(yield* structuralFaults(schema, reader, path))]

@@ -10,7 +10,7 @@ export interface SchemaReader {
   /** The prefix of vendor extensions, `x-orch-`. */
   readonly prefix: string
   /**
-   * Whether the schema is new. If the schema was accepted before, only the properties on which other code relies are
+   * Whether the schema is new. If the schema was accepted earlier, only the properties on which other code relies are
    * checked.
    */
   readonly isNew: boolean
@@ -60,7 +60,7 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Adds errors up to the reporting limit. A schema may have as many errors as keywords. */
+/** Adds errors up to the reporting limit. Without the limit, a schema could have one error per keyword. */
 export function addFaults(faults: FieldError[], more: readonly FieldError[]): void {
   for (const fault of more.slice(0, Math.max(0, maxFaults - faults.length))) faults.push(fault)
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../api/json/json.ts'
 import { type Field, field, type Schema } from '../../../api/schema/schema.ts'
 import { typeRule } from '../objects/value-rules.ts'
 
-/** Types without nested schemas. */
+/** Scalar types, which have no nested schemas. */
 const scalars = {
   string: { type: 'string' },
   boolean: { type: 'boolean' },

@@ -47,7 +47,7 @@ function typeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath
   const intOrString = schema[`${prefix}int-or-string`] === true
   const isFree = intOrString || schema[`${prefix}preserve-unknown-fields`] === true
   const isUnsaid = type == null || type === ''
-  // Later Kubernetes versions ignore the type in logic keywords.
+  // Kubernetes 1.25 and later ignore the type in logic keywords.
   if (intOrString && !isUnsaid && isNew && !isAtLeast(version, '1.25'))
     return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
   // A missing type of an embedded resource is reported by the validation of embedded resources.
@@ -169,7 +169,7 @@ function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath
   return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
-/** Checks that fields in constraints at the root are part of the structure. `path` is the path of the structure. */
+/** Checks that the structure contains the fields in constraints at the root. `path` is the path of the structure. */
 function* incompleteFaults(demands: JsonObject, structure: JsonObject, path: FieldPath): Faults {
   yield
   const faults: FieldError[] = []

@@ -71,7 +71,7 @@ export interface SchemaReading {
   /** Whether the status subresource is enabled. */
   readonly hasStatus?: boolean
   /**
-   * The emulation, which determines which schemas are accepted and how errors of defaults are reported. Defaults to the
+   * The emulation, which determines which schemas are accepted and how errors in defaults are reported. Defaults to the
    * oldest supported version.
    */
   readonly emulation?: Emulation | undefined
@@ -121,7 +121,7 @@ interface Reader extends SchemaReader {
    * kind.
    */
   readonly whole?: Surround | undefined
-  /** Errors in defaults. These errors can only be found after the schema is usable. */
+  /** Errors in defaults. They can only be found once the schema is usable. */
   readonly faults: FieldError[]
 }
 
@@ -145,7 +145,7 @@ function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Gen
   }
 }
 
-/** Returns the errors in the default of a whole object. The default must be an object with its type. */
+/** Returns the errors in the default of the whole object. The default must be an object that includes its type. */
 function rootDefaultFaults({ default: value }: JsonObject, reader: Reader, path: FieldPath): FieldError[] {
   if (!reader.isNew || !isAtLeast(reader.version, '1.25') || !isObject(value)) return []
   return ['apiVersion', 'kind'].flatMap((name) => (own(value, name) === undefined ? [required(child(path, name))] : []))
@@ -236,7 +236,7 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  // A schema that preserves unknown fields allows any value but knows no fields of objects in the value.
+  // A schema that preserves unknown fields allows any value, but does not know the fields of objects in that value.
   if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
@@ -314,7 +314,7 @@ function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError
   return [invalid(place, value, `must result in valid metadata: ${why}`)]
 }
 
-/** Returns the path of a value in a default. An element has the path of its list. */
+/** Returns the path of a value inside a default. An element has the path of its list. */
 function below(place: FieldPath, path: FieldPath): FieldPath {
   return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }

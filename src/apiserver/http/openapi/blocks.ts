@@ -33,8 +33,8 @@ export class Blocks<T> {
   }
 
   /**
-   * Joins all blocks. If several blocks define the same type, the first definition is used. The first block is this
-   * server's own.
+   * Joins all blocks. If several blocks define the same type, the first definition is used. This server's own block
+   * comes first.
    */
   async join(described: Described): Promise<Block<T>> {
     const own = await this.#ownBlock(described)
@@ -95,9 +95,7 @@ export function sameTypes(a: readonly object[], b: readonly object[]): boolean {
 
 const sliceMs = 5
 
-/**
- * Maps the items in time slices of a few milliseconds, so that the event loop can handle other requests between them.
- */
+/** Maps the items in time slices of a few milliseconds, so that the event loop can handle other requests in between. */
 export async function inSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Promise<R[]> {
   const results: R[] = []
   let until = performance.now() + sliceMs

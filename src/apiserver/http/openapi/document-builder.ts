@@ -1,7 +1,7 @@
 /**
  * Builds the bytes of an OpenAPI document from its blocks. This module and its dependencies are loaded when the first
- * document is requested. Building a document of all kinds takes about 100 ms, so the work is done in time slices, and
- * unchanged blocks are reused.
+ * document is requested. A document of all kinds takes about 100 ms to build, so the work is divided into time slices,
+ * and unchanged blocks are reused.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -13,7 +13,7 @@ import { encodeV3 } from './protobuf-v3.ts'
 import { headV2, partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
 
-/** Builds the version 2 documents and caches their blocks. */
+/** Builds the version 2 document in each encoding and caches its blocks. */
 export class MakerV2 {
   readonly #json = new Blocks<string>({ partsOf: partsV2, encodePath: memberText, encodeType: memberText })
   readonly #protobuf = new Blocks<Buffer>({

@@ -17,7 +17,7 @@ export interface Document {
   readonly gzip: Buffer
 }
 
-/** The encodings of a document. Each encoding is built on demand. */
+/** The encodings of a document, each built on demand. */
 export interface DocumentForms {
   readonly json: () => Promise<Document>
   readonly protobuf: () => Promise<Document>
@@ -51,7 +51,7 @@ export class Documents {
   }
 
   /**
-   * Returns the index of version 3, which contains the URL of each group version's document. The URL includes a hash of
+   * Returns the version 3 index, which contains the URL of each group version's document. The URL includes a hash of
    * the content.
    */
   v3Index(): Promise<Document> {
@@ -110,7 +110,7 @@ export class Documents {
     return this.#maker
   }
 
-  /** Concurrent requests for a document share one build. After a failed build, the next request tries again. */
+  /** Concurrent requests for a document share one build. If a build fails, the next request tries again. */
   #once(name: string, sources: readonly object[], make: () => Promise<DocumentText>): Promise<Document> {
     const documents = this.#documents.get(name)
     if (documents !== undefined && sameTypes(documents.sources, sources)) return documents.document
@@ -137,8 +137,8 @@ export function addressV3(place: string, hash: string): string {
 const pieceBytes = 256 * 1024
 
 /**
- * Hashes and compresses a document piece by piece. A document may be many megabytes long, so the event loop must be
- * able to handle other requests between pieces.
+ * Hashes and compresses a document in pieces. A document may be many megabytes long, and the event loop must be able to
+ * handle other requests between pieces.
  */
 async function pack(parts: DocumentText): Promise<Document> {
   const hash = createHash('sha256')

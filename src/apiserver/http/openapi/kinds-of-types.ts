@@ -19,9 +19,9 @@ import type { Definitions } from '../../../api/schema/openapi.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 
 /**
- * Adds the group, version and kind to the definitions. The function must be called after all paths are written, because
- * it changes only definitions that the document already contains. Definitions that all group versions have in common
- * get the group versions in `sharing`.
+ * Adds the group, version and kind to the definitions. Must be called after all paths are written, because it changes
+ * only definitions that the document already contains. Definitions that all group versions share get the group versions
+ * in `sharing`.
  */
 export function markKinds(
   definitions: Definitions,

@@ -24,7 +24,7 @@ const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 /**
  * The media type that older clients request. It is not a valid media type, and older clients fail if the response uses
- * it.
+ * it. Responses therefore use the new media type.
  */
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const protobufV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'

@@ -18,7 +18,7 @@ export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
 
 export interface Operation {
   readonly method: Method
-  /** The operation ID, which is unique across all documents. Code generators derive method names from it. */
+  /** The operation ID, which is unique across all documents. Code generators derive method names from this ID. */
   readonly id: string
   readonly doc: string
   /**

@@ -1,7 +1,7 @@
 /**
  * Writes the parts of OpenAPI documents as Protobuf messages. Each function writes one message from the corresponding
- * JSON, with the public field numbers. A key that is missing from a table is a bug and throws an error, so no data is
- * lost silently.
+ * JSON, with the public field numbers. A key that is missing from a table is a bug and throws an error, so that no data
+ * is lost silently.
  */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json, JsonObject } from '../../../api/json/json.ts'

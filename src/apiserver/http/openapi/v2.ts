@@ -17,7 +17,7 @@ export function headV2({ version }: Described): JsonObject {
   }
 }
 
-/** Returns the paths and definitions of these types, which must be either all built-in or all custom. */
+/** Returns the paths and definitions for these types, which must be either all built-in or all custom. */
 export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   const versions = groupVersions(described)
   const definitions = new Definitions(described.vendor, 2, described.emulated)
@@ -35,7 +35,7 @@ export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
 }
 
 /**
- * Yields the paths of the document. For a user-defined group, only the resource paths are included, not the discovery
+ * Yields the paths of the document. For user-defined groups, only the resource paths are included, not the discovery
  * paths.
  */
 function* allPaths(described: Described, versions: readonly GroupVersion[]): Generator<Path> {

@@ -49,7 +49,7 @@ function plainHead({ version }: Described): JsonObject {
   return { openapi: '3.0.0', info: { title: 'orch', version }, security: [{ BearerToken: [] }] }
 }
 
-/** Returns the head of a document. It contains the name and version of the API, as in kube-apiserver since 1.24. */
+/** Returns the head of a document, which contains the name and version of the API, as in kube-apiserver since 1.24. */
 function publicHead(emulated: EmulatedVersion): JsonObject {
   return { openapi: '3.0.0', info: { title: 'Kubernetes', version: emulated } }
 }
@@ -114,7 +114,7 @@ function plainPathParameter(name: PathName): JsonObject {
   return { name, in: 'path', required: true, description: doc, schema: { type } }
 }
 
-/** Writes an operation as kube-apiserver does since 1.24: with any content type, and without a type for errors. */
+/** Writes an operation as kube-apiserver does since 1.24: with any content type, and without a schema for errors. */
 function writePublicOperation(operation: Operation, path: Path, writing: Writing): JsonObject {
   const shared = sharedQuery(path)
   const query = operation.query.filter((name) => !shared.has(name))

@@ -18,7 +18,7 @@ export const maxBackups = 2
 const patienceMs = 60_000
 
 /**
- * Serves `/backup`. `make` starts a backup of the current state. `underWay` counts the active backups of all workers.
+ * Serves `/backup`. `make` starts a backup of the current state. `underWay` counts the active backups in all workers.
  */
 export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedCount): PathHandler {
   return (exchange, { path, verb }) => {
@@ -32,7 +32,7 @@ export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedC
 async function send(exchange: Exchange, chunks: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
   for await (const chunk of chunks) {
-    // The headers are sent together with the first chunk, so that an earlier failure results in a normal error
+    // The headers are sent together with the first chunk, so that an error before that results in a normal error
     // response.
     if (!exchange.answered) exchange.open(200, 'application/octet-stream')
     if (exchange.disconnected) return

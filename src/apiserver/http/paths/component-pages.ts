@@ -1,7 +1,7 @@
 /**
- * `/statusz` and `/flagz` show the state of this program and its flags, as text for people or as an object for
- * programs. To request the object, a client sends the parameters `g`, `v` and `as` in the Accept header. Each page has its
- * own feature gate.
+ * `/statusz` and `/flagz` show the state of this program and its flags, as text or as an object for programs. To
+ * request the object, a client sends the parameters `g`, `v` and `as` in the Accept header. Each page has its own
+ * feature gate.
  */
 import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -104,7 +104,7 @@ function flagLines({ flags }: JsonObject): string[] {
   return Object.entries(flags as { readonly [name: string]: string }).map(([name, value]) => `${name}=${value}`)
 }
 
-/** Path prefixes of API objects and documents. They are omitted from the list of diagnosis pages. */
+/** Path prefixes of API objects and documents. The list of diagnosis pages omits them. */
 const otherFolders: ReadonlySet<string> = new Set(['api', 'apis', 'openapi', 'openid', '.well-known'])
 
 function statusContent({ clock, version, emulation, paths }: ComponentPageParts): JsonObject {

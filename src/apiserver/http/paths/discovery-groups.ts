@@ -1,6 +1,6 @@
 /**
- * Determines the order of groups and versions in discovery. This server's groups have the order of the catalogue. The
- * position of an aggregated server's groups depends on the priorities of its APIServices.
+ * Determines the order of groups and versions in discovery. This server's groups are in catalogue order. The position
+ * of an aggregated server's groups depends on the priorities of its APIServices.
  */
 import type { JsonObject } from '../../../api/json/json.ts'
 import { compareVersions } from '../../../api/model/version-order.ts'
@@ -16,7 +16,7 @@ export interface Priorities {
 export interface VersionContent {
   /** The entries of the APIResourceList. */
   readonly resources: readonly JsonObject[]
-  /** Whether the entries are current. False if an aggregated server serves the version and is unreachable. */
+  /** Whether the entries are current. False if an aggregated server serves the version but is unreachable. */
   readonly isCurrent: boolean
 }
 
@@ -59,7 +59,7 @@ export function orderedGroups(served: readonly Served[], aggregated: AggregatedV
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
-/** Appends the versions that have no resources to all other versions. */
+/** Appends the versions without resources after all other versions. */
 export function withSpoken(groups: readonly Group[], spoken: readonly string[]): Group[] {
   const all = new Map(groups.map(({ name, versions }) => [name, versions]))
   for (const apiVersion of spoken) {
@@ -69,7 +69,7 @@ export function withSpoken(groups: readonly Group[], spoken: readonly string[]):
   return [...all].map(([name, versions]) => ({ name, versions }))
 }
 
-/** Compares two numbers. Infinite values are supported, for which a subtraction would return NaN. */
+/** Compares two numbers. Supports infinite values, for which a subtraction would return NaN. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)
 }

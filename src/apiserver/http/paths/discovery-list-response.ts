@@ -53,9 +53,7 @@ export function agreeOnList(
   return negotiateType({ headers, query, watch: false, vendor, protobuf }, types)
 }
 
-/**
- * Sends the document, or 304 if the client already has the document. Like kube-apiserver, compares only a single ETag.
- */
+/** Sends the document, or 304 if the client already has it. Like kube-apiserver, compares only a single ETag. */
 export async function sendList(exchange: Exchange, list: DiscoveryListDocument, form: Form): Promise<void> {
   exchange.form = form
   exchange.setHeader('etag', list.etag)

@@ -46,7 +46,7 @@ export interface DiscoveryOptions {
   readonly emulation: Emulation
   /**
    * Enabled group versions without resources, as `group/version`. The server sends objects of their kinds, for example
-   * to webhooks, but does not store such objects.
+   * to webhooks, but does not store them.
    */
   readonly spoken: readonly string[]
   /** Returns the address at which clients reach the server, such as `127.0.0.1:6443`. */
@@ -143,7 +143,7 @@ class Documents {
 
 async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
-  // If the group exists, only the version is unknown, so the error is the error for an unknown version.
+  // The group exists, so the error reports an unknown version.
   if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }
@@ -265,8 +265,8 @@ function mainEntry(served: Served): JsonObject {
 }
 
 /**
- * Returns a hash that changes when objects are stored in another version. The hash input names a kind as
- * `/v1/ConfigMap`: the core group is an empty string.
+ * Returns a hash that changes when objects are stored in another version. In the hash input, a core kind such as
+ * `/v1/ConfigMap` has an empty group.
  */
 function storageHash({ kind, vendor }: Served): string {
   const { group, version } = kind.conversion?.stored ?? kind

@@ -1,6 +1,6 @@
 /**
- * /livez, /readyz and /healthz report whether the server is alive and whether it can handle requests. Probes evaluate
- * only the status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single
+ * /livez, /readyz and /healthz report whether the server is alive and whether it can handle requests. Probes look only
+ * at the status code. `?verbose` lists each check, `?exclude=NAME` skips a check, and `/livez/NAME` runs a single
  * check.
  *
  * A failed check results in a 500. /readyz returns a 503 if the server is running but temporarily cannot handle
@@ -33,7 +33,7 @@ interface Endpoint {
   readonly checks: readonly HealthCheck[]
 }
 
-/** The endpoint that reports whether the server can handle requests and, if not, the reason. */
+/** The endpoint that reports whether the server can handle requests and, if it cannot, why not. */
 const readiness = 'readyz'
 
 /** Returns the status code for a set of failed checks. */

@@ -1,4 +1,4 @@
-/** Serves `/`, which lists the served paths, and `/version`. Also answers requests for unknown paths. */
+/** Serves `/`, which lists the served paths, and `/version`. Also responds to requests for unknown paths. */
 
 import { jsonDocument } from '../../../api/codec/json.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -55,8 +55,8 @@ function versionDocument({ version, api }: VersionInfo): JsonObject {
 }
 
 /**
- * Handles requests that no other handler accepts. For a path below `/version`, the error reports an unknown resource.
- * For any other path, it reports that the path was not found.
+ * Handles requests that no other handler accepts. For paths below `/version`, the error reports an unknown resource.
+ * For all other paths, it reports that the path was not found.
  */
 export const unknownPath: PathHandler = async (exchange, { path }) => {
   if (path.startsWith('/version/')) throw noSuchPath()

@@ -3,9 +3,9 @@
  *
  * This server removes the following headers from the request: the client's credentials, all headers that could claim
  * another identity, and the headers in which a browser describes the calling page, because this server has already
- * checked them. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of our
- * client certificate. From the response, this server relays only headers that describe the response. Other headers,
- * such as cookies, could affect this server's whole origin.
+ * checked them. Aggregated servers receive the user's identity in X-Remote-* headers, which they trust because of this
+ * server's client certificate. From the response, this server relays only headers that describe the response. Other
+ * headers, such as cookies, could affect this server's whole origin.
  */
 
 import { ApiError } from '../../../api/model/api-error.ts'
@@ -36,7 +36,7 @@ const ofConnection = new Set([
 ])
 const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'])
 const identityPrefixes = ['x-remote-', 'impersonate-']
-/** Whether browsers use this header to describe the page that made the request. */
+/** Whether browsers use this header to describe the page that sent the request. */
 const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 
 /** Returns the headers of the forwarded request, as alternating names and values. */
@@ -82,7 +82,7 @@ export function identityOf({ name, groups, extra }: User): string[] {
   return headers
 }
 
-/** Encodes a header value for Node, which sends one byte per character. User names are UTF-8. */
+/** Encodes a header value for Node, which sends one byte per character. User names are encoded as UTF-8. */
 function headerValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not allowed in a header
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text))
@@ -95,7 +95,7 @@ function headerValue(text: string): string {
 }
 
 /**
- * Returns a header name. Characters that are not allowed in header names are percent-encoded, and so is `%`, so that
+ * Returns a header name. Characters that are not allowed in header names, and `%` itself, are percent-encoded, so that
  * decoding is unambiguous.
  */
 function headerName(key: string): string {

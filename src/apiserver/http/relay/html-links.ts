@@ -1,5 +1,5 @@
 /**
- * Rewrites links in an HTML page while streaming it. A link to a path on the page's own server would otherwise lead the
+ * Rewrites links in an HTML page while streaming it. Otherwise a link to a path on the page's own server would lead the
  * browser to the same path on this server. All other bytes pass unchanged. At most one tag is buffered. Tags that
  * exceed a size limit pass unchanged. Comments and scripts are not searched for links.
  */
@@ -38,8 +38,8 @@ const linkAttributes = new Map(
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
 /**
- * The end of a section without links, such as a comment. Also the length of the matched text that belongs to the
- * section.
+ * Describes the end of a section without links, such as a comment. `consumedLength` is the length of the matched text
+ * that belongs to the section.
  */
 interface End {
   readonly pattern: RegExp
@@ -59,7 +59,7 @@ const maxTag = 8192
 /** Yields the rewritten page in parts. A caller that stops reading must destroy the stream. */
 export async function* withLinks(page: Readable, change: ChangeLink): AsyncGenerator<Buffer> {
   const reader = new PageReader(change)
-  // Tags are ASCII in every encoding that browsers support except UTF-16, so no tag is found in a UTF-16 page.
+  // Tags are ASCII in every encoding that browsers support except UTF-16. Tags in UTF-16 pages are therefore not found.
   for await (const chunk of page) yield Buffer.from(reader.read(chunk.toString('latin1')), 'latin1')
   yield Buffer.from(reader.rest, 'latin1')
 }
@@ -70,7 +70,7 @@ class PageReader {
   #pendingText = ''
   /** The end of the section that is being skipped. Undefined if no section is being skipped. */
   #until: End | undefined
-  /** The state of scanning the buffered tag: the position, and the quote character if a quoted value is open. */
+  /** The scanning state of the buffered tag: the position, and the quote character if a quoted value is open. */
   #seen = 1
   #quote = ''
 

@@ -4,12 +4,13 @@
  *
  * Bodies, responses and watches are streamed at the reader's pace. If a backend is overloaded or does not respond, only
  * the requests to this backend fail. Redirects are never followed, and are relayed only if they stay on the requested
- * backend (CVE-2022-3172). A tunnel opens only after the backend itself has responded with 101, and only to the server
- * to which this request was resolved. Any other response is relayed as an ordinary response (CVE-2018-1002105,
+ * backend (CVE-2022-3172). A tunnel opens only after the backend has responded with 101, and only to the server to
+ * which this request was resolved. Any other response is relayed as an ordinary response (CVE-2018-1002105,
  * CVE-2020-8559).
  *
- * A browser would treat a relayed response as a page of this server's origin, which could act as the visitor. Every
- * response is therefore sandboxed: scripts do not run, and the page gets an opaque origin (docs/decisions/0049).
+ * A browser would treat a relayed response as a page of this server's origin, so the page could act on behalf of the
+ * visitor. Every response is therefore sandboxed: scripts do not run, and the page gets an opaque origin
+ * (docs/decisions/0049).
  */
 import { randomUUID } from 'node:crypto'
 import type { Duplex, Readable } from 'node:stream'
@@ -96,8 +97,8 @@ export class RequestForwarder {
       } else if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, target, answer)
       else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
     } finally {
-      // After the response, the rest of the request body is discarded, so the backend must not treat the received part
-      // as the whole body. A client that continues to send data must not keep the connection to the backend open
+      // After the response, the rest of the request body is discarded, so the backend must not mistake the received
+      // part for the whole body. A client that continues to send must not keep the connection to the backend open
       // either.
       body?.stream.destroy()
     }
@@ -202,8 +203,8 @@ function locationOf({ redirect }: ProxyTarget, { status, rawHeaders }: RelayedAn
   const [location] = valuesOf(rawHeaders, 'location')
   if (location === undefined) return undefined
   if (isRedirect(status)) return redirect?.(location)
-  // Apart from redirects, only a 201 may have a Location header. If there is no rewrite function, both servers use the
-  // same paths.
+  // Apart from redirects, only a 201 may have a Location header. Without a rewrite function, both servers use the same
+  // paths.
   if (status !== 201) return undefined
   return redirect === undefined ? pathOnly(location) : redirect(location)
 }
@@ -226,14 +227,14 @@ async function readStart(body: RelayedAnswer['body']): Promise<string> {
       if (size >= maxFailureBytes) break
     }
   } catch {
-    // Uses the part of an error response that has arrived if the backend fails while it sends the rest.
+    // If the backend fails while it sends an error response, the part that has arrived is used.
   }
   return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
 }
 
 /**
- * Removes the deadline of a stream and releases its flow-control seats, because a stream may last until either side
- * ends it.
+ * Removes the deadline of a stream and releases its flow-control seats, because a stream lasts until either side ends
+ * it.
  */
 function goOn(exchange: Exchange): void {
   exchange.deadline = Number.POSITIVE_INFINITY

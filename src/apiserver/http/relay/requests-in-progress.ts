@@ -1,14 +1,14 @@
 /**
  * Counts the requests that this server forwards to other servers. Each request uses its own connection and may last
- * indefinitely, so the number is limited per backend, per user and in total. Otherwise one user with access to many
- * pods could exhaust the process's file descriptors and block all new connections. Part of each limit is reserved for
- * `system:masters`, so that other users cannot lock administrators out of logs and exec sessions.
+ * indefinitely, so the number of requests is limited per backend, per user and in total. Otherwise one user with access
+ * to many pods could exhaust the process's file descriptors and block all new connections. Part of each limit is
+ * reserved for `system:masters`, so that other users cannot lock administrators out of logs and exec sessions.
  */
 import { superusers, type User } from '../../../api/model/user.ts'
 
 export interface ForwardingLimits {
   readonly perServer: number
-  /** Maximum number per user. The maximum does not apply to `system:masters`. */
+  /** Maximum number of requests per user. The maximum does not apply to `system:masters`. */
   readonly perUser: number
   readonly inAll: number
 }
@@ -37,9 +37,9 @@ export function forwardingLimits(openFiles: number, maxConnections: number, work
   }
 }
 
-/** Number of file descriptors reserved for the store and other connections. */
+/** Number of file descriptors that are reserved for the store and other connections. */
 const keptFiles = 64
-/** Minimum share of all file descriptors, which applies even if `--max-connections` leaves a smaller share. */
+/** Minimum share of all file descriptors. Applies even if `--max-connections` leaves a smaller share. */
 const minPart = 1 / 16
 const minPerServer = 64
 /** Part of each limit that is reserved for `system:masters`. */

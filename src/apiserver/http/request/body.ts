@@ -1,6 +1,6 @@
 /**
- * Reads a request body with a size limit. Compressed bodies are rejected. A body is accepted only if it is complete,
- * because a truncated body could mean something entirely different.
+ * Reads a request body with a size limit. Rejects compressed bodies and incomplete bodies, because a truncated body
+ * could have an entirely different meaning.
  */
 
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../../../api/model/api-error.ts'

@@ -18,11 +18,11 @@ import type { Exchange } from './exchange.ts'
 /** The accepted formats of a body, and its Protobuf schema. */
 export interface BodyType extends Offering {
   /**
-   * Returns the schema for a Protobuf message. The envelope of the message names the type. Throws an error if the type
-   * is not accepted.
+   * Returns the schema for a Protobuf message, whose envelope names the type. Throws an error if the type is not
+   * accepted.
    */
   readonly schemaOf: (sent: DocumentType) => ObjectSchema
-  /** Whether the objects of a repeated key in JSON are merged, as Kubernetes does for built-in kinds. */
+  /** Whether the objects of a repeated key in JSON are merged, as in Kubernetes for built-in kinds. */
   readonly mergesObjects: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reads DeleteOptions from the body and the query. If there is a body, the query options are ignored, with two
- * exceptions that protect data: a dry run and preconditions also take effect if only the query contains them.
+ * exceptions that protect data: a dry run and preconditions take effect even if only the query contains them.
  */
 
 import type { Json, JsonObject } from '../../../api/json/json.ts'

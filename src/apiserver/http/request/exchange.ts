@@ -1,6 +1,6 @@
 /**
  * One HTTP request and its response, independent of the HTTP version. The server creates an exchange for each request
- * that a transport (`transport/http1/`, `transport/http2/`) receives. All later code uses only this class.
+ * that a transport (`transport/http1/`, `transport/http2/`) receives. Later steps use only this class.
  */
 import type { Duplex } from 'node:stream'
 import type { DocumentWorker } from '../../../api/codec/document-worker.ts'
@@ -31,7 +31,7 @@ export class Exchange {
   /** Deadline as a time on the monotonic clock. The deadline step sets this field. */
   deadline = Number.POSITIVE_INFINITY
   deadlineIndex = -1
-  /** The following fields are set by pipeline steps, in the order of the steps. */
+  /** Pipeline steps set the following fields, in the order of the steps. */
   headers!: RequestHeaders
   /** The audit ID, which identifies the request in the response, in the log and in the audit log. */
   auditId = ''
@@ -58,7 +58,7 @@ export class Exchange {
   documentWorker: DocumentWorker | undefined
   /** Whether the format in `form` was negotiated for the resource. */
   agreed = false
-  /** Whether the response has started. After that, an error can only cut off the response. */
+  /** Whether the response has started. After that, an error can only truncate the response. */
   answered = false
   /** Whether the whole response has been passed to the transport. */
   complete = false
@@ -86,7 +86,7 @@ export class Exchange {
     this.arrived = arrived
   }
 
-  /** Whether the client has disconnected or the deadline has passed, so that no response can be sent. */
+  /** Whether no response can be sent anymore, because the client has disconnected or the deadline has passed. */
   get disconnected(): boolean {
     return this.late || this.transport.disconnected
   }
@@ -111,7 +111,7 @@ export class Exchange {
     return { parent: this.headers.first('traceparent'), state: this.headers.list('tracestate') }
   }
 
-  /** Trace headers for outgoing requests that this server sends while it handles the request. */
+  /** Trace headers for requests that this server sends while it handles this request. */
   get traceHeaders(): TraceHeaders {
     return traceHeaders(this.trace, () => this.sentTrace)
   }
@@ -134,7 +134,7 @@ export class Exchange {
     this.abandon()
   }
 
-  /** Aborts the work for a response that can no longer be sent. */
+  /** Aborts work whose response can no longer be sent. */
   abandon(): void {
     this.#abandoned?.abort()
   }
@@ -179,9 +179,9 @@ export class Exchange {
   }
 
   /**
-   * Sends the response, unless another response such as a timeout was sent before. A large response counts as active
-   * until the client has read it or disconnects. The limit on concurrent requests therefore also limits the memory for
-   * unread responses.
+   * Sends the response, unless another response, such as a timeout, has already been sent. A large response counts as
+   * active until the client has read it or disconnects. The limit on concurrent requests therefore also limits the
+   * memory for unread responses.
    */
   send(status: number, contentType: string, body: Buffer): void | Promise<void> {
     if (this.answered) return
@@ -234,7 +234,7 @@ const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /**
- * Minimum length in bytes to which a warning may be truncated. If there are only a few warnings, each warning may be
+ * Minimum length in bytes to which a warning may be truncated. If there are only a few warnings, each of them may be
  * longer, such as a pod security warning.
  */
 const shortestCut = 500

@@ -1,6 +1,6 @@
 /**
- * Sorts reports of unknown and duplicate fields by the order of the fields in the document, which is the order in which
- * a decoder reports them.
+ * Sorts reports of unknown and duplicate fields by the position of the fields in the document. A decoder reports them
+ * in the same order.
  */
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 
@@ -29,7 +29,7 @@ function contains(outer: string, inner: string): boolean {
   return inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`)
 }
 
-/** Returns the index of each path element among its siblings, as far as the path exists in the document. */
+/** Returns the position of each path element among its siblings, as far as the path exists in the document. */
 function placeOf(document: Json, path: string): number[] {
   const place: number[] = []
   let value: Json | undefined = document

@@ -1,6 +1,6 @@
 /**
  * The request headers exactly as received. They are neither merged nor dropped, because authentication reads them.
- * Names are case-insensitive. A single-valued header that occurs twice results in a 400.
+ * Names are case-insensitive. Sending a single-valued header twice results in a 400.
  */
 import { ApiError, badRequest } from '../../../api/model/api-error.ts'
 

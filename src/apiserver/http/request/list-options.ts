@@ -55,7 +55,7 @@ export function readCounts(query: URLSearchParams): { readonly limit: number; re
   return { limit: count('limit'), timeoutSeconds: count('timeoutSeconds') }
 }
 
-/** The position from which a watch starts. */
+/** The position at which a watch starts. */
 export interface WatchStart {
   readonly resourceVersion: string
   /**
@@ -69,7 +69,7 @@ export interface WatchStart {
 export function readWatchStart({ info: { query }, resource }: ResourceRequest): WatchStart {
   const resourceVersion = text(query, 'resourceVersion')
   const sent = sentListOptions(query)
-  // If streaming lists are enabled, a watch without a resourceVersion is also a streaming list.
+  // If streaming lists are enabled, a watch without a resourceVersion is a streaming list too.
   const isStreamingList =
     resource.gates.has('WatchList') &&
     sent.initialEvents === undefined &&

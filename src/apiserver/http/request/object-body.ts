@@ -50,7 +50,7 @@ function isUnreadable(exchange: Exchange, error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 400 && !mediaType(exchange).endsWith('protobuf')
 }
 
-/** Returns an error with the text that kube-apiserver uses, because clients match it. */
+/** Returns an error with the same text as in kube-apiserver, because clients match it. */
 function unrecognized({ kind }: Served, why: string): ApiError {
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
@@ -137,7 +137,7 @@ function withType(resource: Served, value: Json): JsonObject {
   const expectedType = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   assertTypeMetaMatches(resource, value)
   if (resource.kind.origin === 'custom') assertTypeMetaPresent(resource, value)
-  // The body is modified in place, because no other code uses it and copying an object with very many fields is slow.
+  // The body is modified in place, because nothing else uses it and copying an object with very many fields is slow.
   return Object.assign(value, expectedType)
 }
 

@@ -45,7 +45,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map([
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ])
-/** Subresources of a namespace. Any other segment after a namespace's name is a resource in the namespace. */
+/** Subresources of a namespace. Any other segment after a namespace's name is a resource in that namespace. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
 export function readRequest(method: string, target: string): RequestInfo {
@@ -144,7 +144,7 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
-/** Returns the verb of the request. A request below `/watch` is always a watch, regardless of its method. */
+/** Returns the verb of the request. A request below `/watch` is always a watch, whatever its method. */
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
@@ -162,7 +162,7 @@ export function isTrue(query: URLSearchParams, name: string): boolean {
   return value !== null && value.toLowerCase() !== 'false' && value !== '0'
 }
 
-/** Subresources that stream data for as long as either side keeps the connection open. */
+/** Subresources that stream data for as long as both sides keep the connection open. */
 const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 /** Whether the request has no natural end: a watch, or a stream to a node or pod. */

@@ -72,8 +72,8 @@ function asksAboutFields(query: URLSearchParams): boolean {
 }
 
 /**
- * Warns about a dropped field. The write succeeds without the field, so even `fieldValidation=Strict` cannot reject the
- * field as unknown.
+ * Warns about a dropped field. The write succeeds without the field, so not even `fieldValidation=Strict` may reject
+ * the field as unknown.
  */
 function warnOfDropped(exchange: Exchange, { path, feature }: DroppedField): void {
   exchange.warn(`${path}: dropped because the ${feature} feature gate is disabled`)

@@ -27,7 +27,7 @@ export interface OptionsCheck {
   /** The kind of options that error messages name: CreateOptions, UpdateOptions or PatchOptions. */
   readonly kind: string
   readonly vendor: Vendor
-  /** Other errors in the options, which are reported together with these. */
+  /** Other errors in the options, reported together with the errors found here. */
   readonly faults: readonly FieldError[]
 }
 
@@ -52,8 +52,8 @@ export function sentWriteOptions(query: URLSearchParams): JsonObject {
 }
 
 /**
- * Whether the client requests a dry run. If the parameter has several values, a single `All` is sufficient, so that a
- * request that was meant as a dry run never writes.
+ * Whether the client requests a dry run. If the parameter has several values, one `All` is sufficient, so that a
+ * request intended as a dry run never writes.
  */
 function asksForDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All')
@@ -87,14 +87,14 @@ function checkValidation(query: URLSearchParams): FieldError[] {
     : [notSupported('fieldValidation', value, ['', 'Ignore', 'Warn', 'Strict'])]
 }
 
-/** A decoding option that drops an incomplete character at the end of the text. */
+/** A decoding option that drops an incomplete character at the end of the input. */
 const wholeCharacters = { stream: true }
 
 /** Returns the name of the field manager. Defaults to the user agent up to the first slash. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
   const agent = (userAgent ?? '').split('/', 1)[0]!
-  // Nearly all field manager names are plain ASCII. The Unicode regular expression for other names is slower.
+  // Nearly all field manager names are plain ASCII. The Unicode regular expression that other names require is slower.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
   return printable.length <= maxManagerLength / 3

@@ -17,7 +17,7 @@ export function ownMemory(size: number): ChunkMemory {
 
 /**
  * Two alternating buffers: one chunk is written while the previous chunk is sent. A buffer may be reused only after its
- * chunk has been sent. Each buffer has margins in which the transport can frame the chunk.
+ * chunk has been sent. Each buffer has margins that the transport can use to frame the chunk.
  */
 export class ChunkBuffers {
   readonly #buffers: Buffer[] = []

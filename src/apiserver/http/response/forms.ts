@@ -1,6 +1,6 @@
 /**
  * The response formats. Each format converts the JSON that the server has in memory. Lists are converted object by
- * object, because a long list would exceed the memory or block the event loop.
+ * object, because converting a long list at once would exhaust memory or block the event loop.
  */
 import { type DocumentWorker, largeDocument } from '../../../api/codec/document-worker.ts'
 import { parseOwnJson, stringifyJson } from '../../../api/codec/json.ts'
@@ -15,8 +15,8 @@ export interface Form {
   /** The media type of an event stream. Undefined if the format does not support watches. */
   readonly streamType: string | undefined
   /**
-   * Converts compact JSON to this format. Undefined if the format is compact JSON. The dependencies of the format are
-   * loaded on first use. If the server has a worker thread, the thread converts large documents.
+   * Converts compact JSON to this format. Undefined if the format is compact JSON. The format's dependencies are loaded
+   * on first use. If the server has a worker thread, that thread converts large documents.
    */
   readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
   /**
@@ -27,8 +27,8 @@ export interface Form {
   /** The projection for objects and lists, such as a Table. Undefined if objects are shown unchanged. */
   readonly view: ListView | undefined
   /**
-   * The document types for stored objects. Set only if stored objects are written from shared Protobuf messages instead
-   * of their JSON.
+   * The document types for stored objects. Defined only if stored objects are written from shared Protobuf messages
+   * instead of their JSON.
    */
   readonly shared: SharedForm | undefined
 }
@@ -118,7 +118,7 @@ export const yamlForm: Form = {
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',
-      // An item of a list has the same text as a separate object, because YAML arrays are not indented.
+      // A list item has the same text as a separate object, because YAML arrays are not indented.
       item: (item) => stringifyYaml([item]),
     }
   },

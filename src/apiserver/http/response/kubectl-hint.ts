@@ -1,6 +1,6 @@
 /**
- * A warning for kubectl users whose server uses a profile other than `kubernetes`. Without the warning, kubectl only
- * reports that a kind has no matches or that its schema cannot be found.
+ * Warns kubectl users if the server uses a profile other than `kubernetes`. Without the warning, kubectl only reports
+ * that a kind has no matches or that its schema cannot be found.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Exchange } from '../request/exchange.ts'

@@ -18,7 +18,7 @@ export function negotiateResponse(exchange: Exchange, resource: Viewed): void {
 }
 
 /**
- * Negotiates the format of a list with only some fields of each object. Such a list supports neither views nor
+ * Negotiates the format of a list that contains only some fields of each object. Such a list supports neither views nor
  * Protobuf.
  */
 export function negotiateFields(exchange: Exchange, resource: Viewed): void {
@@ -28,7 +28,7 @@ export function negotiateFields(exchange: Exchange, resource: Viewed): void {
   exchange.agreed = true
 }
 
-/** Negotiates the format of watch events. Throws 406 if the client accepts no format that supports streaming. */
+/** Negotiates the format of watch events. Throws 406 if the client accepts no streaming format. */
 export function negotiateEvents(exchange: Exchange, resource: Resource): EventForm {
   const view = agree(exchange, resource, true)
   const { shared } = exchange.form

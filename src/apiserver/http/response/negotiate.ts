@@ -67,7 +67,7 @@ export function negotiate(input: NegotiationInput, views: readonly ViewName[]): 
   let matched = false
   for (const clause of clauses) {
     const type = typeOf(clause, input)
-    // The media type of Protobuf is known even if the resource type does not support Protobuf.
+    // Protobuf counts as a known media type even if the resource type does not support it.
     if (type !== undefined || covers(clause.type, input.vendor.protobufMediaType)) matched = true
     if (type === undefined) continue
     const projection = projectionOf(clause, views)
@@ -182,7 +182,7 @@ function formOf(type: string, clause: Clause, input: NegotiationInput): Form | u
 /** The values of the parameter `pretty` that mean true. Other boolean parameters have different values. */
 const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
-/** Whether to indent the response. True if the client requests it, and by default for curl, wget and browsers. */
+/** Whether to indent the response. True if the client requests it, and true by default for curl, wget and browsers. */
 function isPretty({ parameters }: Clause, { headers, query }: NegotiationInput): boolean {
   if (parameters.get('pretty') === '1') return true
   const input = query.get('pretty') ?? ''

@@ -32,7 +32,9 @@ export type ViewName = (typeof viewNames)[number]
 
 export interface Projection {
   readonly as: ViewName
-  /** The API group that the client requested, such as `meta.orch.io`. The response has the same group. */
+  /**
+   * Returns the type that determines the columns of a table: the stored version, or the kind of a view such as Scale.
+   */
   readonly group: string
   readonly version: string
 }

@@ -94,8 +94,7 @@ function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
 }
 
 /**
- * Returns the document types for objects of which only the metadata is shown: single objects or a list, depending on
- * the requested kind.
+ * Returns the document types for the metadata of objects: single objects or a list, depending on the requested kind.
  */
 export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {
   const one = { type: { apiVersion, kind: 'PartialObjectMetadata' }, schema: partialObjectMetadata }
@@ -111,7 +110,7 @@ export function endOf({ whole }: SharedForm, form: EncodedObject): number {
 
 /**
  * Returns the offset at which the metadata ends. Metadata is the first field of every object's message, so the bytes up
- * to this offset are a valid PartialObjectMetadata message.
+ * to this offset form a valid PartialObjectMetadata message.
  */
 function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))

@@ -71,7 +71,7 @@ async function sendCompressed(exchange: Exchange, code: number, body: Buffer): P
   await exchange.send(code, exchange.form.mediaType, compressed)
 }
 
-/** Sends a plain text for people to read. */
+/** Sends plain text for people to read. */
 export function sendText(exchange: Exchange, code: number, text: string): void {
   exchange.send(code, 'text/plain; charset=utf-8', Buffer.from(text))
 }
@@ -82,9 +82,9 @@ export function sendPageNotFound(exchange: Exchange): void {
 }
 
 /**
- * Sends a document that is already in the negotiated format in chunks, as fast as the client reads them. `size` is its
- * approximate length. A long document uses two alternating buffers, so that even a very long document creates little
- * garbage.
+ * Sends a document that is already in the negotiated format. The document is sent in chunks, as fast as the client
+ * reads. `size` is its approximate length in bytes. A long document uses two alternating buffers and therefore creates
+ * little garbage.
  */
 export async function sendChunks(
   exchange: Exchange,
@@ -106,8 +106,8 @@ export async function sendChunks(
 }
 
 /**
- * Sends each chunk while the next chunk is written. The end of the response is therefore known before the last chunk is
- * sent, and both are sent together.
+ * Sends each chunk while the next one is being written. The end of the response is therefore known before the last
+ * chunk is sent, and both are sent together.
  */
 async function passChunks(exchange: Exchange, chunks: AsyncIterable<Buffer>, buffers?: ChunkBuffers): Promise<void> {
   const { transport, timings } = exchange

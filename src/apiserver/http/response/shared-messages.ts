@@ -1,8 +1,8 @@
 /**
  * Sends stored objects and lists from shared Protobuf messages. A Protobuf list starts with its length, so the objects
  * are read twice. The first pass computes the length and creates missing messages. The second pass sends the messages
- * in chunks, as fast as the client reads. Between the two passes, the server references only cached objects, which are
- * in memory anyway. A list from the store's history is read from the store twice.
+ * in chunks, as fast as the client reads. Between the passes, the server references only cached objects, which are in
+ * memory anyway. A list from the store's history is read twice from the store.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -60,7 +60,7 @@ interface Items extends Pick<MessageList, 'slices'> {
   readonly number: number
 }
 
-/** Cost of reading an existing message, in units of the TimeSlice class. */
+/** Cost of reading an existing message, in TimeSlice units. */
 const lookCost = 1
 
 async function itemsLength({ resource, shared, slices }: Items): Promise<number> {

@@ -32,10 +32,7 @@ export interface AuditParts {
 export interface AuditSteps {
   /** Creates the audit record. This step runs directly after authentication. */
   readonly open: Step
-  /**
-   * Completes the audit record. Must be called for every request that has been handled. `now` is a time on the
-   * monotonic clock.
-   */
+  /** Completes the audit record. Must be called for every handled request. `now` is a time on the monotonic clock. */
   readonly close: (exchange: Exchange, now: number) => void
 }
 

@@ -31,8 +31,8 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') {
     const { peer } = exchange.transport
-    // A client certificate is verified during the TLS handshake, with the CAs and the time of that moment. On a new
-    // connection, the same certificate may be accepted.
+    // A client certificate is verified during the TLS handshake, against the CAs and the time of that moment. The same
+    // certificate may be accepted on a new connection.
     if (peer.certificate?.trusted === false) peer.end()
     throw unauthorized()
   }

@@ -1,6 +1,6 @@
 /**
  * Authorizes the request before its body is read. If the user may request an explanation, the message of the 403
- * describes how.
+ * explains how.
  */
 
 import { accessExplanation } from '../../../api/kinds/ops/access-explanation.ts'
@@ -70,7 +70,7 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
 export function requestAttributes(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : selectedBy(info)
-  // A request for a Namespace object is authorized inside the namespace, so that a role in the namespace can allow it.
+  // A request for a Namespace object is authorized in that namespace, so that a role in the namespace can allow it.
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 

@@ -1,7 +1,7 @@
 /**
  * Constrained impersonation (`ConstrainedImpersonation`): permission to act as another user, limited to certain
- * actions. A mode of impersonation needs two permissions: `impersonate-on:<mode>:<verb>` on the target of the request,
- * and `impersonate:<mode>` on each part of the identity.
+ * actions. A mode of impersonation requires two permissions: `impersonate-on:<mode>:<verb>` for the target of the
+ * request, and `impersonate:<mode>` for each part of the identity.
  */
 import {
   nodesGroup,

@@ -46,7 +46,7 @@ export function impersonate(authorizer: Authorizer, vendor: Vendor, gates: Gates
 }
 
 /**
- * Whether a header counts as absent. True for an empty user or UID. In contrast, an empty group or extra value makes
+ * Whether a header counts as absent. True for an empty user or UID. An empty group or extra value, in contrast, makes
  * the impersonation incomplete.
  */
 function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
@@ -58,7 +58,7 @@ function readRequestedIdentity(headers: RequestHeaders): RequestedIdentity {
   const uid = decodeHeader(headers.one('impersonate-uid') ?? '')
   const groups = headers.all('impersonate-group').map(decodeHeader)
   const extra = readExtra(headers)
-  // Incomplete headers are rejected. Otherwise the client would act as itself, or with only a part of the intended
+  // Incomplete headers are rejected. Otherwise the client would act as itself, or with only part of the intended
   // identity.
   if (name === '') throw badRequest('impersonation requires a user: send the header Impersonate-User as well')
   if (groups.includes('')) throw badRequest('the header Impersonate-Group is empty: name a group or omit the header')
@@ -143,7 +143,7 @@ class ImpersonationModes {
 }
 
 /**
- * Returns the user with the groups of service accounts, and with either `system:authenticated` or
+ * Returns the user, with the groups of service accounts and with either `system:authenticated` or
  * `system:unauthenticated`.
  */
 function userOf({ name, uid, groups, extra }: RequestedIdentity): User {

@@ -1,6 +1,6 @@
 /**
  * Sets a deadline for every request except watches and backups, which have their own limits. After the deadline, the
- * client gets a 504. Work that is still running cannot send a second response.
+ * client gets a 504. Work that is still in progress cannot send a second response.
  */
 
 import { badRequest, timeout } from '../../../api/model/api-error.ts'
@@ -20,8 +20,8 @@ export interface DeadlineStep {
 }
 
 /**
- * Limits the duration of each request, except watches and backups, to `maxMs` or to the shorter `timeout` parameter of
- * the request.
+ * Limits the duration of each request, except watches and backups, to `maxMs` or to the request's `timeout` parameter
+ * if it is shorter.
  */
 export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {

@@ -1,6 +1,6 @@
 /**
- * Handles requests for types that are not stored (`resources/`). The server reads, validates and admits the body as for
- * a create. The endpoint then returns the response.
+ * Handles requests for types that are not stored (`resources/`). The server reads, validates and admits the body as it
+ * does for a create. The endpoint then returns the response.
  */
 
 import { trackSliced } from '../../../api/merge/track-update.ts'
@@ -93,7 +93,7 @@ async function answerFor(call: EndpointCall, { object, dryRun }: SentObject): Pr
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
   const { exchange, info, authorizer } = call
   const { user } = exchange
-  // WebSockets use GET. Without this check, the read permission would be sufficient to open a WebSocket.
+  // WebSocket requests use GET. Without this check, read permission would be sufficient to open a WebSocket.
   if (connection.needsCreate) await assertAllowed(authorizer, { user, attributes: { ...info, verb: 'create' } })
   const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
   await answerFor(call, { object, dryRun: false })
@@ -101,7 +101,7 @@ async function handleConnection(call: EndpointCall, connection: Connection): Pro
 
 /**
  * Returns the undecoded part of the URL after the subresource, including the query, such as `/a%2Fb?c=d`. Returns '' if
- * the URL ends with the subresource.
+ * nothing follows the subresource.
  */
 function belowSubresource(target: string, { namespace, query }: ResourceInfo): string {
   const [path = ''] = target.split('?', 1)

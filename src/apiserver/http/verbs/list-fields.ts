@@ -1,6 +1,6 @@
 /**
- * Sends a list with only some fields of each object (`fields=`). The fields are copied from the stored bytes of one
- * object after the other while the list is sent.
+ * Sends a list that contains only some fields of each object (`fields=`). While the list is being sent, the fields are
+ * copied from the stored bytes of one object after another.
  */
 import { type Cut, Cutter } from '../../../api/codec/cut-json.ts'
 import { parseOwnJson } from '../../../api/codec/json.ts'
@@ -69,7 +69,7 @@ async function* cutJson(
       const preparing = prepareJson(resource, object, timeSlice)
       if (preparing !== undefined) await preparing
       const fields = fieldsOf(object)
-      // The buffer must have room for a comma and the end of the list in addition to the item.
+      // Besides the item, the buffer must have room for a comma and the end of the list.
       const full = chunk.length - end.length - 1
       if (used + fields.length > full) {
         yield chunk.subarray(0, used)

@@ -12,8 +12,8 @@ import { type ListText, listDocument } from '../response/forms.ts'
 import { compressFrom } from '../response/responses.ts'
 
 /**
- * Returns the approximate size of the list. Counting stops at `compressFrom`, because callers only compare the size
- * with that limit. The type fields that are removed from each object are longer than the added separators.
+ * Returns the approximate size of the list. Stops counting at `compressFrom`, because callers only compare the size
+ * with that limit. Separators need no extra space, because the type fields removed from each object are longer.
  */
 export function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
@@ -73,7 +73,7 @@ export function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonO
   const resourceVersion = formatVersion(page.revision)
   const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
   const listKind = kind.listKind ?? `${kind.kind}List`
-  // The members of a list of custom objects are in byte order, like the members of custom objects.
+  // A list of custom objects has its members in byte order, like the objects themselves.
   if (kind.views.typedItems) {
     const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
     return { apiVersion, items: [], kind: listKind, metadata }

@@ -80,9 +80,9 @@ async function sendPage(request: ResourceRequest, query: ListQuery, { page, cut 
 const maxLookedAt = 32 * 1024 * 1024
 
 /**
- * Prepares objects before the response starts if a webhook converts them or if their defaults may not fit. A failure
- * can then still result in an error response, and a warning can still be sent. Preparing many objects together reduces
- * the number of webhook calls. Objects after the limit are prepared while the list is sent.
+ * Prepares objects before the response starts if a webhook converts them or if their defaults may not fit. At that
+ * time, a failure can still become an error response, and a warning can still be sent. Preparing many objects together
+ * reduces the number of webhook calls. Objects beyond the limit are prepared while the list is sent.
  */
 async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
   const { kind } = resource
@@ -101,7 +101,7 @@ async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage
   return { ...whole, objects }
 }
 
-/** Sends a list in a format whose start contains the total length. */
+/** Sends a list in a format that starts with the total length. */
 async function sendShared({ exchange, resource }: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
   const empty = emptyList(resource, page)
   await sendMessageList(exchange, resource, { empty, slices: slicesTwice(resource, query, page) })
@@ -118,8 +118,8 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 }
 
 /**
- * Adds a warning about missing defaults. Headers are sent before the objects, so objects that are not prepared in
- * advance are covered only if the type had missing defaults before.
+ * Adds a warning about missing defaults. Headers are sent before the objects, so the warning covers objects that are
+ * not prepared in advance only if the type was already missing defaults.
  */
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
@@ -184,7 +184,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       if (!isFirst) chunk[used++] = comma
       chunk[used++] = openBrace
       isFirst = false
-      // The buffer must have room for a comma, a brace and the end of the list in addition to the item.
+      // Besides the item, the buffer must have room for a comma, a brace and the end of the list.
       const full = chunk.length - end.length - 2
       const fitting = json.length > full ? 0 : Math.max(0, Math.min(length - cut, full - used))
       used += json.copy(chunk, used, cut, cut + fitting)

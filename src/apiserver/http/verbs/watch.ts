@@ -1,6 +1,6 @@
 /**
- * Handles GET with `watch`, which streams events until the watch times out, or the client disconnects or falls behind.
- * Each write contains all queued events, and the next write waits until the client has read the previous write.
+ * Handles GET with `watch`, which streams events until the watch times out or the client disconnects or falls behind.
+ * Each write contains all queued events. The next write waits until the client has read the previous one.
  */
 
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -74,7 +74,7 @@ function isAboutVersion({ code, details }: ApiError): boolean {
 interface Streaming {
   readonly lifetime: number
   readonly bookmarks: Bookmarks | undefined
-  /** A callback that receives the size of every event. */
+  /** Called with the size of every event. */
   readonly onSent: (bytes: number) => void
 }
 
@@ -95,7 +95,7 @@ async function stream(
   if (signal.aborted) end()
   try {
     await replay(exchange, before)
-    // The cost of later events is part of the cost of the writes that cause them.
+    // The cost of later events is charged to the writes that cause them.
     exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, onSent)
@@ -171,8 +171,8 @@ const minute = 60_000
 const maxLifetimeMs = 2 ** 31 - 1
 
 /**
- * Returns the requested timeout in milliseconds. The default is a random time between one and two times the minimum, so
- * that watches do not all end at once.
+ * Returns the requested timeout in milliseconds. The default is random, between one and two times the minimum, so that
+ * watches do not all end at once.
  */
 function lifetimeMs(query: URLSearchParams, minMs: number): number {
   const { timeoutSeconds } = readCounts(query)
@@ -182,7 +182,7 @@ function lifetimeMs(query: URLSearchParams, minMs: number): number {
 const beforeTheEnd = 2000
 
 /**
- * Yields the times of bookmarks: every minute and shortly before the watch ends. The client can resume a watch from a
+ * Yields the times of bookmarks: once a minute, and shortly before the watch ends. The client can resume a watch from a
  * bookmark.
  */
 function* bookmarkTimes(lifetime: number): Generator<number> {
@@ -212,7 +212,7 @@ class Bookmarks {
     return form.encodeBookmarkOrError('BOOKMARK', bookmarkAt(this.#resource, revision, { annotations }))
   }
 
-  /** Starts the bookmarks. Must be called after the watcher has started, because its position is unknown before. */
+  /** Starts the bookmarks. Must be called after the watcher has started, because the watcher has no position before. */
   start(watcher: Watcher): void {
     const next = this.#times.next()
     if (next.done) return

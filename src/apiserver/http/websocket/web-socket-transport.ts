@@ -39,8 +39,8 @@ export async function answerOverWebSocket(exchange: Exchange, messages: MessageF
   }
   const transport = new WebSocketTransport(exchange.transport, { upgrade, framing, messages, ...agreed, onSwitched })
   exchange.transport = transport
-  // Earlier pipeline steps may use the abort signal of the first transport, which ends when the response switches to a
-  // WebSocket.
+  // Earlier pipeline steps may already use the exchange's abort signal, which follows the first transport. That
+  // transport ends when the response switches to a WebSocket.
   transport.signal.addEventListener('abort', () => exchange.abandon())
 }
 

@@ -1,9 +1,9 @@
 /**
  * Stores the types that the server currently serves, by group, version and plural.
  *
- * Types, such as those of custom resources, can be added and removed at run time. Each request looks up one type.
- * Discovery and OpenAPI cache documents about all types, and rebuild the documents when the generation of the catalogue
- * changes (`whileUnchanged`). No other module keeps a list of types.
+ * Types, such as custom resources, can be added and removed at run time. Each request looks up one type. Discovery and
+ * OpenAPI cache documents about all types, and rebuild the documents when the generation of the catalogue changes
+ * (`whileUnchanged`). No other module keeps a list of types.
  */
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Kind } from '../../../api/schema/kind.ts'
@@ -66,14 +66,14 @@ export class Catalogue {
     this.replace([], types)
   }
 
-  /** Removes types. The caller must remove all versions of a kind together. */
+  /** Removes types. The caller must remove all versions of a kind at once. */
   remove(types: readonly ServedType[]): void {
     this.replace(types, [])
   }
 
   /**
-   * Replaces types with other types in one step. Throws an error and changes nothing if a new type conflicts with a
-   * remaining type, including types that clients cannot access.
+   * Replaces types in one step. Throws an error and changes nothing if a new type conflicts with a remaining type,
+   * including types that clients cannot access.
    */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)
@@ -127,7 +127,7 @@ export function whileUnchanged<T>(sources: readonly { readonly generation: numbe
   let made: T
   return () => {
     if (generations.length === 0 || sources.some(({ generation }, i) => generation !== generations[i])) {
-      // The generations are read before `make` runs, so that a change during the call triggers another rebuild.
+      // The generations are read before `make` runs, so that a change during `make` triggers another rebuild.
       generations = sources.map(({ generation }) => generation)
       made = make()
     }

@@ -1,8 +1,8 @@
 /**
  * Defines endpoints, which respond to requests without storing an object. Examples are reviews (`tokenreviews`),
  * actions on an object (`/token`, `/eviction`) and connections to a node (`/log`, `/exec`). Each endpoint is defined in
- * one file in `resources/`. Discovery, OpenAPI, authorization and admission derive everything else from that definition
- * (`served.ts`).
+ * one file in `resources/`. Everything that discovery, OpenAPI, authorization and admission need is derived from that
+ * definition (`served.ts`).
  */
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { User } from '../../../api/model/user.ts'
@@ -11,7 +11,7 @@ import type { Kind } from '../../../api/schema/kind.ts'
 import type { Availability } from '../../../api/versions/availability.ts'
 import type { ForwardRequest } from '../../outbound/proxy-target.ts'
 
-/** An endpoint, whose request body has the type `T`. An endpoint receives only objects of the kinds that it accepts. */
+/** An endpoint whose request body has the type `T`. An endpoint receives only objects of the kinds that it accepts. */
 export interface Endpoint<T = ApiObject | undefined> extends Availability {
   /** The kind of the endpoint. For a subresource, the kind of the parent object. */
   readonly kind: Kind
@@ -27,17 +27,11 @@ export interface Endpoint<T = ApiObject | undefined> extends Availability {
    * skip admission.
    */
   readonly admits: 'CREATE' | 'CONNECT' | undefined
-  /**
-   * The options of a connection, which the server reads from the query. The server does not read the body of such a
-   * request.
-   */
+  /** The options of a connection, which the server reads from the query. The server does not read the request body. */
   readonly connects?: Connection
   /** Whether the response is a text stream, which clients may also request over a WebSocket. */
   readonly streamsText?: boolean
-  /**
-   * Whether the response contains managedFields with the field manager of the request, as in the response for a stored
-   * object.
-   */
+  /** Whether the response contains managedFields that list the request's field manager, as for a stored object. */
   readonly recordsManager?: boolean
   /** A one-sentence description for the API documentation. */
   readonly doc: string

@@ -36,7 +36,7 @@ export interface RegistryParts {
   readonly gates: Gates
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
-  /** Lifetime in seconds of objects of an expiring kind, such as Event. The lifetime starts again with every write. */
+  /** Lifetime in seconds of objects of an expiring kind, such as Event. Every write restarts the lifetime. */
   readonly lifetimeSeconds: number
   /** The pools of values, such as addresses and ports, that only one object at a time can reserve. */
   readonly pools: readonly Pool[]
@@ -50,7 +50,7 @@ export interface RegistryParts {
    */
   readonly accounting?: () => Admission
   /**
-   * Returns a precondition that makes the commit fail if the definition of this type has changed. Defined for types
+   * Returns a precondition that makes the commit fail if the definition of this type has changed. Set only for types
    * that a stored object defines. Throws TypeChanged if the definition has already changed, and ApiError if the type
    * accepts no new objects. `name` is the name of the object to create, for the error message.
    */
@@ -63,7 +63,7 @@ export interface Resource extends Served, RegistryParts {
   readonly cache: KindCache
   /** The cached Protobuf encodings of objects in this version of the kind. */
   readonly messages: EncodedObjectCache
-  /** Runs the writes to the same object one after another. */
+  /** Runs writes to the same object one after another. */
   readonly writeQueue: KeyedQueue
   /** Returns the current time as a timestamp for objects. */
   readonly time: () => string
@@ -127,9 +127,9 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Re
 }
 
 /**
- * Returns the types for all versions of one kind. The versions share the cache and the keys. A version with a
- * conversion is converted from the first version. Versions of custom kinds have no conversion, because each version can
- * read every stored version.
+ * Returns the types for all versions of one kind. The versions share the cache and the keys. A version that has a
+ * conversion is converted from the first version. Versions of custom kinds have none, because each version can read
+ * every stored version.
  */
 export function serveTogether(
   kinds: readonly [Kind, ...Kind[]],
@@ -177,7 +177,7 @@ function showAs(
   return { ...stored, ...shown, messages, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 
-/** Returns a function that returns the current time as a timestamp. The timestamp is cached for up to a second. */
+/** Returns a function that formats the current time as a timestamp. The timestamp is cached for up to a second. */
 function timeOf(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''
@@ -212,7 +212,7 @@ export function kindRef({ kind, vendor, version = oldestVersion }: Resource): { 
   return { group: isEarlier ? faultGroup.name : groupName(vendor, kind.group), kind: kind.kind }
 }
 
-/** Maximum time in milliseconds for which a read waits until the cache is as current as the store. */
+/** Maximum time in milliseconds that a read waits for the cache to catch up with the store. */
 const catchUpMs = 3000
 
 /** The store, and the caches that track its changes. */
@@ -230,8 +230,8 @@ export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () =>
 }
 
 /**
- * Waits until the caches contain every write that was acknowledged before the call. Returns undefined if no wait is
- * necessary.
+ * Waits until the caches contain every write that was acknowledged before the call. Returns undefined if there is
+ * nothing to wait for.
  */
 export function waitForCaches({ store, caches }: CatchingUp): Promise<void> | undefined {
   const revision = store.revision()
@@ -252,7 +252,7 @@ export function fetchObject({ cache, caches }: Resource, key: string): Promise<v
   return caches.fetch(cache, key)
 }
 
-/** Returns the labels and fields of an object that the selector index of the cache contains. */
+/** Returns the labels and fields of an object that the selector index of the cache stores. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
   return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }
 }

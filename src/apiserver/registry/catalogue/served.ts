@@ -29,13 +29,13 @@ export interface Served {
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
-  /** An empty object. The field ownership of a new object is computed from its difference to the empty object. */
+  /** An empty object. The field ownership of a new object is computed from its difference to this object. */
   readonly empty: ApiObject
-  /** Handles the requests for a type that is not stored. */
+  /** Handles requests for a type that is not stored. */
   readonly endpoint: Endpoint | undefined
 }
 
-/** A type that is not stored, such as a review. A request of such a type has no effect except its response. */
+/** A type that is not stored, such as a review. A request for such a type has no effect other than its response. */
 export interface Virtual extends Served {
   readonly endpoint: Endpoint
   readonly clock: Clock
@@ -52,7 +52,7 @@ export interface ServedSubresource {
   readonly verbs: readonly Verb[]
   /** The kind of the request and response bodies. Undefined if it is the parent kind. */
   readonly type: Kind | undefined
-  /** Handles the requests for a subresource. Undefined for a view of the stored object, such as `scale`. */
+  /** Handles requests for a subresource. Undefined for a view of the stored object, such as `scale`. */
   readonly endpoint: Endpoint | undefined
 }
 
@@ -97,7 +97,7 @@ function viewsOf({ views }: Kind): [string, ServedSubresource][] {
   ])
 }
 
-/** Returns whether two kinds are the same API version of a kind, possibly for different Kubernetes versions. */
+/** Returns whether both are the same API version of the same kind, possibly for different Kubernetes versions. */
 export function isSameKind(a: Kind, b: Kind): boolean {
   return a === b || (a.kind === b.kind && a.group === b.group && a.version === b.version && a.origin === b.origin)
 }

@@ -1,7 +1,7 @@
 /**
  * Encodes the position and revision of a paginated list in a continue token. The signing key is in the store. Every
  * server can therefore verify every token, even after a restart, and clients cannot forge tokens. Each token is valid
- * only for its list.
+ * only for the list for which it was issued.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../../../api/model/api-error.ts'
@@ -26,7 +26,7 @@ export interface SortedPosition {
 /** A value by which lists can be sorted. */
 export type SortValue = string | number | boolean
 
-/** The revision that stands for the latest state in a token. No state has revision 0. */
+/** The revision that represents the latest state in a token. No state has revision 0. */
 export const newestState = 0
 
 const maxTokenLength = 4096
@@ -39,7 +39,7 @@ export class ContinueTokens {
     this.#key = key
   }
 
-  /** Creates a token. `scope` identifies the list, and only a request for the same list can use the token. */
+  /** Creates a token. `scope` identifies the list, and the token is valid only for requests with the same scope. */
   write(position: ListPosition, scope: string): string {
     const { revision, after, sorted } = position
     const order = sorted && { o: sorted.order, s: sorted.values }

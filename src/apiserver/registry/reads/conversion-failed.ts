@@ -1,6 +1,6 @@
 /**
- * Defines the errors for a conversion webhook that is unreachable or returns an unusable response. The request is valid
- * in this case, but the object cannot be represented in the requested version.
+ * Defines the errors for a conversion webhook that is unreachable or returns an unusable response. In this case, the
+ * request is valid, but the object cannot be represented in the requested version.
  */
 import { ApiError } from '../../../api/model/api-error.ts'
 
@@ -13,8 +13,8 @@ export class ConversionFailed extends ApiError {
 }
 
 /**
- * The error when the server has too few free connections or too little memory to call a conversion webhook. The webhook
- * did not fail, so the client should retry.
+ * The error for a conversion that was not attempted, because the server had too few free connections or too little
+ * memory to call the webhook. The webhook did not fail, so the client should retry.
  */
 export class ConversionNotTried extends ApiError {
   constructor(message: string) {

@@ -2,7 +2,7 @@
  * Converts stored objects to the requested version.
  *
  * The store contains each kind in one version. A read in that version sends the cached bytes unchanged. A read in
- * another version converts each object, and a watch event is converted once for all watches. Validation and defaulting
+ * another version converts each object. A watch event is converted only once for all watches. Validation and defaulting
  * use only the storage version, because request bodies are converted first (`api/schema/normalize.ts`).
  */
 
@@ -100,8 +100,8 @@ export function* writtenJsonSliced(resource: Resource, json: Buffer): Sliced<Buf
 const largeJson = 64 * 1024
 
 /**
- * Performs the slow work for `jsonOf` and `readVersion` in advance, such as webhook calls. Returns undefined if there
- * is no slow work.
+ * Performs slow work for `jsonOf` and `readVersion` in advance, such as webhook calls. Returns undefined if there is
+ * none.
  */
 export function prepareJson(
   resource: Resource,
@@ -148,8 +148,8 @@ export function formOf({ apiVersion, kind }: Resource): string {
 }
 
 /**
- * Returns the conversions between all versions of a kind, which work on JSON that is not decoded yet. Merges need these
- * conversions. Undefined if the kind has only one version.
+ * Returns the conversions between all versions of a kind, which work on JSON that has not been decoded yet. Merges need
+ * these conversions. Returns undefined if the kind has only one version.
  */
 export function otherVersions({ versions }: Resource): OtherVersions | undefined {
   if (versions.length === 1) return undefined

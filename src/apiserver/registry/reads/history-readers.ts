@@ -1,6 +1,6 @@
 /**
- * Limits the readers of the store's history: watches that lag behind the caches, and lists of older states. Each reader
- * buffers data until its client receives it, so the number of readers is limited per server and per user.
+ * Limits the readers of the store's history: watches that lag behind the caches, and lists of past states. Each reader
+ * buffers data until its client receives the data, so the number of readers is limited per server and per user.
  */
 import { tooManyRequests } from '../../../api/model/api-error.ts'
 
@@ -37,7 +37,7 @@ export class HistoryReaders {
   }
 
   /**
-   * Registers a reader. Returns a function that unregisters the reader and can be called several times. Throws 429 if a
+   * Registers a reader. Returns a function that unregisters the reader; further calls have no effect. Throws 429 if a
    * limit is reached.
    */
   enter(user: string): () => void {

@@ -1,7 +1,7 @@
 /**
  * Lists objects at a revision that is older than the revision of the cache. The objects come from the store, which
  * provides exact snapshots within its history window. Each step reads about a megabyte. A list without a limit is
- * streamed to its client, and a page is read until it is full.
+ * streamed to its client. A page is read until it is full.
  */
 
 import { expired } from '../../../api/model/api-error.ts'
@@ -23,14 +23,14 @@ export interface HistoryPage {
   readonly objects: readonly CachedObject[]
   /** Number of keys that follow the page, including keys of objects that the selection does not match. */
   readonly remaining: number
-  /** The last key that was read. Set only if the read continued after the last returned object. */
+  /** The last key that was read. Set only if the read continued past the last returned object. */
   readonly position?: string | undefined
 }
 
 const stepBytes = 1024 * 1024
 const firstPageSize = 2
 const maxPageSize = 500
-/** Maximum size of a page in bytes. The page ends at this size, and the client then requests the next page as usual. */
+/** Maximum size of a page in bytes. The page ends at this size, and the client requests the next page as usual. */
 const maxPageBytes = 8 * 1024 * 1024
 
 export interface WholeList {
@@ -52,7 +52,7 @@ async function* objectsOf(steps: AsyncIterable<Page>): AsyncGenerator<readonly C
 
 /**
  * Lists one page. With a selector, also searches for one matching object after the page, so that the client receives a
- * continue token only if the next page is not empty. The search is skipped if large objects end the page early.
+ * continue token only if the next page is not empty. This search is skipped if large objects end the page early.
  */
 export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
   const enough = isSelective(state.selection) ? limit + 1 : limit
@@ -120,8 +120,8 @@ async function* readPages(resource: Resource, state: PastState, limit: number): 
 }
 
 /**
- * Returns the number of keys to read in the next step to reach the target size. The number grows slowly, because the
- * next objects may be larger.
+ * Returns the number of keys to read in the next step to reach the target size. The number grows slowly, in case the
+ * next objects are larger.
  */
 function nextPageSize(objects: readonly CachedObject[], step: number): number {
   const fitting = Math.floor((stepBytes * objects.length) / Math.max(1, sizeOf(objects)))

@@ -1,6 +1,6 @@
 /**
  * Encodes cached objects in Protobuf. Each object is encoded once from the cached JSON, and all readers share the
- * result: a get sends the whole document, a watch adds a frame, and a list extracts the message.
+ * result: a get sends the whole document, a watch adds a frame to it, and a list extracts the message from it.
  */
 
 import { envelopeOf } from '../../../api/codec/protobuf/envelope.ts'
@@ -55,7 +55,7 @@ function* encodeSliced(resource: Resource, object: CachedObject): Sliced<Encoded
 
 /**
  * Returns an encoded object. Copies the message into its own buffer, because a long-lived message would otherwise keep
- * a larger shared buffer in memory.
+ * a larger shared buffer alive.
  */
 function enclose({ apiVersion, kind }: Resource, message: Buffer): EncodedObject {
   const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)

@@ -19,7 +19,7 @@ export const formsOf = memoizeByObject(
 
 /** An API version of a kind, which need not be stored. */
 export interface Version extends Served {
-  /** The storage version of the kind. Undefined if this version is the storage version. */
+  /** The storage version of the kind. Undefined if this is the storage version. */
   readonly stored: Version | undefined
 }
 

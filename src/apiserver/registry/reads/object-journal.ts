@@ -85,8 +85,8 @@ export async function readObjectChanges(
 }
 
 /**
- * Returns the revision of the last deletion of an object with the given name, or 0 if no deletion is known. Changes
- * before the deletion belong to another object.
+ * Returns the revision at which an object with the given name was last deleted, or 0 if no deletion is known. Earlier
+ * changes belong to another object.
  */
 export async function lastDeletion(resource: Resource, objectKey: ObjectKey): Promise<Revision> {
   for await (const { revision, deleted } of readJournal(resource, objectKey, Number.MAX_SAFE_INTEGER))
@@ -191,8 +191,8 @@ export async function readObjectsAt(
 const objectsAtATime = 50
 
 /**
- * Returns the object with exactly this key. A list by prefix returns this object first, because longer keys with the
- * same prefix come later.
+ * Returns the object with exactly this key. In a list by prefix, this object comes first, because longer keys with the
+ * same prefix follow it.
  */
 async function onlyObject(resource: Resource, key: string, revision: Revision): Promise<ApiObject[]> {
   const { entries } = await listAt(resource, { prefix: key, revision, limit: 1 })
@@ -225,7 +225,7 @@ export function journalExpired(revision: Revision | string, oldest: Revision): A
   return expired(`the state at ${revision} has expired: the history begins at revision ${oldest}`)
 }
 
-/** Decodes a journal entry. Returns undefined if the object is unreadable. */
+/** Decodes the object in a journal entry. Returns undefined if the object is unreadable. */
 function objectOf({ kind, cache }: Resource, { key, revision, value }: Entry): ApiObject | undefined {
   const cachedEntry = cache.readIfSound(key, revision, value)
   if (cachedEntry === undefined) return undefined

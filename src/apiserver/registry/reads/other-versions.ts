@@ -1,8 +1,8 @@
 /**
- * Reads objects that a server with another Kubernetes version stored (`--emulated-version`). As in kube-apiserver,
- * newer defaults are added, and fields that the current version does not have are hidden. The stored value does not
- * change until the next write of the object. The caches contain the objects in the form of the current version, so
- * their readers need not check the version (docs/decisions/0061).
+ * Reads objects that were stored by a server with another Kubernetes version (`--emulated-version`). As in
+ * kube-apiserver, newer defaults are added, and fields that the current version does not have are hidden. The stored
+ * value does not change until the next write of the object. The caches contain the objects in the form of the current
+ * version, so their readers need not check the version (docs/decisions/0061).
  */
 import { parseOwnJson } from '../../../api/codec/json.ts'
 import { encodeStored, HeaderReader, storedJson, UnreadableValue } from '../../../api/codec/stored.ts'
@@ -22,19 +22,21 @@ import { messageOf } from '../../../base/text/errors.ts'
 import type { OtherVersionReader } from '../../../storage/cache/cached-object.ts'
 
 /**
- * The store key of the emulated version. If a store has a profile but not this key, its version is the oldest supported
- * version.
+ * The store key of the emulated version. A store that has a profile but not this key uses the oldest supported version.
  */
 export const emulatedVersionKey = 'meta/emulated-version'
 
-/** Returns the version in the header of a stored object. Undefined for the oldest version, which headers omit. */
+/**
+ * Returns the version to write in the header of a stored object. Returns undefined for the oldest version, which
+ * headers omit.
+ */
 export function headerVersion(version: EmulatedVersion | undefined): EmulatedVersion | undefined {
   return version === oldestVersion ? undefined : version
 }
 
 /**
- * Returns a function that reads objects of a built-in kind that servers with other versions stored. `resource` returns
- * the storage version of the kind.
+ * Returns a function that reads objects of a built-in kind that were stored by servers with other versions. `resource`
+ * returns the storage version of the kind.
  */
 export function otherVersionReader(
   resource: () => ObjectType,
@@ -76,7 +78,7 @@ function convert(type: ObjectType, { key, value, writtenAt, version }: Written):
 /** Returns a stored object with the fields and defaults of the current version. */
 function inThisVersion(type: ObjectType, stored: ApiObject): ApiObject {
   const { object } = runToCompletion(normalizeSliced(type, asJson(stored)))
-  // Defaults whose feature gate is disabled are not added, as in a write.
+  // As in a write, defaults whose feature gate is disabled are not added.
   dropGatedFields(type.kind.schema, { object: asJson(object), previous: asJson(stored) }, type.context)
   return object
 }

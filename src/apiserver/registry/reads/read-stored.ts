@@ -1,4 +1,4 @@
-/** Parses stored or cached JSON to objects that the caller can modify. */
+/** Parses stored or cached JSON into objects that the caller may modify. */
 
 import { parseOwnJson, parseOwnSliced } from '../../../api/codec/json.ts'
 import { type ApiObject, asObject } from '../../../api/model/object.ts'
@@ -7,7 +7,7 @@ import { runToCompletion, type Sliced } from '../../../base/concurrency/time-sli
 
 /**
  * Returns an object in the form that the current definition of its kind requires, regardless of the definition under
- * which the object was stored. The caller must await `Evolution.prepare` first if a webhook converts the object.
+ * which it was stored. If a webhook converts the object, the caller must await `Evolution.prepare` first.
  */
 export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
   if (evolution === undefined || isUpToDate(evolution, stored)) return readObject(stored.json)

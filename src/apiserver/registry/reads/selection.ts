@@ -112,8 +112,8 @@ function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement
 /** Returns the fields that selectors support, with their paths in the storage version. */
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  // A kind without selectable fields supports the namespace in field selectors, even if it is cluster-scoped. The
-  // namespace is then empty.
+  // A kind without selectable fields supports the namespace in field selectors even if it is cluster-scoped. Its
+  // namespace is empty.
   const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
   const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
   const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))

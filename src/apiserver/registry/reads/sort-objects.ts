@@ -1,7 +1,7 @@
 /**
  * Sorts objects by the values of fields, which are read without parsing the whole JSON. With a limit, only the objects
- * of the page stay in memory. Without a limit, the number of objects is bounded, and sorting continues while the
- * response is sent.
+ * on the page stay in memory. Without a limit, the number of objects is bounded, and sorting continues while the
+ * response is being sent.
  */
 import { entityTooLarge } from '../../../api/model/api-error.ts'
 import { Heap } from '../../../base/collections/heap.ts'
@@ -45,7 +45,7 @@ const maxHeldBytes = 64 * 1024 * 1024
 /** Number of objects that are sorted in one step. */
 const sliceLength = 500
 
-/** Sorts the objects of all slices. Throws 413 if a sorted response cannot contain so many objects. */
+/** Sorts the objects of all slices. Throws 413 if there are too many objects for a sorted response. */
 export async function sortObjects(
   slices: AsyncIterable<readonly CachedObject[]>,
   { resource, order, limit, after, isCached }: Sorting,

@@ -1,7 +1,7 @@
 /**
  * Manages the IPAddress objects of Services. The commit that reserves a cluster IP for a Service also creates its
  * IPAddress, and the commit that releases the cluster IP also deletes the IPAddress. Clients may create IPAddresses for
- * addresses that they use themselves. Services never receive such an address.
+ * addresses that they use themselves. The server never assigns such an address to a Service.
  */
 import { encodeSliced } from '../../../api/codec/stored.ts'
 import type { JsonObject } from '../../../api/json/json.ts'
@@ -33,8 +33,8 @@ export class AddressRecords implements ValueRecords {
   readonly #find: () => Resource | undefined
 
   /**
-   * Creates the manager of IPAddresses. `find` returns the type of IPAddresses, which is served only after this object
-   * has been created.
+   * Creates the manager of IPAddresses. `find` returns the type of IPAddresses, which is not served until after this
+   * object has been created.
    */
   constructor(find: () => Resource | undefined) {
     this.#find = find
@@ -57,7 +57,7 @@ export class AddressRecords implements ValueRecords {
     return { reserves: added.flatMap((reservation) => this.recordOf(service, reservation) ?? []), releases: ownedKeys }
   }
 
-  /** Returns the IPAddress of a cluster IP as it is stored. Undefined for values that are not addresses. */
+  /** Returns the IPAddress of a cluster IP as it is stored. Returns undefined for values that are not addresses. */
   recordOf(service: ApiObject, { pool, value }: Reservation): ReservedKey | undefined {
     const family = families.get(pool)
     const addresses = this.#find()

@@ -10,7 +10,7 @@ export class JointPool implements Pool {
   readonly takenError: string
   readonly #parts: () => readonly Pool[]
 
-  /** Combines pools. `parts` returns the current pools. The name and the error texts are taken from `model`. */
+  /** Combines pools. `parts` returns the current pools. The name and the error messages come from `model`. */
   constructor(model: Pool, parts: () => readonly Pool[]) {
     this.name = model.name
     this.takenError = model.takenError

@@ -1,6 +1,6 @@
 /**
  * Defines pools, which are ranges of values that only one object at a time can reserve. Flags configure the pools. The
- * store contains the reservations, and the caches follow them (`storage/cache/reservations.ts`).
+ * reservations are in the store, and the caches follow them (`storage/cache/reservations.ts`).
  */
 import { randomInt } from 'node:crypto'
 import type { Allocator, Reservation } from '../../../api/schema/reservations.ts'
@@ -29,7 +29,7 @@ export interface Allocation {
   readonly records?: Pick<ValueRecords, 'isTaken'> | undefined
   /** Maximum number of values that an object can reserve. */
   readonly maxValues: number
-  /** Values that the object has already reserved. */
+  /** Values that are already reserved for the object. */
   readonly current: readonly Reservation[]
 }
 

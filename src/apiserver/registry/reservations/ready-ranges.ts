@@ -1,7 +1,7 @@
 /**
- * Reads the ranges from which Services get their cluster IPs. These are the ranges of the ServiceCIDRs that are ready
- * and not terminating. A ServiceCIDR without a Ready condition counts as ready, because the control loop that sets the
- * condition may not run.
+ * Reads the ranges from which Services get their cluster IPs: the ranges of the ServiceCIDRs that are ready and not
+ * terminating. A ServiceCIDR without a Ready condition counts as ready, because the control loop that sets the
+ * condition may not be running.
  */
 import type { ServiceCIDR } from '../../../api/kinds/networking/service-cidr.ts'
 import { type IpRange, parseRange } from '../../../api/model/ip-range.ts'
@@ -17,8 +17,8 @@ export class ReadyRanges {
   #known: { readonly ranges: readonly IpRange[] | undefined } | undefined
 
   /**
-   * Creates the reader of the ranges. `find` returns the type of ServiceCIDRs, which is served only after this object
-   * has been created.
+   * Creates the reader of the ranges. `find` returns the type of ServiceCIDRs, which is not served until after this
+   * object has been created.
    */
   constructor(find: () => Resource | undefined) {
     this.#find = find

@@ -22,7 +22,7 @@ export interface RepairedRecords {
 }
 
 /**
- * Creates missing IPAddresses of Services, and deletes IPAddresses that the server created and that belong to no
+ * Creates missing IPAddresses for Services, and deletes IPAddresses that the server created but that belong to no
  * Service.
  */
 export async function repairAddressRecords(catalogue: Catalogue): Promise<RepairedRecords> {

@@ -1,7 +1,7 @@
 /**
  * Reserves values, such as addresses, when objects are written. A kind assigns values to its object before validation,
- * and the commit reserves and releases the values together with the object. A write that fails, is rejected or is a dry
- * run needs no cleanup, because values are reserved only by the commit.
+ * and the commit reserves and releases the values together with the object. Only the commit reserves values, so a
+ * failed or rejected write or a dry run needs no cleanup.
  */
 
 import { invalidObject } from '../../../api/model/api-error.ts'
@@ -20,8 +20,8 @@ import { allocatorOf } from './pools.ts'
 const maxReservationsPerObject = maxReservedKeys / 2
 
 /**
- * Returns the object with its allocated values. Before a conflicting value is rejected, the caches are updated, because
- * another object may have released the value in the meantime.
+ * Returns the object with its allocated values. Before rejecting a conflicting value, brings the caches up to date,
+ * because another object may have released the value in the meantime.
  */
 export async function allocate(
   resource: Resource,
@@ -113,7 +113,7 @@ function byKey(reservations: readonly Reservation[]): Map<string, Reservation> {
   return new Map(reservations.map((reservation) => [keyOfReservation(reservation), reservation]))
 }
 
-/** Returns the key of the object, which is stored as the value of its reservations. */
+/** Returns the key of the object. The key is stored as the value of the object's reservations. */
 function holderOf(resource: Resource, { metadata: { namespace = '', name = '' } }: ApiObject): Buffer {
   return Buffer.from(keyOf(resource, namespace, name))
 }

@@ -44,7 +44,7 @@ export async function apply(context: WriteContext, query: ApplyQuery): Promise<U
 }
 
 /**
- * Returns whether the object was created or deleted in the meantime. In that case, apply must switch between create and
+ * Returns whether the object was created or deleted in the meantime, so that apply must switch between create and
  * update.
  */
 function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {
@@ -52,7 +52,7 @@ function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed:
 }
 
 /**
- * Rejects a configuration with a uid or resourceVersion if the object does not exist, because the client wants to
+ * Rejects a configuration with a uid or resourceVersion if the object does not exist, because the client intends to
  * change an object that has been deleted.
  */
 function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): void {

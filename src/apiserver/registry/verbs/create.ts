@@ -41,7 +41,7 @@ export async function create(context: WriteContext, { object, managed }: NewObje
 const maxDraws = 8
 
 /**
- * Stores a new object. The write may depend on another object, such as the namespace. The create starts again if that
+ * Stores a new object. The write may depend on another object, such as its namespace. The create starts again if that
  * object changes, or if a generated name or an allocated address is already in use. Each attempt generates new values.
  */
 async function createStored(context: WriteContext, newObject: NewObject): Promise<Buffer> {
@@ -75,8 +75,7 @@ async function attemptCreate(
   conditions: WriteConditions,
 ): Promise<Outcome> {
   const { resource, dryRun } = context
-  // A dry run has no commit that would detect an outdated definition. It therefore waits until the caches are up to
-  // date.
+  // A dry run has no commit that would detect an outdated definition, so it waits until the caches are up to date.
   if (dryRun && resource.definitionGuard !== undefined) await waitForCaches(resource)
   const definitionGuard = await resource.definitionGuard?.('create', object.metadata.name)
   if (definitionGuard !== undefined && !dryRun) conditions.dependOn(definitionGuard)
@@ -89,7 +88,7 @@ async function attemptCreate(
 }
 
 /**
- * Throws an error if the object has a resourceVersion. A resourceVersion is a precondition on an existing object and
+ * Throws an error if the object has a resourceVersion. A resourceVersion is a precondition on an existing object and is
  * therefore invalid in a create.
  */
 function refuseVersion(object: ApiObject): void {

@@ -11,8 +11,8 @@ import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
 
 /**
- * Maximum number of concurrent deletions. The first batch is a single object, and later batches grow. An error that
- * affects all objects therefore costs only one attempt.
+ * Maximum number of concurrent deletions. The first batch is a single object, and later batches grow, so that an error
+ * that affects all objects costs only one attempt.
  */
 const maxAtOnce = 64
 
@@ -49,8 +49,8 @@ export async function deleteCollection(
 }
 
 /**
- * Returns a page with the number of objects that follow it. A list with a selector does not count the following
- * objects, but the client needs their number.
+ * Returns a page with the number of objects that follow it. Lists with a selector do not count the following objects,
+ * but the client needs their number.
  */
 async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
   const page = await list(resource, query)
@@ -82,8 +82,8 @@ async function deleteSome(
 }
 
 /**
- * Returns the unreadable objects, which are deleted together with all other objects. With a selector or limit, returns
- * no objects, because it is unknown whether an unreadable object matches.
+ * Returns the unreadable objects, which are deleted together with the other objects. With a selector or a limit,
+ * returns no objects, because it is unknown whether an unreadable object matches.
  */
 function unreadable({ resource }: WriteContext, { selection, limit }: ListQuery): readonly Unreadable[] {
   if (selection.matches !== undefined || selection.name !== undefined || limit !== 0) return []

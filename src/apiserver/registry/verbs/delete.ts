@@ -90,16 +90,16 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
 }
 
 /**
- * Reads an object to delete. A deletion needs only the metadata, in which a conversion may change only labels and
- * annotations. The object is therefore read in its stored version without calling a conversion webhook, which may be
- * unavailable.
+ * Reads an object to delete. A deletion needs only the metadata, and a conversion may change only the labels and
+ * annotations in it. The object is therefore read in its stored version without calling a conversion webhook, which may
+ * be unavailable.
  */
 function* readHeld({ kind }: Resource, stored: StoredJson): Sliced<ApiObject> {
   return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSliced(kind, stored)
 }
 
 /**
- * Returns a resource whose storage version is the version of the object, so that the object is written without a
+ * Returns a resource whose storage version is the version of the object, so that the object is written without
  * conversion.
  */
 function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
@@ -141,7 +141,7 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 
 /**
  * Removes a damaged object immediately, because its finalizers are unknown. The same commit releases its reservations,
- * which are found by their holder. Objects that depend on the damaged object, such as the custom objects of a
+ * which are found by the object's key. Objects that depend on the damaged object, such as the custom objects of a
  * definition, are removed first. Throws an error if a newer version of the server wrote the object.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
@@ -219,8 +219,8 @@ async function remove(context: WriteContext, { previous, revision, conditions }:
 }
 
 /**
- * Returns whether the response contains the revision of the deletion, like the watch event. Before Kubernetes 1.26, the
- * response contains the last revision of the object.
+ * Returns whether the response contains the revision of the deletion, as the watch event does. Before Kubernetes 1.26,
+ * the response contains the object's last revision.
  */
 function namesRemoval({ resource }: WriteContext): boolean {
   return isSince('1.26', resource.context)
@@ -304,7 +304,7 @@ function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'gener
 }
 
 /**
- * Shortens a running grace period, and never extends it. An object that waits only for finalizers gets the grace period
+ * Shortens a running grace period, but never extends it. An object that only waits for finalizers gets the grace period
  * 0.
  */
 function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {

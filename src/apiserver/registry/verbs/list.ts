@@ -3,8 +3,8 @@
  *
  * The latest state comes from the cache. A page at an older revision also comes from the cache if no object of the type
  * has changed since that revision, and otherwise from the store (`list-history.ts`). While the cache is loading, every
- * list comes from the store. A list without a limit finds its objects while the response is sent, and does not collect
- * them in memory. All objects belong to one consistent state.
+ * list comes from the store. A list without a limit finds its objects while the response is being sent, instead of
+ * collecting them in memory. All objects belong to one consistent state.
  */
 
 import { ApiError, badRequest, noSuchPath, PageExpired } from '../../../api/model/api-error.ts'
@@ -30,7 +30,7 @@ export interface ListQuery {
   readonly match: '' | 'Exact' | 'NotOlderThan'
   /** The name of the user. The number of concurrent history reads is limited per user. */
   readonly user: string
-  /** Identifies the list and the user for which a continue token is valid. */
+  /** Identifies the list and user for which a continue token is valid. */
   readonly scope: string
   /** The sort order of the list. Undefined for key order. */
   readonly order?: ListOrder | undefined
@@ -95,8 +95,8 @@ export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<rea
 }
 
 /**
- * Yields the same slices as `slicesOf`, but callers can iterate twice. The first pass caches references to the objects
- * from the cache. Objects from the store's history are read again, because they could need too much memory.
+ * Yields the same slices as `slicesOf`, but callers can iterate twice. The first pass keeps references to the cached
+ * objects. Objects from the store's history are read again, because they could take too much memory.
  */
 export function slicesTwice(
   resource: Resource,
@@ -174,7 +174,7 @@ function isUnchangedSince(resource: Resource, revision: number): boolean {
   return resource.caches.revision >= revision && resource.cache.changedAt <= revision
 }
 
-/** Reads a page from the cache. Captures the state of the cache before the first await. */
+/** Reads a page from the cache. Captures the state of the cache before the first `await`. */
 async function fromCache(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
   const { selection, limit } = query
   const { namespace, name, matches } = selection
@@ -194,10 +194,10 @@ async function fromCache(resource: Resource, query: ListQuery, revision: number,
 
 const lastPage = { continueToken: '', remaining: undefined }
 
-/** Number of objects to collect before the response starts. Shorter lists are collected completely. */
+/** Number of objects to collect before the response starts. Lists up to this length are collected completely. */
 const firstObjects = 500
 
-/** Cost of searching one slice of objects, in units of a time slice. The cost is the same if no object matches. */
+/** Cost of searching one slice of objects, in TimeSlice units. The cost is the same if no object matches. */
 const sliceCost = 500
 
 type FirstObjects = Pick<ListPage, 'objects' | 'rest'>
@@ -293,7 +293,7 @@ async function countOnly(resource: Resource, query: ListQuery, at: At): Promise<
 
 /** Adds the number of remaining objects to a page. */
 async function withCount(resource: Resource, query: ListQuery, page: ListPage): Promise<ListPage> {
-  // The page with a limit is already complete. Closing the page makes room for the count among the history readers.
+  // The limited page is already complete. Closing it makes room among the history readers for the count.
   page.close?.()
   const { close: _, ...counted } = page
   if (page.continueToken === '') return { ...counted, remaining: 0 }

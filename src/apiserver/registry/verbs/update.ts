@@ -3,9 +3,8 @@
  *
  * Writers of the same object are queued (keyed-queue.ts). Each writer reads the object from the cache, computes the
  * next state with `transform`, validates it and commits it. If another server commits first, the write is retried with
- * the new state, unless the client specified a version. In that case, the result is a conflict. The cache may lag
- * behind other servers. A commit detects an outdated cache, and all other responses are delayed until the cache is up
- * to date.
+ * the new state, unless the client specified a version. If it did, the result is a conflict. The cache may lag behind
+ * other servers. A commit detects an outdated cache. All other responses wait until the cache is up to date.
  */
 
 import { assertOwnCount } from '../../../api/codec/stored.ts'
@@ -68,7 +67,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   const { resource } = context
   const { uid } = object.metadata
   if ((uid || mayCreate(context)) && !(await exists(context, name))) {
-    // A late update must not recreate a deleted object. A client that has read the object sends its uid.
+    // A late update must not recreate a deleted object. Clients that have read the object send its uid.
     if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
     return await createInstead(context, object)
   }
@@ -117,8 +116,8 @@ export async function updateObject(context: WriteContext, name: string, transfor
 }
 
 /**
- * Updates an object like `updateObject`, but skips the queue. The function is used during the write of another object,
- * because waiting could cause a deadlock.
+ * Updates an object like `updateObject`, but skips the queue. Used during the write of another object, where waiting
+ * could cause a deadlock.
  */
 export async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
@@ -229,7 +228,7 @@ export function assertNamesVersion(context: WriteContext, object: ApiObject): vo
 }
 
 /**
- * Throws an error if the uid in the request differs from the uid of the stored object. A different uid means that the
+ * Throws an error if the uid in the request differs from the uid of the stored object. Different uids mean that the
  * object was deleted and created again.
  */
 function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
@@ -260,7 +259,7 @@ interface Persisting extends Attempt<ApiObject> {
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
   const { previous, next, stored, isExactVersion, conditions } = attempt
-  // Even an update that changes nothing removes a terminating object, as a second deletion would.
+  // Even an update that changes nothing removes a terminating object, just as a second deletion would.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
@@ -270,8 +269,8 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  // If the object itself is unchanged, the commit failed because a precondition was not met or a value was reserved in
-  // the meantime. The update is then retried.
+  // If the object itself is unchanged, the commit failed because a precondition was not met or because a value was
+  // reserved in the meantime. The update is then retried.
   if (isExactVersion && result.current?.revision !== stored.revision)
     throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }

@@ -5,7 +5,7 @@
  * A watch first sends the initial objects, in slices of one consistent state. Then it sends the events since that
  * state, from the event buffer of the cache, or from the store's log if the buffer starts later. These events are read
  * on demand and not buffered. After that, the watcher continues without a gap. The watch fails with 410 if its version
- * is older than the log, or if a slow client has not read a part of the log before it is compacted.
+ * is older than the log, or if part of the log is compacted before a slow client has read it.
  */
 
 import { UnreadableValue } from '../../../api/codec/stored.ts'
@@ -38,7 +38,7 @@ export interface WatchQuery {
   readonly form: EventForm
   /** The name of the user. The number of concurrent history reads is limited per user. */
   readonly user: string
-  /** A callback that receives the size of each event that is sent before the watcher takes over. */
+  /** Called with the size of each event that is sent before the watcher takes over. */
   readonly onSent: (bytes: number) => void
 }
 
@@ -65,7 +65,7 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   await resource.cache.whenLoaded()
   const start = await startOf(resource, query)
   if (resource.cache.retired) throw noSuchPath()
-  // The watcher is created before anything is awaited. If the connection to the store is already lost, the watcher is
+  // The watcher is created before the first `await`. If the connection to the store is already lost, the watcher is
   // therefore closed from the start.
   const watcher = resource.cache.watch(selection, form)
   const { user, onSent, endOfState } = query
@@ -124,7 +124,7 @@ async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncG
   yield* catchUp(resource, { ...reader, after: start.revision })
 }
 
-/** Cost of searching one slice of objects or one chunk of the log, in units of a time slice. */
+/** Cost of searching one slice of objects or one chunk of the log, in TimeSlice units. */
 const stepCost = 500
 
 /**
@@ -183,8 +183,8 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
 }
 
 /**
- * Converts errors of a history read to 410. The log may no longer contain the events, or a value may be unreadable, for
- * which there is no event.
+ * Converts errors from reading history to 410. The log may no longer contain the events, or a value may be unreadable
+ * and therefore have no event.
  */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {

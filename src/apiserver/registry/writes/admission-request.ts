@@ -19,7 +19,7 @@ export interface AdmittedWrite {
   readonly conditions: WriteConditions
 }
 
-/** Builds the admission request of a write. The objects in it are in the storage version. */
+/** Builds the admission request of a write, with its objects in the storage version. */
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
   const { resource, namespace, subresource, user, dryRun, warn } = context
   const { operation, name, object, oldObject, conditions, drawnFrom } = write
@@ -52,8 +52,8 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     oldObject: undefined,
     drawnFrom,
   }
-  // The accessor for the old object is expensive to create and to copy. Creates are the most frequent writes and do not
-  // need the accessor.
+  // The accessor for the old object is expensive to create and to copy. Creates, the most frequent writes, do not need
+  // it.
   if (oldObject === undefined) return request
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }

@@ -1,6 +1,6 @@
 /**
  * Defines the note that a write stores in the journal: user, field manager and verb. For kinds with secret values, the
- * note also lists the changed fields. Every write has a note, so notes are short.
+ * note also lists the changed fields. Notes are short, because every write has one.
  */
 
 import { isObject, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
@@ -64,7 +64,7 @@ function noteText(newNote: ChangeNote): Buffer {
   return text
 }
 
-/** Returns whether two notes are equal. Notes with paths never count as equal, because their paths usually differ. */
+/** Returns whether two notes are equal. Notes with paths never count as equal, because paths usually differ. */
 function isSame(a: ChangeNote, b: ChangeNote): boolean {
   return (
     a.places === undefined &&

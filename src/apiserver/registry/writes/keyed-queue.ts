@@ -1,9 +1,9 @@
 /**
  * Queues the writers of each object, so that each writer starts with the result of the previous writer.
  *
- * Without queues, only one of many concurrent writers would succeed, and the others would retry repeatedly. Queues are
- * an optimization and not needed for correctness: other servers write to the same store, so a commit can still conflict
- * and is then retried. A key with a single writer costs one map entry during the write.
+ * Without queues, only one of many concurrent writers would succeed at a time, and the others would retry repeatedly.
+ * Queues are an optimization and not needed for correctness: other servers write to the same store, so a commit can
+ * still conflict and is then retried. A key with a single writer needs only one map entry during the write.
  */
 import { ApiError, tooManyRequests } from '../../../api/model/api-error.ts'
 
@@ -32,8 +32,7 @@ export class KeyedQueue {
   readonly #lines = new Map<string, Set<Waiter> | undefined>()
 
   /**
-   * Waits in the queue of a key, and then runs `write`. The argument `waited` is true if other writes may have happened
-   * in the meantime.
+   * Waits in the queue of a key, then runs `write`. `waited` is true if other writes may have happened in the meantime.
    */
   async take<T>(place: QueuePlace, write: (waited: boolean) => Promise<T>): Promise<T> {
     const waited = this.#lines.has(place.key)

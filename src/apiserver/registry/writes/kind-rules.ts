@@ -1,6 +1,6 @@
 /**
  * Applies the rules of a kind to an object without a server: preparation, allocation and validation. The write path and
- * the unit tests of kinds share these functions.
+ * the unit tests of the kinds share these functions.
  */
 
 import { isLarge } from '../../../api/json/large-json.ts'

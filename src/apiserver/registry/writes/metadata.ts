@@ -42,8 +42,7 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
 
 export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, context?: RuleContext): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
-  // The spread syntax is used instead of `push`, because a very long list would exceed the maximum number of call
-  // arguments.
+  // Uses spread syntax instead of `push`, because a very long list would exceed the maximum number of call arguments.
   return [
     ...validateName(kind, metadata, context),
     ...validateNamespace(metadata),
@@ -94,7 +93,10 @@ function nameFaults(format: NameCheck, name: string): string[] {
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
-/** Validates owner references. As in Kubernetes, errors contain the path of the list and not of the list element. */
+/**
+ * Validates owner references. As in Kubernetes, errors contain the path of the list rather than the path of the
+ * element.
+ */
 function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   const path = 'metadata.ownerReferences'
   const errors = owners.flatMap((owner) => [
@@ -146,7 +148,7 @@ function validateFinalizers(finalizers: readonly string[], vendor: Vendor | unde
   return errors
 }
 
-/** Returns the metadata of an update, with the stored values of fields that the client omitted or cannot change. */
+/** Returns the metadata of an update, with the stored values of fields that the client omitted or may not change. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
   const preserved = copyWithout(
@@ -183,7 +185,10 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
   return errors
 }
 
-/** Validates the finalizers of a terminating object. Clients can remove finalizers from it but not add any. */
+/**
+ * Validates the finalizers of a terminating object. Clients can remove finalizers from such an object but cannot add
+ * any.
+ */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
   const previousFinalizers = new Set(previous.finalizers)

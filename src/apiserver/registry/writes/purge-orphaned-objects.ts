@@ -1,5 +1,5 @@
 /**
- * Removes the objects that depend on an unreadable object. Otherwise, for example, the objects of a damaged definition
+ * Removes the objects that depend on an unreadable object. Otherwise the objects of a damaged definition, for example,
  * would reappear when a new definition with the same name is created. The objects are no longer served, so there are no
  * watch events, and finalizers are ignored.
  */
@@ -21,7 +21,7 @@ export async function purgeOrphanedObjects(
   for (;;) {
     const { entries } = await store.list({ prefix, limit: pageSize, count: false })
     if (entries.length === 0) return
-    // Objects that another writer changes in the meantime are found again in the next pass.
+    // The next pass finds objects that another writer changes in the meantime.
     for (const { key, revision } of entries) {
       await store.commit({ key, expected: revision, value: undefined })
       await timeSlice.yieldIfDue()

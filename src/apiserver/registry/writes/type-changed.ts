@@ -6,7 +6,7 @@
 import { ApiError } from '../../../api/model/api-error.ts'
 import { type Resource, waitForCaches } from '../catalogue/resource.ts'
 
-/** The error when the definition of a type changed during the request. The request may be repeated. */
+/** The error for a request during which the definition of the type changed. The request may be repeated. */
 export class TypeChanged extends ApiError {
   constructor() {
     const message =

@@ -1,7 +1,7 @@
 /**
  * Collects the conditions of one write attempt: preconditions and additional reservations of the commit, callbacks for
- * the outcome, and the stored object for admission plugins. Admission plugins add conditions, and the commit applies
- * them. Every attempt starts without conditions.
+ * the outcome, and the stored object for admission plugins. Admission plugins add conditions, which the commit applies.
+ * Every attempt starts without conditions.
  */
 
 import { frozenCopy } from '../../../api/json/frozen-copy.ts'
@@ -11,9 +11,7 @@ import { type Guard, type Key, type ReservedKey, StoreError } from '../../../sto
 import type { Settle, WriteOutcome } from '../../admission/admission.ts'
 import type { Ending, KeyReservations } from '../../admission/commit-terms.ts'
 
-/**
- * Preconditions and reservations of a commit, in addition to the preconditions and reservations of the object itself.
- */
+/** Preconditions and reservations of a commit, in addition to those of the object itself. */
 export interface CommitTerms {
   readonly guards: readonly Guard[]
   readonly reserves: readonly ReservedKey[]

@@ -22,7 +22,7 @@ export interface Attempt {
   readonly conditions: WriteConditions
   /** Whether managedFields are already up to date. If false, they are computed from the changes. */
   readonly managed: boolean
-  /** The prefix of a generated name. Undefined if no other name can be generated any more. */
+  /** The prefix of a generated name. Undefined if no other name can be generated. */
   readonly drawnFrom?: string | undefined
 }
 

@@ -27,7 +27,7 @@ import { storable } from './storable.ts'
 import { TypeChanged } from './type-changed.ts'
 import type { CommitTerms } from './write-conditions.ts'
 
-/** Maximum number of attempts to commit a write when other writers commit first. */
+/** Maximum number of attempts to commit a write while other writers commit first. */
 export const maxAttempts = 100
 
 /** The context of a write. */
@@ -36,9 +36,9 @@ export interface WriteContext {
   readonly resource: Resource
   /** The version of the request. Undefined if it is the storage version. */
   readonly through?: Resource | undefined
-  /** The namespace of the object. Empty for cluster-scoped kinds. */
+  /** Namespace of the object, or '' for cluster-scoped kinds. */
   readonly namespace: string
-  /** The name of the subresource. Empty for the object itself. */
+  /** Name of the subresource, or '' for the object itself. */
   readonly subresource: string
   readonly user: User
   /** Whether the server itself is the writer. */
@@ -63,11 +63,11 @@ export interface WriteContext {
   readonly audit?: AuditNotes | undefined
   /** Whether the write is part of a deletecollection request. */
   readonly ofCollection?: boolean | undefined
-  /** Throws an error if the caller may not create the object. The function is called if an update creates an object. */
+  /** Throws an error if the caller may not create the object. Called if an update creates an object. */
   readonly assertMayCreate: () => void | Promise<void>
   /** Adds a warning to the response. */
   readonly warn: (text: string) => void
-  /** A callback for each field that is dropped because its feature gate is disabled. */
+  /** Called for each field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
   /** Returns a signal that aborts when the caller no longer waits for the response. */
   readonly abandoned: () => AbortSignal
@@ -166,7 +166,7 @@ export function readOnlyFields({ resource, subresource }: WriteContext): readonl
   return resource.kind.rules.readOnly ?? []
 }
 
-/** A committed write. Its JSON consists of exactly the stored bytes. */
+/** A committed write. Its JSON is exactly what was stored. */
 export interface Stored {
   readonly outcome: 'stored'
   readonly revision: number
@@ -181,7 +181,7 @@ export interface Replaced {
    * The revision that the key must have for the commit to succeed. The revision 0 means that the key must be absent.
    */
   readonly expected: number
-  /** Preconditions and reservations, in addition to the preconditions and reservations of the object itself. */
+  /** Preconditions and reservations, in addition to those of the object itself. */
   readonly terms: CommitTerms
 }
 
@@ -213,7 +213,7 @@ export async function commitObject(
     encodeSliced(key, storable(resource, ready instanceof Promise ? await ready : ready)),
   )
   const lifetimeSeconds = resource.kind.lifecycle.expires ? resource.lifetimeSeconds : undefined
-  // A new object contains a newly generated uid, so its bytes are unique.
+  // The object is new and contains a newly generated uid, so its bytes are unique.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
   const note = changeNote(context, previous, object)
@@ -227,8 +227,8 @@ export async function commitObject(
 }
 
 /**
- * Throws an error if the deadline of the request has passed. The client then receives a timeout, so nothing may be
- * stored. A deadline that passes during the commit has no effect. Uses the machine's clock, even if a test controls the
+ * Throws an error if the deadline of the request has passed. The client has then received a timeout, so nothing may be
+ * stored. A deadline that passes during the commit has no effect. Uses the machine's clock even if a test controls the
  * time in objects.
  */
 export function assertInTime({ deadline }: WriteContext): void {
@@ -237,8 +237,8 @@ export function assertInTime({ deadline }: WriteContext): void {
 }
 
 /**
- * Returns the error for a write of several steps that failed after its first step. An error that clients retry
- * automatically is replaced, because a retry would repeat the completed step.
+ * Returns the error for a write of several steps that failed after its first step. Replaces errors that clients retry
+ * automatically, because a retry would repeat the completed step.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
   // Dispatch repeats the request with the new type. The repeated request completes the remaining steps.
@@ -256,7 +256,7 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
     throw new TypeError(`cannot store an object of kind ${object.kind} in ${object.apiVersion} as ${kind.plural}`)
 }
 
-/** Returns the object as it is stored, which for custom kinds is the storage version. */
+/** Returns the object as stored. Custom kinds are stored in their storage version. */
 export function asStored(
   { kind }: Resource,
   object: ApiObject,

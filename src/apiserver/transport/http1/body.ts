@@ -1,7 +1,8 @@
 /**
  * Buffers the body of an HTTP/1.1 request. Most bodies are complete before a handler reads them and never become a
- * stream. For other bodies, about `maxHeld` bytes are buffered. Then the connection is paused until the handler reads.
- * The stream itself buffers nothing, because it would store each chunk separately. `ByteQueue` limits the memory.
+ * stream. For other bodies, at most about `maxHeld` bytes are buffered. The connection is then paused until the handler
+ * reads. The stream itself buffers nothing, because it would store each chunk separately. `ByteQueue` limits the
+ * memory.
  */
 import { Readable } from 'node:stream'
 import { ByteQueue } from '../../../base/collections/byte-queue.ts'
@@ -16,11 +17,11 @@ export const maxDiscarded = 16 * 1024 * 1024
 
 export interface BodySource {
   /**
-   * A callback that runs when a handler reads and no data is buffered. It sends 100 Continue if the client waits for
-   * it, and resumes the connection.
+   * Called when a handler reads and no data is buffered. Sends 100 Continue if the client waits for it, and resumes the
+   * connection.
    */
   readonly onWanted: () => void
-  /** A callback that runs when the buffer is full. */
+  /** Called when the buffer is full. */
   readonly onFull: () => void
 }
 

@@ -5,7 +5,7 @@ import { maxHeaderBytes } from '../connection-limits.ts'
 /** Maximum total size of the chunk extensions in a body, which the server ignores. */
 const maxExtensionBytes = 16 * 1024
 const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))?)*$`)
-/** Matches any header that is allowed in trailers. Headers that control how a request is parsed are not allowed. */
+/** Matches headers that are allowed in trailers. Headers that control how a request is parsed are not allowed. */
 const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|host:)${token}:`, 'i')
 /** Maximum number of digits of a chunk size. Longer sizes could exceed the safe integer range. */
 const maxDigits = 13
@@ -22,7 +22,7 @@ const semicolon = 0x3b
 export class ChunkReader {
   #place: Place = 'digit'
   #digits = 0
-  /** Number of bytes of the current chunk that have not arrived yet. */
+  /** Number of bytes that are still missing from the current chunk. */
   #remainingBytes = 0
   /** The text after a chunk size, or a trailer line, as far as it has arrived. */
   readonly #line = new LineBytes()
@@ -117,8 +117,7 @@ export class ChunkReader {
 }
 
 /**
- * Collects a line that arrives byte by byte. A string to which single characters are appended would take 32 times as
- * much memory.
+ * Collects a line that arrives byte by byte. A string built from single characters would take 32 times as much memory.
  */
 class LineBytes {
   #bytes = Buffer.alloc(0)

@@ -1,8 +1,8 @@
 /**
  * Serves one HTTP/1.1 connection. Requests are dispatched one at a time: the next request is read once the response to
- * the previous request has been sent and the previous body is complete. Responses, including error responses, are
- * therefore in the order of the requests. After a protocol error, the connection reads nothing more, because the
- * following bytes may be part of the invalid request.
+ * the previous one has been sent and its body is complete. Responses, including error responses, are therefore in the
+ * order of the requests. After a protocol error, the connection reads nothing more, because the following bytes may be
+ * part of the invalid request.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -22,7 +22,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   readonly #owner: ConnectionOwner
   readonly #unread = new UnreadBytes()
   readonly #heads = new HeadParser()
-  /** The request whose response or body is not complete yet. */
+  /** The request whose body or response is incomplete. */
   #current: Http1Transport | undefined
   #body: IncomingBody | undefined
   #requests = 0
@@ -32,7 +32,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #isEnding = false
   #isPaused = false
   #isHandedOver = false
-  /** Whether a call of `readArrived` is scheduled. */
+  /** Whether a call to `readArrived` is scheduled. */
   #isInStage = false
   /** The time since which the connection has been waiting for the start or the rest of a request. */
   #since = performance.now()
@@ -44,7 +44,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     this.peer = peer
     this.#owner = owner
     socket.on('data', this.#onData)
-    // When a client closes its side, the server also closes its side, because TLS closes both directions at once.
+    // If a client closes its side, the server also closes its own, because TLS closes both directions at once.
     socket.on('end', () => this.#leave())
     socket.on('close', () => this.#leave())
   }
@@ -55,8 +55,8 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   /**
-   * Closes the connection after the response to the current request. Without a current request, calls `onIdle`, and the
-   * connection closes after the response to the next request.
+   * Closes the connection after the response to the current request. If there is no current request, calls `onIdle` and
+   * closes the connection after the response to the next request.
    */
   endSoon(onIdle: () => void): void {
     this.#isEnding = true
@@ -65,7 +65,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#current.isLast = true
   }
 
-  /** Closes the server's side of the connection, and gives the client time to close its side. */
+  /** Closes the server's side of the connection and gives the client time to close its side. */
   end(): void {
     this.#isOver = true
     this.#unread.drop()
@@ -87,7 +87,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     } else if (this.#body?.isWhole === false && waited >= request) this.#fail(this.#body)
   }
 
-  /** Returns whether the client still has to read response data. Disconnects a client that has stopped reading. */
+  /** Returns whether the client still has response data to read. Disconnects a client that has stopped reading. */
   #isTaking(now: number, stall: number): boolean {
     if (this.socket.writableLength === 0) {
       this.#untaken = undefined
@@ -107,7 +107,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
     else this.#read()
   }
 
-  /** Schedules reading for the time when all connections have received their data of this event-loop turn. */
+  /** Schedules reading for after all connections have received their data for this event-loop turn. */
   #readLater(): void {
     if (this.#unread.size > maxHeld) this.#pause()
     if (this.#isInStage) return
@@ -144,7 +144,7 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   #begin(head: RequestHead): void {
     const body = hasBody(head) ? this.#bodyOf(head) : undefined
     const upgrade = body === undefined ? this.#upgradeOf(head) : undefined
-    // The client of an upgrade request may send data that is not HTTP, so no further request is read.
+    // After an upgrade request, the client may send data that is not HTTP, so no further request is read.
     const isLast = !head.keepsAlive || head.upgrade !== undefined || this.#isEnding
     const transport = new Http1Transport(this, head, { body, upgrade, isLast })
     this.#requests++
@@ -179,8 +179,8 @@ export class Http1Connection implements AnswerConnection, Http1Link {
   }
 
   /**
-   * Handles a truncated body. The handler that reads the body sends the response. If a response was already sent, the
-   * connection closes after it.
+   * Handles a truncated body. The handler that reads the body sends the response. If a response has already been sent,
+   * the connection closes after it.
    */
   #fail(body: IncomingBody): void {
     const current = this.#current!

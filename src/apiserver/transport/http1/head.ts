@@ -1,8 +1,8 @@
 /**
  * Parses the head of an HTTP/1.1 request: the request line and the headers. The parser is stricter than the standard,
- * because a proxy between client and server may have interpreted an ambiguous request differently. A request must have
- * exactly one version, one host and one definition of the body's length, and may not contain unusual line endings or
- * continuation lines.
+ * because a proxy between client and server may interpret an ambiguous request differently. A request must have exactly
+ * one version, one host and one definition of the body's length. Unusual line endings and continuation lines are not
+ * allowed.
  */
 import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
 import { maxHeaderBytes, maxParsedHeaders } from '../connection-limits.ts'
@@ -13,7 +13,7 @@ export interface RequestHead {
   readonly target: string
   /** The headers, as alternating names and values. */
   readonly rawHeaders: readonly string[]
-  /** Whether the request uses HTTP/1.0, in which clients do not support chunked responses. */
+  /** Whether the request uses HTTP/1.0, whose clients do not support chunked responses. */
   readonly isOld: boolean
   /** The Content-Length of the body. 0 for a chunked body. */
   readonly length: number
@@ -45,8 +45,7 @@ export const refusals = {
 const targets = /^(?:\/[\x21-\x7e]*|\*|https?:\/\/[\x21-\x7e]+)$/i
 
 /**
- * Maximum length of a head whose header lines the connection remembers. The limit keeps the memory of idle connections
- * small.
+ * Maximum length of a head whose header lines the connection caches. The limit reduces the memory of idle connections.
  */
 const maxRemembered = 2048
 
@@ -76,7 +75,7 @@ export class HeadParser {
     if (method === 'CONNECT') return refusals.tunnel
     if (!targets.test(target)) return refusals.bad
     if (headers === refusals.bad || headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
-    // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would have interpreted the body differently.
+    // HTTP/1.0 has no chunked encoding, so an HTTP/1.0 proxy would interpret the body differently.
     if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
     if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
     return headers.headOf({ method, target, isOld })

@@ -2,8 +2,7 @@
  * Serves HTTP/1.1 on connections that the listener has accepted.
  *
  * `close` closes connections gracefully. Every later response contains `Connection: close`. An idle connection is
- * closed only after its client has been silent for a while, because a request in transit would otherwise get no
- * response.
+ * closed only after its client has been silent for a while. Otherwise a request in transit would get no response.
  */
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
@@ -17,7 +16,7 @@ export class Http1Server {
   readonly #connections = new Map<Socket, Http1Link>()
   readonly #looking: NodeJS.Timeout
   #closing = false
-  /** Number of connections and requests that have been received. */
+  /** Number of connections and requests received. */
   #heard = 0
 
   constructor(engine: Pick<HttpEngine, 'openHttp1'>, times: Times, { onRequest, maySwitch }: ConnectionOwner) {
@@ -72,9 +71,9 @@ export class Http1Server {
 
   /**
    * Closes a connection if no request arrives within `drainTime`. A minimum number of event-loop turns must also pass,
-   * each of which reads the data that has arrived. A process without CPU time during `drainTime` therefore still reads
-   * all data first. While requests arrive on other connections of a stopping server, a client counts as slow and not as
-   * silent.
+   * each of which reads the data that has arrived. A process that gets no CPU time during `drainTime` therefore still
+   * reads all data first. While requests arrive on other connections of a stopping server, a client counts as slow
+   * rather than silent.
    */
   async #endAfterSilence(connection: Http1Link): Promise<void> {
     const { requests, socket } = connection

@@ -1,7 +1,8 @@
 /**
  * Handles the requests of all HTTP/1.1 connections of this thread in stages. Each turn of the event loop first decrypts
  * all received bytes, then handles all requests, and then encrypts and sends all responses. Running all stages
- * separately for each connection takes nearly twice the CPU time, because every stage then starts with cold caches.
+ * separately for each connection would take nearly twice the CPU time, because each stage would then start with cold
+ * caches.
  *
  * A single request is not delayed, because its stages follow each other in the same turn.
  */
@@ -24,8 +25,8 @@ let arrived: ReadableConnection[] = []
 let isStageDue = false
 
 /**
- * Schedules reading from a connection, after all bytes of this turn have been decrypted. A scheduled connection must
- * not be added again.
+ * Schedules reading from a connection after all bytes of this turn have been decrypted. A scheduled connection must not
+ * be added again.
  */
 export function readInStage(connection: ReadableConnection): void {
   if (isStageDue) {
@@ -48,7 +49,7 @@ function readAll(): void {
       if (count % readsBetweenLooks === 0 && performance.now() > end) break
     }
   } finally {
-    // Connections that have not been read stay before newer connections, even if reading from a connection has thrown
+    // Connections that have not been read stay ahead of newer connections, even if reading from a connection has thrown
     // an error.
     if (count < connections.length) arrived = [...connections.slice(count), ...arrived]
     isStageDue = arrived.length > 0

@@ -1,6 +1,6 @@
 /**
- * Responds to an HTTP/1.1 request. Every request creates an instance, so this is a class, which is cheaper than an
- * object with closures.
+ * Responds to an HTTP/1.1 request. Each request creates an instance. A class is therefore used, which is cheaper than
+ * an object with closures.
  */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -23,7 +23,7 @@ const lastChunk = '0\r\n\r\n'
 export interface AnswerConnection {
   readonly socket: Socket
   readonly peer: Peer
-  /** A callback that runs when the whole response has been written, and again when a long response has been flushed. */
+  /** Called when the whole response has been written, and again when a long response has been flushed. */
   answered(transport: Http1Transport): void
 }
 
@@ -43,7 +43,7 @@ export class Http1Transport implements ServerTransport {
   #isEnded = false
   #isFlushed = false
   #hasLeft = false
-  /** Pending until the last chunk has been flushed. */
+  /** Resolves when the last chunk has been flushed. */
   #passing: Promise<void> | undefined
   #disconnected: AbortController | undefined
 
@@ -93,7 +93,7 @@ export class Http1Transport implements ServerTransport {
     return this.#disconnected.signal
   }
 
-  /** Whether the head of the response has been sent. The head contains whether the connection stays open. */
+  /** Whether the head of the response has been sent. The head states whether the connection stays open. */
   get isBegun(): boolean {
     return this.#framing !== undefined || this.#isEnded
   }
@@ -117,8 +117,8 @@ export class Http1Transport implements ServerTransport {
   }
 
   /**
-   * Drops the headers of a request that has been answered, because the client may take a long time to send the rest of
-   * the body.
+   * Drops the headers of a request that has a response, because the client may take a long time to send the rest of the
+   * body.
    */
   forgetHeaders(): void {
     this.rawHeaders = []
@@ -141,7 +141,7 @@ export class Http1Transport implements ServerTransport {
       this.#isFlushed = true
       socket.write(text, 'latin1')
     } else {
-      // A short response counts as flushed when it is written, because waiting for a flush callback would be too
+      // A short response counts as flushed as soon as it is written, because waiting for a flush callback would be too
       // expensive.
       this.#isFlushed = body.length < longAnswer
       socket.write(text, 'latin1')
@@ -198,7 +198,8 @@ export class Http1Transport implements ServerTransport {
     corkInStage(socket)
     if (this.#framing === 'chunks') socket.write(lastChunk, 'latin1', this.#onFlushed)
     else this.#isFlushed = true
-    // A closing connection gives a slow client little time, so it closes only after the last chunk has been flushed.
+    // A closing connection gives a slow client little time. It therefore closes only after the last chunk has been
+    // flushed.
     if (this.isLast && this.#passing !== undefined) void this.#passing.then(() => this.#answered())
     else this.#answered()
   }
@@ -246,7 +247,7 @@ interface RequestParts {
   readonly isLast: boolean
 }
 
-/** Minimum size in bytes of a response that waits for a flush callback. */
+/** Minimum size in bytes of responses that wait for a flush callback. */
 const longAnswer = 16 * 1024
 
 /** Writes the framing of a chunk into the margins around it. Node would copy separate parts into one buffer. */
@@ -261,7 +262,7 @@ function framedInPlace(chunk: Buffer): Buffer {
 
 const lastFramed: { chunk: Buffer; frame: Buffer } = { chunk: nothing, frame: nothing }
 
-/** Encodes a chunk. Caches the last chunk, because the same event is written to many watches in sequence. */
+/** Encodes a chunk. Caches the last chunk, because the same event is written to many watches in succession. */
 function framed(chunk: Buffer): Buffer {
   if (lastFramed.chunk === chunk) return lastFramed.frame
   const size = `${chunk.length.toString(16)}\r\n`

@@ -1,7 +1,7 @@
 /**
- * Buffers received bytes that have not been processed yet. The buffer doubles its size when it is full, and no byte is
- * scanned twice, so single bytes from a client are as cheap as large packets. The size is limited to the maximum size
- * of a head.
+ * Buffers received bytes that have not been processed yet. The buffer doubles in size when it is full, and no byte is
+ * scanned twice, so that single bytes from a client are as cheap as large packets. The size is limited to the maximum
+ * size of a head.
  */
 import { maxHeaderBytes } from '../connection-limits.ts'
 
@@ -70,7 +70,7 @@ export class UnreadBytes {
     return text
   }
 
-  /** Skips a line break before a head, because some clients send an additional line break after a body. */
+  /** Skips a line break before a head. Some clients send an additional line break after a body. */
   #skipLineBreak(): void {
     if (this.#hasSkipped || this.size < 2) return
     if (this.#memory[this.#from] !== cr || this.#memory[this.#from + 1] !== lf) return

@@ -3,10 +3,10 @@
  * timers. `check` is called periodically and closes connections without requests, idle connections, connections with
  * unfinished headers, and responses that the client does not read.
  *
- * The memory that a client can occupy is limited by the windows for bodies and by the number of concurrent requests.
- * The server also stops reading from a client that does not read responses. The server disconnects a client if its
- * requests are cancelled or rejected at a higher rate than any real client needs, or if it sends more frames without a
- * request or body data than `idleFrames` allows.
+ * The windows for bodies and the maximum number of concurrent requests limit the memory that a client can occupy. The
+ * server also stops reading from a client that does not read responses. The server disconnects a client if its requests
+ * are cancelled or rejected at a higher rate than any real client needs, or if it sends more frames without a request
+ * or body data than `idleFrames` allows.
  */
 import type { Socket } from 'node:net'
 import { TokenBucket } from '../../../base/limits/token-bucket.ts'
@@ -60,10 +60,10 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #lastId = 0
   /** Whether new requests are ignored because the connection is closing. */
   #isClosing = false
-  /** Number of received body bytes that have not been added to the window again. */
+  /** Number of received body bytes that have not been returned to the window. */
   #received = 0
   #returnable = 0
-  /** Whether the client must still be informed that the headers in responses do not use a dynamic table. */
+  /** Whether the client must still be informed that response headers use no dynamic table. */
   #tellsMemory = true
   readonly #resets = new TokenBucket(resets, systemClock.monotonic)
   readonly #idleFrames = new TokenBucket(idleFrames, systemClock.monotonic)
@@ -71,7 +71,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #idleSince = performance.now()
   /** The time at which `check` first detected incomplete headers. */
   #headersSince: number | undefined
-  /** The number of bytes that the client had read, and the time since which this number has not changed. */
+  /** The number of bytes that the client has read, and the time since which it has not changed. */
   #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
   constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
@@ -206,7 +206,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
   protected onSettings(): void {}
 
-  /** Handles the announcement of the client that it will start no more requests. Running requests are completed. */
+  /** Handles the client's announcement that it will start no more requests. Running requests are completed. */
   protected onGoAway(): void {}
 
   /** Ends the request after its response. The rest of the request body is not needed. */
@@ -305,7 +305,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     }
   }
 
-  /** Closes an idle connection. A connection on which the client sends data but no request is also idle. */
+  /** Closes an idle connection. A connection on which the client sends data but no requests also counts as idle. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#lastId > 0 ? idle : headers
@@ -322,8 +322,8 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   /**
-   * Checks a pending response. If the client does not read the response, closes the stream. If the connection has no
-   * other stream, closes the connection too, because such a client is unlikely to send another request.
+   * Checks a pending response. If the client does not read the response, closes the stream. If it is the only stream,
+   * closes the connection too, because such a client is unlikely to send another request.
    */
   #checkAnswer(stream: Http2Transport, now: number, stall: number): void {
     const { unsent, stalled } = stream

@@ -1,7 +1,7 @@
 /**
  * Parses the head of an HTTP/2 request (RFC 9113, section 8). Pseudo-headers, whose names start with a colon, replace
  * the request line of HTTP/1.1. The checks are as strict as in `http1/head.ts`, because a proxy between client and
- * server may have interpreted an ambiguous request differently.
+ * server may interpret an ambiguous request differently.
  */
 import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
 

@@ -54,8 +54,8 @@ export class Http2Server {
   }
 
   /**
-   * Starts a request after all data that arrived with it has been read, because a client may cancel the request in the
-   * same packet.
+   * Starts a request once all data that arrived with it has been read, because the client may have cancelled the
+   * request in the same packet.
    */
   #defer(transport: ServerTransport): void {
     const { peer } = transport
@@ -72,7 +72,7 @@ export class Http2Server {
   #beginWaiting(): void {
     const end = performance.now() + maxStartMs
     try {
-      // Connections that are appended again during the loop are visited too.
+      // The loop also visits connections that are appended again while it runs.
       for (const [peer, queue] of this.#waiting) {
         this.#waiting.delete(peer)
         const transport = queue.shift()!

@@ -1,6 +1,6 @@
 /**
- * Responds to an HTTP/2 request. Every request creates an instance, so this is a class, which is cheaper than an object
- * with closures.
+ * Responds to an HTTP/2 request. Each request creates an instance. A class is therefore used, which is cheaper than an
+ * object with closures.
  */
 import { Readable } from 'node:stream'
 import { Http2Stream } from '../../../wire/http2/connection.ts'
@@ -35,7 +35,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   /** Number of body bytes that the client has sent within the flow-control window. */
   received = 0
   returned = 0
-  /** The number of unsent bytes at the last check, and the time since which this number has not changed. */
+  /** The number of unsent bytes at the last check, and the time since which it has not changed. */
   stalled: { readonly unsent: number; readonly since: number } | undefined
 
   constructor(

@@ -1,6 +1,6 @@
 /**
  * Implements the engine `node`, in which Node's modules read and write HTTP on connections that the listener has
- * accepted. The timeouts of these modules are disabled, because the timeouts in `connection-limits.ts` apply.
+ * accepted. These modules have their timeouts disabled, because the timeouts in `connection-limits.ts` apply.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -25,11 +25,10 @@ export class NodeEngine implements HttpEngine {
       requestTimeout: 0,
       keepAliveTimeout: 0,
       maxHeaderSize: maxHeaderBytes,
-      // If Node required a Host header, it would reject a request without the header, but still execute the requests
-      // after it.
+      // If Node required a Host header, it would reject a request without one but still execute the requests after it.
       requireHostHeader: false,
     })
-    // If `maxHeadersCount` were set, Node would drop further headers and execute the request without them. Instead,
+    // With a `maxHeadersCount`, Node would drop excess headers and execute the request without them. Instead,
     // `refusalOf` rejects the request.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#begin({ request, response }))
@@ -66,10 +65,7 @@ export class NodeEngine implements HttpEngine {
     this.#connections.get(arrived.request.socket)?.connection.begin(arrived)
   }
 
-  /**
-   * Handles an upgrade request. Node no longer reads from such a connection, so any response except 101 closes the
-   * connection.
-   */
+  /** Handles an upgrade request. Node stops reading from such a connection, so any response except 101 closes it. */
   #beginUpgrade(request: IncomingMessage, head: Buffer): void {
     const { socket } = request
     const response = new ServerResponse(request)

@@ -42,7 +42,7 @@ export class NodeHttp1Connection implements Http1Link {
   #refusal: Refusal | undefined
   /** The time since which the connection has been waiting for the start or the rest of a request. */
   #since = performance.now()
-  /** Number of bytes that had been received when the last request ended. */
+  /** Number of bytes that had been received by the time the last request ended. */
   #bytesReadBefore = 0
   #untaken: { readonly bytesWritten: number; readonly since: number } | undefined
   #onIdle: (() => void) | undefined
@@ -116,7 +116,7 @@ export class NodeHttp1Connection implements Http1Link {
       upgrade: head === undefined ? undefined : this.#upgradeOf(request, response, head),
       isAsking,
     })
-    // The client of an upgrade request may send data that is not HTTP, so no further request is read.
+    // After an upgrade request, the client may send data that is not HTTP, so no further request is read.
     if (this.#isEnding || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     response.on('close', () => this.#onAnswered(transport))
     this.#requests++
@@ -153,8 +153,8 @@ export class NodeHttp1Connection implements Http1Link {
   }
 
   /**
-   * Handles a truncated body. The handler that reads the body sends the response. If a response was already sent, the
-   * connection closes after it.
+   * Handles a truncated body. The handler that reads the body sends the response. If a response has already been sent,
+   * the connection closes after it.
    */
   #breakBody(transport: NodeHttp1Transport): void {
     this.#isOver = true
@@ -202,7 +202,7 @@ export class NodeHttp1Connection implements Http1Link {
     } else if (now - this.#since >= headers) this.#refuse(refusals.late)
   }
 
-  /** Returns whether the client still has to read response data. Disconnects a client that has stopped reading. */
+  /** Returns whether the client still has response data to read. Disconnects a client that has stopped reading. */
   #isTaking(now: number, stall: number): boolean {
     if (this.socket.writableLength === 0) {
       this.#untaken = undefined
@@ -221,7 +221,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 
 /**
  * Returns the reason for rejecting a request that Node would accept: two hosts, a transfer encoding other than chunked,
- * or chunked encoding in HTTP/1.0. A proxy between client and server may have interpreted such a request differently.
+ * or chunked encoding in HTTP/1.0. A proxy between client and server may interpret such a request differently.
  */
 function refusalOf({ method, httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | undefined {
   if (method === 'CONNECT') return refusals.tunnel

@@ -17,7 +17,7 @@ const connectionWindow = 256 * 1024
 const options = {
   settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
   maxHeaderListPairs: maxParsedHeaders,
-  // Strict whitespace validation is disabled, because Node would silently drop headers with whitespace around the
+  // Strict whitespace validation is disabled. With it, Node would silently drop headers with whitespace around the
   // value, such as the name of an impersonated user.
   strictFieldWhitespaceValidation: false,
   streamResetBurst: resets.burst,
@@ -77,7 +77,7 @@ export class NodeHttp2Connection implements Http2Link {
     this.#idleSince = performance.now()
   }
 
-  /** Closes an idle connection. A connection on which the client sends data but no request is also idle. */
+  /** Closes an idle connection. A connection on which the client sends data but no requests also counts as idle. */
   #checkIdle(idleMs: number): void {
     const { idle, headers } = this.#owner.times
     const allowed = this.#isUsed ? idle : headers
@@ -87,8 +87,8 @@ export class NodeHttp2Connection implements Http2Link {
 
   /**
    * Returns whether the client started to send headers long ago and has not finished. Node counts a stream from its
-   * first frame, but reports the stream only when its headers are complete. A stream that Node has rejected looks the
-   * same. However, a client whose headers are complete can respond to a ping, while a client that is sending headers
+   * first frame, but reports it only when its headers are complete. A stream that Node has rejected looks the same.
+   * However, a client whose headers are complete can respond to a ping, whereas a client that is still sending headers
    * may not send any other frame.
    */
   #isStuck(now: number): boolean {
@@ -117,8 +117,8 @@ export class NodeHttp2Connection implements Http2Link {
   }
 
   /**
-   * Closes a stream whose client does not read. If the connection has no other stream, closes the connection too,
-   * because such a client is unlikely to send another request.
+   * Closes a stream whose client does not read. If it is the only stream, closes the connection too, because such a
+   * client is unlikely to send another request.
    */
   #giveUp(stream: ServerHttp2Stream): void {
     if (this.#streams.size === 1) this.#session.destroy()

@@ -14,9 +14,9 @@ export interface BodySource {
    * body.
    */
   readonly isComplete: () => boolean
-  /** A callback that runs when the body has ended or was truncated. */
+  /** Called when the body has ended or was truncated. */
   readonly onOver: () => void
-  /** A callback that runs when the client has sent more of an unwanted body than `maxDiscarded`. */
+  /** Called when the client has sent more of an unwanted body than `maxDiscarded`. */
   readonly onExcess: () => void
 }
 
